@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -218,6 +219,13 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		if len(route.Before) == len(list.Tasks) && len(missing(route.Before, list.Tasks)) == 0 && !slices.Equal(route.Before, list.Tasks) {
 			add("the list of worker %s has another order", route.Worker)
 		}
+		pinned, err := newPins(ctx, r, d, route)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range pinned {
+			add("task %s is now pinned", id)
+		}
 		for _, stop := range route.Stops {
 			switch {
 			case stop.Active && stop.Task != list.ActiveTask:
@@ -289,7 +297,7 @@ func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
 
 // readSituation reads what a dispatch begins with.
 func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (s planning.Situation, err error) {
-	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}}
+	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}, Pins: map[lastmile.TaskID]lastmile.Pin{}}
 	workers, err := readCrew(ctx, r, d, &s)
 	if err != nil {
 		return s, err
@@ -302,6 +310,11 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
 			return s, err
 		}
+		pins, err := r.Pins(ctx, d.Organization, worker.ID)
+		if err != nil {
+			return s, err
+		}
+		maps.Copy(s.Pins, pins)
 		s.Candidates = append(s.Candidates, c)
 	}
 	return s, readDependencies(ctx, r, d.Organization, &s)

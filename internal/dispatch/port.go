@@ -26,6 +26,8 @@ type Reader interface {
 	DispatchStopped(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (bool, error)
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// Pins returns the pins of the tasks of a worker that have one.
+	Pins(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (map[lastmile.TaskID]lastmile.Pin, error)
 	// Schedule reads a worker's schedule, the latest day first.
 	Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error)
 	// TasksOf returns several tasks in the order of their ids.
@@ -61,6 +63,8 @@ type Writer interface {
 	SaveAppliedSteps(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID, n int) error
 	// SaveDispatch saves a dispatch.
 	SaveDispatch(ctx context.Context, d lastmile.Dispatch) error
+	// SavePin saves the pin of a task; an empty one removes it.
+	SavePin(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, pin lastmile.Pin) error
 	// StillListed returns those of the tasks that are in the list of a container, in
 	// their order.
 	StillListed(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error)

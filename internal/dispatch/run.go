@@ -307,7 +307,8 @@ func (ds *Dispatches) applyStep(ctx context.Context, w Writer, who lastmile.Prin
 }
 
 // stillFits reports whether a worker can do a route as planned: one who is gone, off duty or
-// in other teams cannot, and tasks that were added meanwhile might make it too much.
+// in other teams cannot, tasks that were added meanwhile might make it too much, and those
+// that were pinned meanwhile stay where they are.
 func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.WorkerID) (bool, error) {
 	worker, err := r.WholeWorker(ctx, d.Organization, id)
 	if lastmile.IsNotFound(err) {
@@ -321,7 +322,11 @@ func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.W
 	for _, stop := range route.Stops {
 		known = append(known, stop.Task)
 	}
-	return len(missing(worker.Route(), known)) == 0, nil
+	if len(missing(worker.Route(), known)) > 0 {
+		return false, nil
+	}
+	pinned, err := newPins(ctx, r, d, route)
+	return len(pinned) == 0, err
 }
 
 // asApplied returns a plan without the tasks that are not where it puts them: those were

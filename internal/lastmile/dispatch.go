@@ -93,7 +93,20 @@ type DispatchStop struct {
 	Arrival, Depart time.Time     // Depart minus the service time is the start of service
 	Late            time.Duration // start of service after completeBefore
 	Active          bool          // the worker has started it
+	Pin             Pin           // empty for none
 }
+
+// Pin keeps a task where it is when routes are planned.
+type Pin string
+
+// The pins. Both end when the task changes its worker.
+const (
+	PinWorker   Pin = "worker"   // it stays with its worker
+	PinPosition Pin = "position" // it also keeps its position in the worker's list
+)
+
+// Values lists every pin.
+func (Pin) Values() []Pin { return []Pin{PinWorker, PinPosition} }
 
 // UnplannedTask is a task that no worker can do, with the reasons.
 type UnplannedTask struct {

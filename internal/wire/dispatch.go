@@ -196,7 +196,7 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
 	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
@@ -247,6 +247,8 @@ type DispatchStop struct {
 	Lateness Seconds `json:"lateness"`
 	// Whether the worker has started the task.
 	Active bool `json:"active"`
+	// How the task was pinned when the plan was made; null if it was not.
+	Pinned *lastmile.Pin `json:"pinned" example:"null"`
 }
 
 // UnplannedTask is a task that no worker can do, with the reasons.
@@ -336,7 +338,7 @@ func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
 		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before),
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
-			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active}
+			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: orNull(s.Pin)}
 		}),
 	}
 }
@@ -385,7 +387,7 @@ func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
 		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore,
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
-			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active}
+			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),
 	}
 }
@@ -394,4 +396,34 @@ func (u UnplannedTask) domain() lastmile.UnplannedTask {
 	return lastmile.UnplannedTask{Task: u.ID, Reasons: Each(u.Reasons, func(r DispatchReason) lastmile.DispatchReason {
 		return lastmile.DispatchReason{Worker: orZero(r.Worker), Rule: r.Rule, Detail: r.Detail}
 	})}
+}
+
+// PinBody is the body of a request to pin a task.
+type PinBody struct {
+	// Whether the task also keeps its position in the list of its worker. Defaults to false.
+	Position *Flag `json:"position"`
+}
+
+// Domain returns the pin.
+func (b PinBody) Domain() lastmile.Pin {
+	if b.Position != nil && bool(*b.Position) {
+		return lastmile.PinPosition
+	}
+	return lastmile.PinWorker
+}
+
+// TaskPin is how a task is pinned.
+type TaskPin struct {
+	// ID of the task.
+	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// ID of its worker; null if it has none.
+	Worker *lastmile.WorkerID `json:"worker" example:"h3KzQ8mWv5RtB2nXd7LcF9pJ"`
+	// Whether the task stays with its worker, or also keeps its position in the list; null if it is
+	// not pinned.
+	Pinned *lastmile.Pin `json:"pinned" example:"worker"`
+}
+
+// NewTaskPin returns how a task is pinned in its wire form.
+func NewTaskPin(p planning.PinnedTask) TaskPin {
+	return TaskPin{Task: p.Task.ID, Worker: orNull(p.Task.Worker), Pinned: orNull(p.Pin)}
 }

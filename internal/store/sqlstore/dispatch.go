@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -115,4 +116,33 @@ func (t dispatchTx) SaveAppliedSteps(ctx context.Context, org lastmile.Organizat
 // and returns how many it deleted.
 func (t dispatchTx) DeleteDispatches(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `dispatch`, `created`, ` AND active = 0`, before.UnixMilli(), most)
+}
+
+// pins are the pins of tasks by the number that is stored.
+var pins = []lastmile.Pin{"", lastmile.PinWorker, lastmile.PinPosition}
+
+// Pins returns the pins of the tasks of a worker that have one.
+func (t dispatchTx) Pins(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (map[lastmile.TaskID]lastmile.Pin, error) {
+	found := map[lastmile.TaskID]lastmile.Pin{}
+	scan := func(r rows) (none struct{}, err error) {
+		var (
+			id  lastmile.TaskID
+			pin int64
+		)
+		err = r.Scan(&id, &pin)
+		found[id] = pins[pin]
+		return none, err
+	}
+	if _, err := collect(ctx, t, scan, `SELECT id, pin`+inWorker+` AND pin <> 0`, org, worker); err != nil {
+		return nil, fmt.Errorf("read pins of the tasks of worker %s: %w", worker, err)
+	}
+	return found, nil
+}
+
+// SavePin saves the pin of a task; an empty one removes it.
+func (t dispatchTx) SavePin(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, pin lastmile.Pin) error {
+	if _, err := t.exec(ctx, `UPDATE task SET pin = $3 WHERE org = $1 AND id = $2`, org, id, slices.Index(pins, pin)); err != nil {
+		return fmt.Errorf("save the pin of task %s: %w", id, err)
+	}
+	return nil
 }

@@ -278,7 +278,8 @@ var (
 )
 
 // A row that exists keeps its rank while it stays where it is; one that left
-// its container, or whose task is started, loses it.
+// its container, or whose task is started, loses it. The pin of a task ends with
+// its worker and with its completion.
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
@@ -292,7 +293,8 @@ const (
 		quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-		pickup = excluded.pickup, route_plan = excluded.route_plan, no_service = excluded.no_service`
+		pickup = excluded.pickup, route_plan = excluded.route_plan, no_service = excluded.no_service,
+		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/dispatch"
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
@@ -32,11 +33,15 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 		Store: sqlstore.For[messaging.Reader, messaging.Writer](a.Store),
 		Now:   a.Now, NewID: newID, Saved: texts.Signal,
 	}
+	a.Replanner = &dispatch.Replanner{Store: sqlstore.For[dispatch.ReplanReader, dispatch.ReplanWriter](a.Store), Now: a.Now, NewID: newID, Wake: &events.Wake{}}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
 		Encode: wire.EncodeEvent,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx, all)
+		},
+		Replan: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			return a.Replanner.Follow(ctx, tx, all)
 		},
 	})
 }

@@ -111,7 +111,7 @@ type failing struct {
 
 var errBroken = errors.New("broken")
 
-func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from lastmile.ContainerRef, ids []lastmile.TaskID) error {
+func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from []lastmile.ContainerRef, ids []lastmile.TaskID) error {
 	if l.calls++; l.fails(l.calls) {
 		return errBroken
 	}

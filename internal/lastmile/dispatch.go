@@ -37,12 +37,25 @@ type Dispatch struct {
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
 	Status       DispatchStatus
+	Rounds       int  // how often the routes were planned
 	DryRun       bool // plan without assigning
 	Options      DispatchOptions
 	Progress     DispatchProgress
 	Plan         DispatchPlan
 	Tasks        []DispatchTask // all that were considered
 	Failure      string         // why it failed
+	Replan       *Replan        // set if no caller has requested it
+}
+
+// Replan is the cause of a dispatch by continuous re-planning, and what came of it.
+type Replan struct {
+	Cause                    string
+	Task                     TaskID        // that was added or changed
+	Worker                   WorkerID      // who has fallen behind or gone on duty
+	Lateness                 time.Duration // of the worker
+	Between, Assign, Changed bool          // tasks may move between workers; others may be assigned; a better plan was found
+	Before                   DispatchCost  // of the routes as they were
+	Unassigned               int           // tasks that no worker had
 }
 
 // DispatchOptions are the rules of a dispatch.
@@ -149,6 +162,9 @@ type DispatchTask struct {
 	Quantity                      float64
 	AdditionalQuantities          Capacities
 	CompleteAfter, CompleteBefore time.Time
+	Destination                   DestinationID
+	Recipient                     RecipientID    // empty for none
+	ServiceTime                   *time.Duration // nil if none was sent
 }
 
 // Complete ends a dispatch whose plan was applied.

@@ -58,7 +58,9 @@ func TestPinnedTasksNeverMove(t *testing.T) {
 	for range 60 {
 		var crew []Candidate
 		pins := map[lastmile.TaskID]lastmile.Pin{}
-		name := func() string { return string([]byte{byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26))}) }
+		name := func() string {
+			return string([]byte{byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26)), byte('a' + rng.IntN(26))})
+		}
 		for w := range 3 {
 			var tasks []lastmile.Task
 			for n := range rng.IntN(6) {

@@ -223,8 +223,32 @@ func (m *Model) Tasks() []lastmile.DispatchTask {
 	for i, t := range m.tasks {
 		all[i] = lastmile.DispatchTask{
 			ID: t.ID, ShortID: t.ShortID, Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
-			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore,
+			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Destination: t.Destination.ID, ServiceTime: t.ServiceTime,
+		}
+		if t.Recipient != nil {
+			all[i].Recipient = t.Recipient.ID
 		}
 	}
 	return all
+}
+
+// How much better a plan must be than the current one to be worth a change of routes,
+// which confuses workers and recipients.
+const (
+	minLateness   = time.Minute
+	minTravel     = 2 * time.Minute
+	minTravelPart = 20 // a twentieth of the travel time
+)
+
+// Better reports whether a plan is better than the current one: it serves more tasks, or
+// as many with less lateness, or with as little in clearly less time on the road.
+func Better(plan, current lastmile.DispatchPlan) bool {
+	if a, b := len(plan.Unplanned), len(current.Unplanned); a != b {
+		return a < b
+	}
+	less := current.Cost.Lateness - plan.Cost.Lateness
+	if less >= minLateness || less < 0 {
+		return less > 0
+	}
+	return current.Cost.Travel-plan.Cost.Travel >= max(minTravel, current.Cost.Travel/minTravelPart)
 }

@@ -137,6 +137,12 @@ type Dispatch struct {
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
+	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
+	// requested.
+	Replanning *Replan `json:"replanning" example:"null"`
+	// How often the routes were planned. They are planned again once if tasks could not be assigned
+	// because workers or their lists had changed meanwhile.
+	Rounds int `json:"rounds" example:"1"`
 	// Rules that the plan follows.
 	Options DispatchOptions `json:"options"`
 	// How far the optimizer is; null before and after.
@@ -299,26 +305,32 @@ type DispatchTask struct {
 	CompleteAfter Millis `json:"completeAfter" nullable:"true"`
 	// Unix time in milliseconds before which the task should be completed; null for no limit.
 	CompleteBefore Millis `json:"completeBefore" nullable:"true"`
+	// ID of the destination.
+	Destination lastmile.DestinationID `json:"destination" example:"d5Kx8nQw2LtB7vRz4HcM9sJf"`
+	// ID of the recipient; null if there is none.
+	Recipient *lastmile.RecipientID `json:"recipient" example:"null"`
+	// Time spent at the task, in minutes; null if none was sent with the task.
+	ServiceTime *Minutes `json:"serviceTime" example:"null"`
 }
 
 // NewDispatch returns a dispatch in its wire form.
 func NewDispatch(d lastmile.Dispatch) Dispatch {
 	shown := Dispatch{
 		ID: d.ID, Organization: d.Organization, Team: orNull(d.Team), Worker: orNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
+		Replanning: newReplan(d.Replan), Rounds: d.Rounds,
 		Options: DispatchOptions{
 			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: orNull(d.Options.RouteEnd),
 			ScheduleTimeWindow: []Millis{Millis(d.Options.ScheduleWindow.From), Millis(d.Options.ScheduleWindow.To)},
 			TaskTimeWindow:     []Millis{Millis(d.Options.TaskWindow.From), Millis(d.Options.TaskWindow.To)},
 			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: orNull(d.Options.VehicleType),
 		},
-		Plan: DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
-		ProcessingDetails: ProcessingDetails{
-			StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure),
-		},
+		Plan:              DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
+		ProcessingDetails: newProcessingDetails(d),
 		Tasks: Each(d.Tasks, func(t lastmile.DispatchTask) DispatchTask {
 			return DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
 				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
+				Destination: t.Destination, Recipient: orNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime),
 			}
 		}),
 	}
@@ -326,6 +338,10 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 		shown.Progress = &DispatchProgress{Phase: p.Phase, Until: Millis(p.Until), TasksPlanned: p.Planned, Cost: newDispatchCost(p.Cost)}
 	}
 	return shown
+}
+
+func newProcessingDetails(d lastmile.Dispatch) ProcessingDetails {
+	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure)}
 }
 
 func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
@@ -354,6 +370,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 	o := d.Options
 	made := lastmile.Dispatch{
 		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun,
+		Replan: d.Replanning.domain(), Rounds: d.Rounds,
 		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Status: d.ProcessingDetails.Status,
 		Failure: orZero(d.ProcessingDetails.Failure),
 		Options: lastmile.DispatchOptions{
@@ -367,6 +384,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 			return lastmile.DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
 				CompleteAfter: t.CompleteAfter.Time(), CompleteBefore: t.CompleteBefore.Time(),
+				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime),
 			}
 		}),
 	}

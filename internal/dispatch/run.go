@@ -49,23 +49,19 @@ func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer
 	if err != nil || !d.Status.Active() {
 		return nil, err
 	}
-	for {
-		if d.Status != lastmile.DispatchApplying {
-			err := ds.plan(ctx, job, &d)
-			if rejected, ok := errors.AsType[*lastmile.Error](err); ok && ctx.Err() == nil {
-				return func(ctx context.Context, w Writer) error { return ds.fail(ctx, w, d, rejected.Error()) }, nil
-			}
-			if err != nil {
-				return nil, err
-			}
+	if d.Status != lastmile.DispatchApplying {
+		err := ds.plan(ctx, job, &d)
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && ctx.Err() == nil {
+			return func(ctx context.Context, w Writer) error { return ds.fail(ctx, w, d, rejected.Error()) }, nil
 		}
-		if d.DryRun && d.Status == lastmile.DispatchPlanned {
-			return func(ctx context.Context, w Writer) error { return w.SaveDispatch(ctx, d) }, nil
-		}
-		if err := ds.apply(ctx, job, &d); err != nil || !d.Status.Active() {
+		if err != nil {
 			return nil, err
 		}
 	}
+	if d.DryRun && d.Status == lastmile.DispatchPlanned {
+		return func(ctx context.Context, w Writer) error { return w.SaveDispatch(ctx, d) }, nil
+	}
+	return ds.apply(asDispatch(ctx), job, d)
 }
 
 // GiveUp ends a dispatch that could not be carried out, so that its team can be
@@ -291,10 +287,9 @@ func planned(route lastmile.DispatchRoute) (ids []lastmile.TaskID) {
 }
 
 // apply assigns tasks as planned: a small plan in the transaction that ends the dispatch,
-// a large one in several before it. The dispatch does not end, and is to be planned again,
-// if tasks are left that could not be assigned because of what has changed meanwhile.
-func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d *lastmile.Dispatch) error {
-	ctx = asDispatch(ctx)
+// a large one in several before it. Instead of ending, the dispatch is planned again if
+// tasks are left that could not be assigned because of what has changed meanwhile.
+func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dispatch) (work.End[Writer], error) {
 	all, tasks := steps(d.Plan)
 	if tasks > MaxAtOnce {
 		for done := false; !done; {
@@ -306,45 +301,44 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d *lastmile.Di
 				if done = n >= len(all); err != nil || done {
 					return err
 				}
-				if err := ds.applySteps(ctx, w, *d, all[n]); err != nil {
+				if err := ds.applySteps(ctx, w, d, all[n]); err != nil {
 					return err
 				}
 				return w.SaveAppliedSteps(ctx, d.Organization, d.ID, n+1)
 			})
 			if err != nil {
-				return err
+				return nil, err
 			}
 		}
 		all = nil
 	}
-	var ended lastmile.Dispatch
-	err := ds.Store.Write(ctx, func(w Writer) error {
-		if err := job.Hold(ctx, w, ds.Now()); err != nil {
+	return func(ctx context.Context, w Writer) error {
+		if err := ds.applySteps(asDispatch(ctx), w, d, all...); err != nil {
 			return err
 		}
-		if err := ds.applySteps(ctx, w, *d, all...); err != nil {
-			return err
-		}
-		ended = *d
-		plan, left, err := asApplied(ctx, w, *d)
-		if err != nil {
+		ended, left := d, false
+		var err error
+		if ended.Plan, left, err = asApplied(ctx, w, d); err != nil {
 			return err
 		}
 		if left && !d.DryRun && d.Rounds < maxRounds {
-			ended.Status = lastmile.DispatchRunning
-			if err := w.SaveAppliedSteps(ctx, d.Organization, d.ID, 0); err != nil {
-				return err
-			}
-			return w.SaveDispatch(ctx, ended)
+			return ds.planAgain(ctx, w, d)
 		}
-		ended.Plan = plan
 		event := ended.Complete(ds.Now())
 		return ds.end(ctx, w, ended, event)
-	})
-	if err == nil {
-		*d = ended
+	}, nil
+}
+
+// planAgain makes a dispatch plan its routes once more.
+func (ds *Dispatches) planAgain(ctx context.Context, w Writer, d lastmile.Dispatch) error {
+	d.Status = lastmile.DispatchRunning
+	if err := w.SaveDispatch(ctx, d); err != nil {
+		return err
 	}
-	return err
+	if err := w.SaveAppliedSteps(ctx, d.Organization, d.ID, 0); err != nil {
+		return err
+	}
+	return ds.addJob(ctx, w, d, ds.Now())
 }
 
 // applySteps applies parts of a plan.

@@ -45,8 +45,18 @@ func TestFallingBehind(t *testing.T) {
 		before, after int
 		want          bool
 	}{
-		{-1, -1, false}, {-1, 9, false}, {-1, 10, true}, {9, 10, true}, {10, 19, false}, {19, 20, true}, {20, 39, false},
-		{39, 40, true}, {40, 10, false}, {10, -1, false}, {30, 30, false}, {-1, 600, true},
+		{-1, -1, false},
+		{-1, 9, false},
+		{-1, 10, true},
+		{9, 10, true},
+		{10, 19, false},
+		{19, 20, true},
+		{20, 39, false},
+		{39, 40, true},
+		{40, 10, false},
+		{10, -1, false},
+		{30, 30, false},
+		{-1, 600, true},
 	} {
 		if got := on.FallsBehind(late(tt.before), late(tt.after)); got != tt.want {
 			t.Errorf("from %d to %d minutes: %v", tt.before, tt.after, got)

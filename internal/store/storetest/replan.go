@@ -56,10 +56,10 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 		})
 		return found, err
 	}
-	request := func(org lastmile.OrganizationID, team lastmile.TeamID, worker lastmile.WorkerID, cause string, at time.Time) {
+	request := func(team lastmile.TeamID, worker lastmile.WorkerID, cause string, at time.Time) {
 		t.Helper()
 		write(t, s, func(w *sqlstore.Tx) error {
-			return w.RequestReplan(ctx, org, team, worker, lastmile.Replan{Cause: cause, Task: "task", Worker: "worker", Lateness: time.Minute}, at)
+			return w.RequestReplan(ctx, acme, team, worker, lastmile.Replan{Cause: cause, Task: "task", Worker: "worker", Lateness: time.Minute}, at)
 		})
 	}
 	first, second := team("north"), team("south")
@@ -68,7 +68,7 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 		return errors.Join(w.SaveWorker(ctx, worker("ada", "+12125550100")), w.SaveTeam(ctx, first), w.SaveTeam(ctx, second))
 	})
 	same(t, "the settings of an organization that has set nothing", settings(acme), assignment.DefaultReplanning)
-	request(acme, north, "", "early", now)
+	request(north, "", "early", now)
 	if _, err := schedule(north); !lastmile.IsNotFound(err) {
 		t.Errorf("a request of an organization that has not enabled it is kept: %v", err)
 	}
@@ -79,9 +79,9 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 	same(t, "the settings that were saved last", settings(acme), on)
 	same(t, "the settings of another organization", settings(zenith), assignment.DefaultReplanning)
 
-	request(acme, north, "", "first", now)
-	request(acme, north, "", "again", now.Add(time.Second))
-	request(acme, id[lastmile.TeamID]("none"), "", "no team", now)
+	request(north, "", "first", now)
+	request(north, "", "again", now.Add(time.Second))
+	request(id[lastmile.TeamID]("none"), "", "no team", now)
 	got, err := schedule(north)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 	}
 	wanted.Due, wanted.Requested, wanted.Last = time.Time{}, false, now
 	write(t, s, func(w *sqlstore.Tx) error { return w.SaveReplanSchedule(ctx, wanted) })
-	request(acme, "", ada, "late", now.Add(time.Minute)) // of both teams
+	request("", ada, "late", now.Add(time.Minute)) // of both teams
 	got, _ = schedule(north)
 	same(t, "a request soon after a run", []any{got.Due, got.Requested, got.Request.Cause, got.Last}, []any{now.Add(7 * time.Minute), true, "late", now})
 	got, _ = schedule(south)

@@ -27,6 +27,13 @@ func (s dispatches) routes() []edge.Route {
 		edge.Create("/dispatches/{id}/apply", "Apply the plan of a dry run", s.applyDispatch, wire.NewDispatch).
 			Describe("Assigns the tasks as planned. If workers or tasks have changed since, nothing is assigned, and the error 2218 says what has changed.").
 			Example(`{}`),
+		edge.Get("/teams/{id}/dispatches", "List the dispatches of a team", s.listDispatches).
+			Describe("Returns the latest dispatches of the team without their plans, the latest first, at most 100. Dispatches are kept for 30 days, and of those by continuous re-planning only the last 50 of a team."),
+		edge.Get("/tasks/{id}/pin", "Read how a task is pinned", s.showPin),
+		edge.Put("/tasks/{id}/pin", "Pin a task", s.pin).
+			Describe("Keeps an assigned task with its worker, or also in its position in the worker's list, whenever routes are planned. Requests that move the task still do. The pin ends when the task gets another worker or none, and when it is completed.").
+			Example(`{"position": true}`),
+		edge.Delete("/tasks/{id}/pin", "Remove the pin of a task", s.unpin),
 	)
 }
 
@@ -49,4 +56,23 @@ func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ wire.NoBod
 
 func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
 	return s.Dispatches.Apply(ctx, c.Who, lastmile.DispatchID(c.ID()))
+}
+
+func (s dispatches) listDispatches(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.DispatchSummary], error) {
+	docs, err := s.Dispatches.Dispatches(ctx, c.Who, lastmile.TeamID(c.ID()))
+	return wire.RawList[wire.DispatchSummary](docs), err
+}
+
+func (s dispatches) showPin(ctx context.Context, c *edge.Call) (wire.TaskPin, error) {
+	pinned, err := s.Dispatches.Pinned(ctx, c.Who, lastmile.TaskID(c.ID()))
+	return wire.NewTaskPin(pinned), err
+}
+
+func (s dispatches) pin(ctx context.Context, c *edge.Call, body wire.PinBody) (wire.TaskPin, error) {
+	pinned, err := s.Dispatches.Pin(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain())
+	return wire.NewTaskPin(pinned), err
+}
+
+func (s dispatches) unpin(ctx context.Context, c *edge.Call) error {
+	return s.Dispatches.Unpin(ctx, c.Who, lastmile.TaskID(c.ID()))
 }

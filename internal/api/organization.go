@@ -24,6 +24,10 @@ func (s organizations) routes() []edge.Route {
 		edge.Put("/organization/trackingPage", "Change the settings of tracking pages", s.setPage).
 			Describe("Sets the phone number and the color that recipients see, and whether they may request another time after a failed delivery.").
 			Example(`{"phone": "+12125550100", "color": "#0b6b50", "allowNewTimes": true}`),
+		edge.Get("/organization/replanning", "Read the settings of continuous re-planning", s.replanning),
+		edge.Put("/organization/replanning", "Change the settings of continuous re-planning", s.setReplanning).
+			Describe("Has the routes of teams planned again during the day, when a worker falls behind or goes on duty and when a task is added, changed or unassigned. The rules are those of the last dispatch of the team, or the defaults. Routes change only if the new plan is clearly better. Each run is a dispatch; the trigger autoDispatchJobCompleted (18) reports those that changed routes. Off by default.").
+			Example(`{"enabled": true, "move": "workers", "assign": true, "interval": 5, "lateness": 10, "ahead": 240}`),
 		edge.PutBytes("/organization/logo", "Set the logo", s.setLogo, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxLogo).
 			Describe("Replaces the logo that recipients see, which is re-encoded and becomes the organization's `image`."),
 		edge.Delete("/organization/logo", "Remove the logo", s.removeLogo),
@@ -58,6 +62,16 @@ func (s organizations) pageSettings(ctx context.Context, c *edge.Call) (wire.Pag
 func (s organizations) setPage(ctx context.Context, c *edge.Call, body wire.PageSettingsBody) (wire.PageSettings, error) {
 	settings, err := s.Pages.Configure(ctx, c.Who.Organization, body.Change())
 	return wire.NewPageSettings(settings), err
+}
+
+func (s organizations) replanning(ctx context.Context, c *edge.Call) (wire.Replanning, error) {
+	settings, err := s.Replanner.Settings(ctx, c.Who.Organization)
+	return wire.NewReplanning(settings), err
+}
+
+func (s organizations) setReplanning(ctx context.Context, c *edge.Call, body wire.ReplanningBody) (wire.Replanning, error) {
+	settings, err := s.Replanner.Configure(ctx, c.Who.Organization, body.Change())
+	return wire.NewReplanning(settings), err
 }
 
 func (s organizations) setLogo(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {

@@ -30,6 +30,7 @@ type Server struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Replanner     *dispatch.Replanner
 	Dispatches    *dispatch.Dispatches
 	Fields        *taskflow.Fields
 	Webhooks      *webhook.Registry

@@ -66,6 +66,8 @@ type App struct {
 	Jobs          *workLoop
 	Dispatches    *dispatch.Dispatches
 	Dispatching   *dispatchLoop
+	Replanner     *dispatch.Replanner
+	Replanning    *replanLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
 	Feed          *webhook.Feed
@@ -144,7 +146,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
-		Admission: tracking.NewAdmission(now),
+		Admission: tracking.NewAdmission(now), Routes: a.Replanner,
 	}
 	a.addTasks(newID, batches)
 	a.addOrders(newID)
@@ -179,7 +181,7 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,

@@ -1,35 +1,58 @@
 package app
 
 import (
+	"runtime"
 	"time"
 
 	"dray/internal/dispatch"
-	"dray/internal/events"
 	"dray/internal/store/sqlstore"
 	"dray/internal/work"
 )
 
-// dispatchLoop runs the dispatches of teams.
-type dispatchLoop = work.Loop[dispatch.Reader, dispatch.Writer]
+// dispatchLoop runs the dispatches of teams, and replanLoop starts those of continuous
+// re-planning.
+type (
+	dispatchLoop = work.Loop[dispatch.Reader, dispatch.Writer]
+	replanLoop   = work.Loop[dispatch.ReplanReader, dispatch.ReplanWriter]
+)
 
 // dispatchFailures is how often a dispatch may fail before its team is released.
 const dispatchFailures = 3
 
-// addDispatches sets up the dispatch of teams, and the loop that runs it. One dispatch
-// runs at a time, on one processor: the others serve requests.
+// addDispatches sets up the dispatch of teams, the loop that runs it, and the one that
+// starts dispatches for continuous re-planning.
 func (a *App) addDispatches(newID func() string) {
-	wake, begun := &events.Wake{}, time.Now()
+	wake, begun := a.Replanner.Wake, time.Now()
 	a.Dispatches = &dispatch.Dispatches{
 		Store: sqlstore.For[dispatch.Reader, dispatch.Writer](a.Store), Lists: a.Containers, Travel: a.Travel, Events: a.Events,
 		Now: a.Now, Elapsed: func() time.Duration { return time.Since(begun) }, NewID: newID, Wake: wake, MaxTime: a.Config.DispatchTime, Threads: 1, Speed: a.Config.Speed, Log: a.Log,
 	}
 	a.Dispatching = &dispatchLoop{
 		Kind: work.Dispatch, Store: a.Dispatches.Store, Do: a.Dispatches.Run, GiveUp: a.Dispatches.GiveUp,
-		Limits: work.Limits{Total: 1, PerOrganization: 1},
+		Limits: dispatchLimits(runtime.GOMAXPROCS(0), memoryLimit()),
 		Retry:  work.Retry{Failures: dispatchFailures, Attempts: 20},
 		Poll:   work.Poll{Idle: a.Config.Poll},
 		Wake:   wake.Channel(),
 		Alone:  a.Store.Engine() == "sqlite",
 		Now:    a.Now, NewID: newID, Log: a.Log,
 	}
+	a.Replanning = &replanLoop{
+		Kind: work.Replans, Store: a.Replanner.Store, Do: a.Replanner.Run,
+		Limits: work.Limits{Total: 4, PerOrganization: 1},
+		Poll:   work.Poll{Idle: a.Config.Poll},
+		Alone:  a.Store.Engine() == "sqlite",
+		Now:    a.Now, NewID: newID, Log: a.Log,
+	}
+}
+
+// dispatchMemory is more than a dispatch takes.
+const dispatchMemory = 512 << 20
+
+// dispatchLimits returns how many dispatches run at once, each on one processor: on at most
+// half of them, because the others serve requests, and no more than there is memory for.
+// An organization gets half of these, so that one with many teams does not keep others
+// waiting; organizations take turns.
+func dispatchLimits(processors int, memory int64) work.Limits {
+	total := max(min(processors/2, int(memory/dispatchMemory)), 1)
+	return work.Limits{Total: total, PerOrganization: max(total/2, 1)}
 }

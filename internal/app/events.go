@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/dispatch"
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
@@ -34,6 +35,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 		Now:   a.Now, NewID: newID, Saved: texts.Signal,
 	}
 	follower := ordering.Follower{Store: sqlstore.For[ordering.OrderReader, ordering.FollowWriter](a.Store)}
+	a.Replanner = &dispatch.Replanner{Store: sqlstore.For[dispatch.ReplanReader, dispatch.ReplanWriter](a.Store), Now: a.Now, NewID: newID, Wake: &events.Wake{}}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
 		Encode: wire.EncodeEvents,
@@ -42,6 +44,9 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 		},
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx, all)
+		},
+		Replan: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			return a.Replanner.Follow(ctx, tx, all)
 		},
 	})
 }

@@ -39,6 +39,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.loops.Go(func() { a.Dispatching.Run(ctx) })
+	a.loops.Go(func() { a.Replanning.Run(ctx) })
 	a.every(ctx, purging, "purge sessions", a.purgeSessions)
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)

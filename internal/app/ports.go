@@ -22,6 +22,7 @@ var (
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
+	_ dispatch.ReplanWriter    = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
 	_ ordering.ClientWriter    = (*sqlstore.Tx)(nil)

@@ -108,7 +108,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	backlogs := map[work.Kind]work.Backlog{}
 	err := w.db.Read(ctx, func(r *sqlstore.Tx) error {
 		clear(backlogs)
-		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates} {
+		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates, work.Dispatch, work.Replans} {
 			b, err := r.WorkBacklog(ctx, kind, w.now())
 			if err != nil {
 				return err

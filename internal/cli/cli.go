@@ -63,7 +63,7 @@ func sections() []section {
 	return []section{
 		{"Run the platform", []command{serveCommand(), demoCommand(), simulateCommand(), tailCommand(), healthCommand()}},
 		{"Organizations, keys and workers", []command{
-			orgCreateCommand(), orgListCommand(), orgSetCommand(), orgPageCommand(), orgConnectCommand(), orgClientsCommand(),
+			orgCreateCommand(), orgListCommand(), orgSetCommand(), orgPageCommand(), orgReplanningCommand(), orgConnectCommand(), orgClientsCommand(),
 			keyCreateCommand(), keyListCommand(), keyRevokeCommand(), workerInviteCommand(), workerSignOutCommand(),
 		}},
 		{"Text messages", []command{outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand()}},

@@ -24,13 +24,7 @@ func orgPageCommand() command {
 			var change lastmile.PageSettingsChange
 			optional(f, "phone", "`number` that recipients can call; empty for none", &change.Phone)
 			optional(f, "color", "`color` of links and buttons, as #rrggbb; empty for the default", &change.Color)
-			f.Func("new-times", "whether recipients of failed tasks may request another time: `on or off`", func(text string) error {
-				if text != "on" && text != "off" {
-					return fmt.Errorf("must be on or off, not %q", text)
-				}
-				change.NewTimes = new(text == "on")
-				return nil
-			})
+			f.Func("new-times", "whether recipients of failed tasks may request another time: `on or off`", onOrOff(&change.NewTimes))
 			logo := f.String("logo", "", "`file` with the logo, a JPEG, PNG, WebP or GIF image")
 			noLogo := f.Bool("no-logo", false, "remove the logo")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {

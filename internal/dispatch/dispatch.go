@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -119,6 +120,19 @@ func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id l
 	return d, changes, err
 }
 
+// Dispatches returns the latest dispatches of a team without their plans, ready to send,
+// the latest first.
+func (ds *Dispatches) Dispatches(ctx context.Context, who lastmile.Principal, team lastmile.TeamID) (docs [][]byte, err error) {
+	err = ds.Store.Read(ctx, func(r Reader) (err error) {
+		if _, err = r.Team(ctx, who.Organization, team); err != nil {
+			return err
+		}
+		docs, err = r.ShowDispatches(ctx, who.Organization, team, MaxListed)
+		return err
+	})
+	return docs, err
+}
+
 // Stop ends a dispatch that is being planned: the best plan so far is applied.
 func (ds *Dispatches) Stop(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
 	return ds.change(ctx, who, id, func(d lastmile.Dispatch, _ Reader) error {
@@ -218,6 +232,13 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		if len(route.Before) == len(list.Tasks) && len(missing(route.Before, list.Tasks)) == 0 && !slices.Equal(route.Before, list.Tasks) {
 			add("the list of worker %s has another order", route.Worker)
 		}
+		pinned, err := newPins(ctx, r, d, route)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range pinned {
+			add("task %s is now pinned", id)
+		}
 		for _, stop := range route.Stops {
 			switch {
 			case stop.Active && stop.Task != list.ActiveTask:
@@ -270,6 +291,15 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 			if !t.CompleteAfter.Equal(was.CompleteAfter) || !t.CompleteBefore.Equal(was.CompleteBefore) {
 				add("task %s has another time window", t.ID)
 			}
+			if t.Destination.ID != was.Destination {
+				add("task %s has another destination", t.ID)
+			}
+			if t.Recipient == nil && was.Recipient != "" || t.Recipient != nil && t.Recipient.ID != was.Recipient {
+				add("task %s has another recipient", t.ID)
+			}
+			if (t.ServiceTime == nil) != (was.ServiceTime == nil) || t.ServiceTime != nil && *t.ServiceTime != *was.ServiceTime {
+				add("task %s has another service time", t.ID)
+			}
 			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
 				add("task %s has another quantity", t.ID)
 			}
@@ -289,7 +319,10 @@ func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
 
 // readSituation reads what a dispatch begins with.
 func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (s planning.Situation, err error) {
-	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}}
+	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}, Pins: map[lastmile.TaskID]lastmile.Pin{}}
+	if d.Replan != nil {
+		s.AnyVehicle, s.Between = true, d.Replan.Between
+	}
 	workers, err := readCrew(ctx, r, d, &s)
 	if err != nil {
 		return s, err
@@ -302,6 +335,11 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
 			return s, err
 		}
+		pins, err := r.Pins(ctx, d.Organization, worker.ID)
+		if err != nil {
+			return s, err
+		}
+		maps.Copy(s.Pins, pins)
 		s.Candidates = append(s.Candidates, c)
 	}
 	return s, readDependencies(ctx, r, d.Organization, &s)
@@ -334,6 +372,9 @@ func readCrew(ctx context.Context, r Reader, d lastmile.Dispatch, s *planning.Si
 	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
 	if err != nil {
 		return nil, err
+	}
+	if d.Replan != nil && !d.Replan.Assign {
+		list.Tasks = nil
 	}
 	for chunk := range slices.Chunk(list.Tasks, readChunk) {
 		tasks, err := r.TasksOf(ctx, d.Organization, chunk)

@@ -15,6 +15,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
+	"dray/internal/travel"
 	"dray/internal/work"
 )
 
@@ -43,6 +44,14 @@ func newFleet(t *testing.T, workers, tasks int) *fleet {
 		draft.Container = &in
 		f.tasks = append(f.tasks, f.Task(t, draft).ID)
 	}
+	t.Cleanup(func() { // later tests share the database, and should not estimate their tasks
+		for _, id := range f.workers {
+			err := f.Fleet.DeleteWorker(context.WithoutCancel(t.Context()), f.Principal, id)
+			if _, rejected := errors.AsType[*lastmile.Error](err); err != nil && !rejected { // for one with an active task
+				t.Error(err)
+			}
+		}
+	})
 	own := *f.Dispatches
 	own.MaxTime = 100 * time.Millisecond
 	f.dispatches = &own
@@ -111,7 +120,7 @@ type failing struct {
 
 var errBroken = errors.New("broken")
 
-func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from lastmile.ContainerRef, ids []lastmile.TaskID) error {
+func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from []lastmile.ContainerRef, ids []lastmile.TaskID) error {
 	if l.calls++; l.fails(l.calls) {
 		return errBroken
 	}
@@ -216,6 +225,77 @@ func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
 			d := f.end(t, id)
 			if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
 				t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
+			}
+		})
+	}
+}
+
+// changing is the travel times of a dispatch during which something else happens.
+type changing struct {
+	dispatch.Travel
+	calls  int
+	change func(call int)
+}
+
+func (c *changing) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
+	c.calls++
+	c.change(c.calls)
+	return c.Travel.Matrix(ctx, by, from, to)
+}
+
+// TestListsThatChangeMeanwhile lets workers get tasks while a dispatch plans, as from
+// another dispatch that shares them.
+func TestListsThatChangeMeanwhile(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		changes  int
+		rounds   int
+		assigned int
+	}{{"once", 1, 2, 3}, {"again and again", 9, 2, 0}, {"never", 0, 1, 3}} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFleet(t, 1, 3)
+			f.dispatches.Travel = &changing{Travel: f.dispatches.Travel, change: func(call int) {
+				if call <= tt.changes {
+					f.add(t, lastmile.WorkerContainer(f.workers[0]), 100, time.Time{})
+				}
+			}}
+			f.Triggers(t)
+			d := f.end(t, f.start(t, planning.Request{}))
+			once, more := f.assigned(t)
+			if d.Status != lastmile.DispatchSucceeded || d.Rounds != tt.rounds || once != tt.assigned || more > 0 {
+				t.Errorf("the dispatch is %s (%s) after %d rounds, with %d tasks assigned", d.Status, d.Failure, d.Rounds, once)
+			}
+			if left := d.Plan.Unplanned; len(left) != 3-tt.assigned || len(left) > 0 && left[0].Reasons[0].Rule != lastmile.RuleChanged {
+				t.Errorf("left out: %+v", left)
+			}
+			ends := slices.DeleteFunc(f.Triggers(t), func(name string) bool { return name != "autoDispatchJobCompleted" })
+			if len(ends) != 1 {
+				t.Errorf("the end is reported %d times", len(ends))
+			}
+		})
+	}
+}
+
+// TestTasksThatChangeAfterADryRun lists what was changed in the tasks of a plan.
+func TestTasksThatChangeAfterADryRun(t *testing.T) {
+	for want, change := range map[string]lastmile.TaskDraft{
+		"has another destination":  {Destination: apptest.Draft(lastmile.Point{Lon: -73.9, Lat: 40.7}).Destination},
+		"has another recipient":    {Recipients: &[]lastmile.RecipientRef{{Draft: &lastmile.RecipientDraft{Name: "Eve", Phone: "+12125550199"}}}},
+		"has another service time": {Change: lastmile.TaskChange{ServiceTime: new(time.Hour)}},
+		"has another time window":  {Change: lastmile.TaskChange{CompleteAfter: new(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			f := newFleet(t, 1, 1)
+			id := f.start(t, planning.Request{DryRun: true})
+			f.end(t, id)
+			if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], change); err != nil {
+				t.Fatal(err)
+			}
+			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != 1 || !strings.HasSuffix(changes[0], want) {
+				t.Errorf("the changes are %q: %v", changes, err)
+			}
+			if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err == nil {
+				t.Error("the plan is applied")
 			}
 		})
 	}

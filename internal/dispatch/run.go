@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,14 @@ const (
 	// several transactions of applyChunk tasks.
 	MaxAtOnce  = 100
 	applyChunk = 25
+
+	// maxRounds is how often the routes of a dispatch are planned: again if workers, or the
+	// lists of workers whom several dispatches share, have changed meanwhile.
+	maxRounds = 2
+
+	// replanTime is how much time the optimizer gets at most for continuous re-planning,
+	// which begins with good routes and is repeated.
+	replanTime = 10 * time.Second
 )
 
 // Run plans and assigns the routes of a dispatch. It returns the function that ends it.
@@ -52,7 +61,7 @@ func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer
 	if d.DryRun && d.Status == lastmile.DispatchPlanned {
 		return func(ctx context.Context, w Writer) error { return w.SaveDispatch(ctx, d) }, nil
 	}
-	return ds.apply(ctx, job, d)
+	return ds.apply(asDispatch(ctx), job, d)
 }
 
 // GiveUp ends a dispatch that could not be carried out, so that its team can be
@@ -67,7 +76,13 @@ func (ds *Dispatches) GiveUp(ctx context.Context, w Writer, job work.Item) error
 
 func (ds *Dispatches) fail(ctx context.Context, w Writer, d lastmile.Dispatch, why string) error {
 	event := d.Fail(why, ds.Now())
-	if err := w.SaveDispatch(ctx, d); err != nil {
+	return ds.end(ctx, w, d, event)
+}
+
+// end saves a dispatch that has ended, with its event. Continuous re-planning that changes
+// nothing causes none.
+func (ds *Dispatches) end(ctx context.Context, w Writer, d lastmile.Dispatch, event lastmile.Event) error {
+	if err := w.SaveDispatch(ctx, d); err != nil || d.Replan != nil && !d.Replan.Changed {
 		return err
 	}
 	return ds.Events.Append(ctx, w, event)
@@ -81,7 +96,12 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if err != nil {
 		return err
 	}
-	budget := min(max(time.Duration(len(model.Problem.Stops))*taskTime, time.Second), ds.MaxTime)
+	most := ds.MaxTime
+	if d.Replan != nil {
+		most = min(most, replanTime)
+	}
+	budget := min(max(time.Duration(len(model.Problem.Stops))*taskTime, time.Second), most)
+	d.Rounds++
 	if d.Started.IsZero() {
 		d.Started = now
 	}
@@ -91,7 +111,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		return err
 	}
 	solution, err := ds.solve(ctx, job, *d, model, budget)
-	for err == nil && model.Relax(solution) { // rarely, and at most twice
+	for err == nil && model.Relax(solution) { // rarely, and at most three times
 		d.Progress.Until = ds.Now().Add(budget)
 		solution, err = ds.solve(ctx, job, *d, model, budget)
 	}
@@ -99,12 +119,27 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		return err
 	}
 	d.Plan, d.Tasks, d.Progress = model.Plan(solution), model.Tasks(), lastmile.DispatchProgress{}
+	if d.Replan != nil {
+		keepUnlessBetter(d, model.Plan(model.Current()))
+	}
 	if d.DryRun {
 		d.Status, d.Ended = lastmile.DispatchPlanned, ds.Now()
 		return nil
 	}
 	d.Status = lastmile.DispatchApplying
 	return ds.save(ctx, job, *d)
+}
+
+// keepUnlessBetter keeps the routes as they are if the plan is not better.
+func keepUnlessBetter(d *lastmile.Dispatch, current lastmile.DispatchPlan) {
+	if d.Rounds == 1 {
+		d.Replan.Before, d.Replan.Unassigned = current.Cost, len(current.Unplanned)
+	}
+	if planning.Better(d.Plan, current) {
+		d.Replan.Changed = true
+		return
+	}
+	d.Plan = current
 }
 
 // save saves a dispatch while it is in progress.
@@ -163,10 +198,14 @@ func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dis
 		lost   error
 	)
 	watch.Go(func() { lost = ds.watch(within, stop, job, d, model, &latest) })
-	solution, err := optimize.Solve(within, &model.Problem, optimize.Options{
+	options := optimize.Options{
 		Seed: 1, Budget: budget, Now: ds.Elapsed, Threads: ds.Threads,
 		Progress: func(p optimize.Progress) { latest.Store(&p) },
-	})
+	}
+	if d.Replan != nil {
+		options.Initial = model.Initial()
+	}
+	solution, err := optimize.Solve(within, &model.Problem, options)
 	stop()
 	watch.Wait()
 	if err := errors.Join(err, lost, ctx.Err()); err != nil {
@@ -220,16 +259,11 @@ type step struct {
 }
 
 // steps divides a plan. Tasks go to the start of lists, so that the last of a route are
-// put first.
+// put first. A route that only loses tasks to others needs no step.
 func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
 	for _, route := range plan.Routes {
-		var ids []lastmile.TaskID
-		for _, stop := range route.Stops {
-			if !stop.Active {
-				ids = append(ids, stop.Task)
-			}
-		}
-		if slices.Equal(ids, route.Before) {
+		ids := planned(route)
+		if slices.Equal(ids, slices.DeleteFunc(slices.Clone(route.Before), func(id lastmile.TaskID) bool { return !slices.Contains(ids, id) })) {
 			continue
 		}
 		tasks += len(ids)
@@ -242,10 +276,20 @@ func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
 	return all, tasks
 }
 
+// planned returns the tasks of a route, without the active one.
+func planned(route lastmile.DispatchRoute) (ids []lastmile.TaskID) {
+	for _, stop := range route.Stops {
+		if !stop.Active {
+			ids = append(ids, stop.Task)
+		}
+	}
+	return ids
+}
+
 // apply assigns tasks as planned: a small plan in the transaction that ends the dispatch,
-// a large one in several before it.
+// a large one in several before it. Instead of ending, the dispatch is planned again if
+// tasks are left that could not be assigned because of what has changed meanwhile.
 func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dispatch) (work.End[Writer], error) {
-	who := lastmile.Principal{Organization: d.Organization, Key: d.Key}
 	all, tasks := steps(d.Plan)
 	if tasks > MaxAtOnce {
 		for done := false; !done; {
@@ -257,7 +301,7 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 				if done = n >= len(all); err != nil || done {
 					return err
 				}
-				if err := ds.applyStep(ctx, w, who, d, all[n]); err != nil {
+				if err := ds.applySteps(ctx, w, d, all[n]); err != nil {
 					return err
 				}
 				return w.SaveAppliedSteps(ctx, d.Organization, d.ID, n+1)
@@ -269,45 +313,98 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 		all = nil
 	}
 	return func(ctx context.Context, w Writer) error {
-		for _, s := range all {
-			if err := ds.applyStep(ctx, w, who, d, s); err != nil {
-				return err
-			}
-		}
-		ended := d
-		var err error
-		if ended.Plan, err = asApplied(ctx, w, d); err != nil {
+		if err := ds.applySteps(asDispatch(ctx), w, d, all...); err != nil {
 			return err
+		}
+		ended, left := d, false
+		var err error
+		if ended.Plan, left, err = asApplied(ctx, w, d); err != nil {
+			return err
+		}
+		if left && !d.DryRun && d.Rounds < maxRounds {
+			return ds.planAgain(ctx, w, d)
 		}
 		event := ended.Complete(ds.Now())
-		if err := w.SaveDispatch(ctx, ended); err != nil {
-			return err
-		}
-		return ds.Events.Append(ctx, w, event)
+		return ds.end(ctx, w, ended, event)
 	}, nil
 }
 
-// applyStep applies a part of a plan, unless the plan does not fit its worker any more.
-func (ds *Dispatches) applyStep(ctx context.Context, w Writer, who lastmile.Principal, d lastmile.Dispatch, s step) error {
-	to := lastmile.WorkerContainer(s.worker)
-	from := to
-	if d.Team != "" {
-		from = lastmile.TeamContainer(d.Team)
+// planAgain makes a dispatch plan its routes once more.
+func (ds *Dispatches) planAgain(ctx context.Context, w Writer, d lastmile.Dispatch) error {
+	d.Status = lastmile.DispatchRunning
+	if err := w.SaveDispatch(ctx, d); err != nil {
+		return err
 	}
-	for _, c := range []lastmile.ContainerRef{from, to} { // teams first, as everywhere
-		if err := w.LockContainer(ctx, d.Organization, c, ds.Now()); err != nil {
+	if err := w.SaveAppliedSteps(ctx, d.Organization, d.ID, 0); err != nil {
+		return err
+	}
+	return ds.addJob(ctx, w, d, ds.Now())
+}
+
+// applySteps applies parts of a plan.
+func (ds *Dispatches) applySteps(ctx context.Context, w Writer, d lastmile.Dispatch, all ...step) error {
+	var lists []lastmile.ContainerRef
+	for _, s := range all {
+		lists = append(append(lists, sources(d, s)...), lastmile.WorkerContainer(s.worker))
+	}
+	slices.SortFunc(lists, func(a, b lastmile.ContainerRef) int { // as everywhere
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
+	})
+	for _, list := range slices.Compact(lists) {
+		if err := w.LockContainer(ctx, d.Organization, list, ds.Now()); err != nil {
 			return err
 		}
 	}
+	for _, s := range all {
+		if err := ds.applyStep(ctx, w, d, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sources returns the lists that tasks of a step come from, besides that of its worker.
+func sources(d lastmile.Dispatch, s step) (from []lastmile.ContainerRef) {
+	if d.Team != "" {
+		from = append(from, lastmile.TeamContainer(d.Team))
+	}
+	for _, route := range d.Plan.Routes {
+		if route.Worker != s.worker && slices.ContainsFunc(route.Before, func(id lastmile.TaskID) bool { return slices.Contains(s.tasks, id) }) {
+			from = append(from, lastmile.WorkerContainer(route.Worker))
+		}
+	}
+	return from
+}
+
+// applyStep applies a part of a plan, unless the plan does not fit its worker any more.
+func (ds *Dispatches) applyStep(ctx context.Context, w Writer, d lastmile.Dispatch, s step) error {
 	fits, err := stillFits(ctx, w, d, s.worker)
 	if err != nil || !fits {
 		return err
 	}
+	from := sources(d, s)
+	for _, list := range from {
+		if list.Kind != lastmile.InWorker {
+			continue
+		}
+		pinned, err := newPins(ctx, w, d, routeOf(d, lastmile.WorkerID(list.Owner)))
+		if err != nil {
+			return err
+		}
+		s.tasks = missing(s.tasks, pinned)
+	}
+	who := lastmile.Principal{Organization: d.Organization, Key: d.Key}
 	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
 }
 
+// routeOf returns the route that is planned for a worker.
+func routeOf(d lastmile.Dispatch, id lastmile.WorkerID) lastmile.DispatchRoute {
+	return d.Plan.Routes[slices.IndexFunc(d.Plan.Routes, func(r lastmile.DispatchRoute) bool { return r.Worker == id })]
+}
+
 // stillFits reports whether a worker can do a route as planned: one who is gone, off duty or
-// in other teams cannot, and tasks that were added meanwhile might make it too much.
+// in other teams cannot, tasks that were added meanwhile might make it too much, and those
+// that were pinned meanwhile stay where they are.
 func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.WorkerID) (bool, error) {
 	worker, err := r.WholeWorker(ctx, d.Organization, id)
 	if lastmile.IsNotFound(err) {
@@ -316,31 +413,38 @@ func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.W
 	if err != nil || d.Team != "" && (!worker.Whereabouts.OnDuty || !slices.Contains(worker.Teams, d.Team)) {
 		return false, err
 	}
-	route := d.Plan.Routes[slices.IndexFunc(d.Plan.Routes, func(r lastmile.DispatchRoute) bool { return r.Worker == id })]
+	route := routeOf(d, id)
 	known := slices.Clone(route.Before)
 	for _, stop := range route.Stops {
 		known = append(known, stop.Task)
 	}
-	return len(missing(worker.Route(), known)) == 0, nil
+	if len(missing(worker.Route(), known)) > 0 {
+		return false, nil
+	}
+	pinned, err := newPins(ctx, r, d, route)
+	return len(pinned) == 0, err
 }
 
 // asApplied returns a plan without the tasks that are not where it puts them: those were
-// moved, started or deleted while it was made.
-func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (lastmile.DispatchPlan, error) {
-	plan := d.Plan
+// moved, started or deleted while it was made. left reports whether some of them could
+// still be assigned.
+func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmile.DispatchPlan, left bool, err error) {
+	plan = d.Plan
 	plan.Routes, plan.Unplanned = slices.Clone(plan.Routes), slices.Clone(plan.Unplanned)
 	for i, route := range plan.Routes {
-		var ids []lastmile.TaskID
-		for _, stop := range route.Stops {
-			if !stop.Active {
-				ids = append(ids, stop.Task)
-			}
-		}
+		ids := planned(route)
 		listed, err := w.StillListed(ctx, d.Organization, lastmile.WorkerContainer(route.Worker), ids)
 		if err != nil {
-			return plan, err
+			return plan, false, err
 		}
 		gone := missing(ids, listed)
+		if d.Team != "" && len(gone) > 0 {
+			waiting, err := w.StillListed(ctx, d.Organization, lastmile.TeamContainer(d.Team), gone)
+			if err != nil {
+				return plan, false, err
+			}
+			left = left || len(waiting) > 0
+		}
 		plan.Routes[i].Stops = slices.DeleteFunc(slices.Clone(route.Stops), func(s lastmile.DispatchStop) bool { return slices.Contains(gone, s.Task) })
 		for _, id := range gone {
 			plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: id, Reasons: []lastmile.DispatchReason{{
@@ -348,5 +452,5 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (lastmile.Dis
 			}}})
 		}
 	}
-	return plan, nil
+	return plan, left, nil
 }

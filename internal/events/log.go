@@ -39,6 +39,10 @@ type Options struct {
 	// Messages saves the text messages that follow from events, in their
 	// transaction; nil if there are none.
 	Messages func(ctx context.Context, tx Transaction, events []lastmile.Event) error
+
+	// Replan requests that routes are planned again after events, in their transaction;
+	// nil if they never are.
+	Replan func(ctx context.Context, tx Transaction, events []lastmile.Event) error
 }
 
 // Log appends the events of all organizations.
@@ -83,6 +87,11 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 			l.committed.Signal()
 			l.options.Hub.Publish(topics...)
 		})
+	}
+	if l.options.Replan != nil {
+		if err := l.options.Replan(ctx, tx, stored); err != nil {
+			return err
+		}
 	}
 	if l.options.Messages == nil {
 		return nil

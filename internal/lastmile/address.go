@@ -1,8 +1,6 @@
 package lastmile
 
-import (
-	"strings"
-)
+import "strings"
 
 // Address is a postal address in parts.
 type Address struct {

@@ -37,12 +37,25 @@ type Dispatch struct {
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
 	Status       DispatchStatus
+	Rounds       int  // how often the routes were planned
 	DryRun       bool // plan without assigning
 	Options      DispatchOptions
 	Progress     DispatchProgress
 	Plan         DispatchPlan
 	Tasks        []DispatchTask // all that were considered
 	Failure      string         // why it failed
+	Replan       *Replan        // set if no caller has requested it
+}
+
+// Replan is the cause of a dispatch by continuous re-planning, and what came of it.
+type Replan struct {
+	Cause                    string
+	Task                     TaskID        // that was added or changed
+	Worker                   WorkerID      // who has fallen behind or gone on duty
+	Lateness                 time.Duration // of the worker
+	Between, Assign, Changed bool          // tasks may move between workers; others may be assigned; a better plan was found
+	Before                   DispatchCost  // of the routes as they were
+	Unassigned               int           // tasks that no worker had
 }
 
 // DispatchOptions are the rules of a dispatch.
@@ -93,7 +106,20 @@ type DispatchStop struct {
 	Arrival, Depart time.Time     // Depart minus the service time is the start of service
 	Late            time.Duration // start of service after completeBefore
 	Active          bool          // the worker has started it
+	Pin             Pin           // empty for none
 }
+
+// Pin keeps a task where it is when routes are planned.
+type Pin string
+
+// The pins. Both end when the task changes its worker.
+const (
+	PinWorker   Pin = "worker"   // it stays with its worker
+	PinPosition Pin = "position" // it also keeps its position in the worker's list
+)
+
+// Values lists every pin.
+func (Pin) Values() []Pin { return []Pin{PinWorker, PinPosition} }
 
 // UnplannedTask is a task that no worker can do, with the reasons.
 type UnplannedTask struct {
@@ -136,6 +162,9 @@ type DispatchTask struct {
 	Quantity                      float64
 	AdditionalQuantities          Capacities
 	CompleteAfter, CompleteBefore time.Time
+	Destination                   DestinationID
+	Recipient                     RecipientID    // empty for none
+	ServiceTime                   *time.Duration // nil if none was sent
 }
 
 // Complete ends a dispatch whose plan was applied.

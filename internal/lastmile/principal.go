@@ -1,8 +1,6 @@
 package lastmile
 
-import (
-	"time"
-)
+import "time"
 
 // Principal is the caller of a request: an API key of an organization, or one
 // of its workers.
@@ -22,8 +20,11 @@ type Principal struct {
 
 // Actor returns the principal as the actor of events.
 func (p Principal) Actor() Actor {
-	if p.Worker != "" {
+	switch {
+	case p.Worker != "":
 		return Actor{Type: ActorWorker, ID: string(p.Worker)}
+	case p.Key == "": // the platform on its own
+		return Actor{}
 	}
 	return Actor{Type: ActorAPI, ID: string(p.Key)}
 }

@@ -1,8 +1,6 @@
 package lastmile
 
-import (
-	"time"
-)
+import "time"
 
 // Team is a group of workers with the administrators who manage it.
 type Team struct {

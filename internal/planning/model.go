@@ -40,6 +40,11 @@ type Situation struct {
 	Candidates []Candidate
 	Tasks      []lastmile.Task          // not assigned to a worker
 	Completed  map[lastmile.TaskID]bool // of the tasks that others depend on
+	Pins       map[lastmile.TaskID]lastmile.Pin
+
+	// Between lets the tasks of workers move to other workers, and AnyVehicle accepts
+	// different types of vehicles.
+	Between, AnyVehicle bool
 }
 
 // Model is a situation as a problem for the optimizer.
@@ -56,7 +61,10 @@ type Model struct {
 	tasks    []lastmile.Task // by stop
 	holder   []int           // by stop: index of the crew member who has it, or -1
 	crew     []Candidate
+	pins     []lastmile.Pin            // by stop
+	free     []bool                    // by stop: whether it may leave the worker who has it
 	owner    []int                     // by vehicle: index in crew
+	now      [][]int                   // by vehicle: its stops in their current order
 	excluded []lastmile.DispatchReason // workers who do not take part
 	left     []lastmile.UnplannedTask  // tasks that cannot take part
 	index    map[lastmile.TaskID]int   // stop of a task
@@ -87,6 +95,7 @@ func NewModel(s Situation) (*Model, error) {
 	if len(m.crew) > MaxWorkers {
 		return nil, lastmile.Invalid("the dispatch would consider %d workers; at most %d are allowed", len(m.crew), MaxWorkers)
 	}
+	m.lock(s)
 	for i, c := range m.crew {
 		m.addVehicles(i, c, s)
 	}
@@ -107,7 +116,7 @@ func (m *Model) choose(s Situation) error {
 	for _, c := range s.Candidates {
 		types[c.Worker.TravelsBy()] = true
 	}
-	if m.options.VehicleType == "" && len(types) > 1 {
+	if m.options.VehicleType == "" && len(types) > 1 && !s.AnyVehicle {
 		return lastmile.Invalid("filters.workers.vehicleType is required: the workers on duty in the team have %d different types of vehicles", len(types))
 	}
 	for _, c := range s.Candidates {
@@ -246,7 +255,7 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 	}
 	stop := optimize.Stop{
 		Location: m.place(t.Destination.Location), Service: int(service / time.Second),
-		Earliest: -optimize.MaxTime, Latest: optimize.MaxTime, MaxLateness: int(m.options.MaxAllowedDelay / time.Second), Pinned: t.State == lastmile.TaskActive,
+		Earliest: -optimize.MaxTime, Latest: optimize.MaxTime, MaxLateness: int(m.options.MaxAllowedDelay / time.Second),
 	}
 	if !t.CompleteAfter.IsZero() && t.State != lastmile.TaskActive {
 		stop.Earliest = m.seconds(t.CompleteAfter)
@@ -281,16 +290,18 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		length := shift.To.Sub(shift.From)
 		v.ShiftStart, v.ShiftEnd, v.Route = max(m.seconds(shift.From), 0), m.seconds(shift.To), nil
 		v.MaxStops = int(math.Ceil(float64(tasks) * float64(length) / float64(left)))
+		var now []int
 		if i == 0 {
 			for _, t := range c.Tasks {
-				v.Route = append(v.Route, m.index[t.ID])
+				now = append(now, m.index[t.ID])
 			}
-			v.MaxStops = max(v.MaxStops, len(v.Route))
+			v.Route = slices.DeleteFunc(slices.Clone(now), func(stop int) bool { return m.free[stop] })
+			v.MaxStops = max(v.MaxStops, len(now))
 		}
 		if tasks, left = max(tasks-v.MaxStops, 0), left-length; v.MaxStops == 0 {
 			continue
 		}
-		m.owner = append(m.owner, member)
+		m.owner, m.now = append(m.owner, member), append(m.now, now)
 		m.Problem.Vehicles = append(m.Problem.Vehicles, v)
 	}
 }

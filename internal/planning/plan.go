@@ -34,29 +34,22 @@ func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, dista
 func (m *Model) KeepExisting() {
 	for i := range m.Problem.Vehicles {
 		v := &m.Problem.Vehicles[i]
-		if len(v.Route) == 0 {
+		if len(m.now[i]) == 0 {
 			continue
 		}
-		travel := m.Problem.Profiles[v.Profile]
-		leg := func(from, to int) int { return int(max(travel.Duration[from*travel.Size+to], 0)) }
-		at, now := v.Start, v.ShiftStart
 		var load optimize.Load
-		for _, s := range v.Route {
+		for _, s := range m.now[i] {
 			load = plus(load, m.Problem.Stops[s].Carried)
 		}
 		v.Capacity = atLeast(v.Capacity, load)
-		for _, s := range v.Route {
-			stop := &m.Problem.Stops[s]
-			now = max(now+leg(at, stop.Location), stop.Earliest)
-			stop.MaxLateness = min(max(stop.MaxLateness, now-stop.Latest), optimize.MaxTime)
-			at, now = stop.Location, now+stop.Service
+		route := m.currentRoute(i)
+		for _, visit := range route.Visits {
+			stop := &m.Problem.Stops[visit.Stop]
+			stop.MaxLateness = min(max(stop.MaxLateness, visit.Lateness), optimize.MaxTime)
 			load = plus(load, stop.Change)
 			v.Capacity = atLeast(v.Capacity, load)
 		}
-		if v.End != optimize.None {
-			now += leg(at, v.End)
-		}
-		v.ShiftEnd = max(v.ShiftEnd, now)
+		v.ShiftEnd = max(v.ShiftEnd, route.End)
 		for j := i + 1; j < len(m.owner) && m.owner[j] == m.owner[i]; j++ { // later shifts of the worker
 			next := &m.Problem.Vehicles[j]
 			next.ShiftStart = max(next.ShiftStart, v.ShiftEnd)
@@ -65,12 +58,64 @@ func (m *Model) KeepExisting() {
 	}
 }
 
+// currentRoute returns the route of a vehicle in the current order of its stops, by the
+// travel times alone.
+func (m *Model) currentRoute(v int) optimize.Route {
+	vehicle := &m.Problem.Vehicles[v]
+	travel := m.Problem.Profiles[vehicle.Profile]
+	route := optimize.Route{Depart: vehicle.ShiftStart}
+	at, now := vehicle.Start, vehicle.ShiftStart
+	move := func(to int) {
+		route.Distance += int(travel.Distance[at*travel.Size+to])
+		leg := int(max(travel.Duration[at*travel.Size+to], 0))
+		route.Duration, now, at = route.Duration+leg, now+leg, to
+	}
+	for _, s := range m.now[v] {
+		stop := &m.Problem.Stops[s]
+		move(stop.Location)
+		arrival := now
+		start := max(arrival, stop.Earliest)
+		now = start + stop.Service
+		route.Visits = append(route.Visits, optimize.Visit{Stop: s, Arrival: arrival, Start: start, End: now, Lateness: max(start-stop.Latest, 0)})
+	}
+	if vehicle.End != optimize.None && len(route.Visits) > 0 {
+		move(vehicle.End)
+	}
+	route.End = now
+	return route
+}
+
+// Current returns the solution that changes nothing.
+func (m *Model) Current() *optimize.Solution {
+	s := &optimize.Solution{Routes: make([]optimize.Route, len(m.now))}
+	for v := range m.now {
+		s.Routes[v] = m.currentRoute(v)
+	}
+	for i, holder := range m.holder {
+		if holder < 0 {
+			s.Unserved = append(s.Unserved, i)
+		}
+	}
+	return s
+}
+
+// Initial returns the current routes, for the search to start with.
+func (m *Model) Initial() [][]int { return m.now }
+
 // Relax relaxes the rules further for what workers have and a solution leaves out, because
 // of tasks that it depends on: those may be left out, or late on another route. It reports
 // whether there is any such task. Then another solution keeps more of them, and the one
-// after that all.
+// after that all. Tasks that may move between workers stay where they are instead.
 func (m *Model) Relax(s *optimize.Solution) bool {
 	relaxed := map[int]bool{}
+	left := func(i int) bool { return m.holder[i] >= 0 }
+	if slices.Contains(m.free, true) && slices.ContainsFunc(s.Unserved, left) {
+		clear(m.free)
+		for v := range m.now {
+			m.Problem.Vehicles[v].Route = m.now[v]
+		}
+		return true
+	}
 	for _, i := range s.Unserved {
 		if m.holder[i] >= 0 {
 			relaxed[i] = true
@@ -134,7 +179,7 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 			late := time.Duration(visit.Lateness) * time.Second
 			into.Stops = append(into.Stops, lastmile.DispatchStop{
 				Task: m.tasks[visit.Stop].ID, Arrival: m.at(visit.Arrival), Depart: m.at(visit.End), Late: late,
-				Active: m.tasks[visit.Stop].State == lastmile.TaskActive,
+				Active: m.tasks[visit.Stop].State == lastmile.TaskActive, Pin: m.pins[visit.Stop],
 			})
 			into.Cost.Service += time.Duration(visit.End-visit.Start) * time.Second
 			into.Cost.Waiting += time.Duration(visit.Start-visit.Arrival) * time.Second
@@ -178,8 +223,32 @@ func (m *Model) Tasks() []lastmile.DispatchTask {
 	for i, t := range m.tasks {
 		all[i] = lastmile.DispatchTask{
 			ID: t.ID, ShortID: t.ShortID, Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
-			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore,
+			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Destination: t.Destination.ID, ServiceTime: t.ServiceTime,
+		}
+		if t.Recipient != nil {
+			all[i].Recipient = t.Recipient.ID
 		}
 	}
 	return all
+}
+
+// How much better a plan must be than the current one to be worth a change of routes,
+// which confuses workers and recipients.
+const (
+	minLateness   = time.Minute
+	minTravel     = 2 * time.Minute
+	minTravelPart = 20 // a twentieth of the travel time
+)
+
+// Better reports whether a plan is better than the current one: it serves more tasks, or
+// as many with less lateness, or with as little in clearly less time on the road.
+func Better(plan, current lastmile.DispatchPlan) bool {
+	if a, b := len(plan.Unplanned), len(current.Unplanned); a != b {
+		return a < b
+	}
+	less := current.Cost.Lateness - plan.Cost.Lateness
+	if less >= minLateness || less < 0 {
+		return less > 0
+	}
+	return current.Cost.Travel-plan.Cost.Travel >= max(minTravel, current.Cost.Travel/minTravelPart)
 }

@@ -116,3 +116,16 @@ func EndHub(end string) (lastmile.HubID, bool) {
 	id, ok := strings.CutPrefix(end, EndAtHub)
 	return lastmile.HubID(id), ok
 }
+
+// ReplanOptions returns the rules for planning routes again: those of the last dispatch of
+// the team, or the defaults if there was none, for the time ahead.
+func ReplanOptions(last lastmile.DispatchOptions, ahead time.Duration, now time.Time) lastmile.DispatchOptions {
+	o, _ := Request{}.Options(now) // without a request there is nothing to reject
+	if last.MaxTasksPerRoute > 0 {
+		o.MaxTasksPerRoute, o.ServiceTime, o.MaxAllowedDelay, o.RouteEnd, o.VehicleType = last.MaxTasksPerRoute, last.ServiceTime, last.MaxAllowedDelay, last.RouteEnd, last.VehicleType
+	}
+	o.MaxContainerSize = MaxTasksPerRoute // routes are improved even if they are long already
+	o.TaskWindow = lastmile.Window{From: o.TaskWindow.From, To: now.Add(ahead)}
+	o.ScheduleWindow = lastmile.Window{From: now, To: now.Add(max(ahead, o.ScheduleWindow.To.Sub(now)))}
+	return o
+}

@@ -327,25 +327,28 @@ func (cs *Containers) Release(ctx context.Context, tx store.Transaction, who las
 }
 
 // PutRoute puts tasks at the start of a worker's list, in order, in the transaction of
-// the caller. Those that are neither in that list nor in the container from stay where
-// they are.
-func (cs *Containers) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from lastmile.ContainerRef, ids []lastmile.TaskID) error {
+// the caller. Those that are neither in that list nor in one of the containers from stay
+// where they are.
+func (cs *Containers) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from []lastmile.ContainerRef, ids []lastmile.TaskID) error {
 	w, err := cs.Store.Join(tx)
 	if err != nil {
 		return err
 	}
 	to := lastmile.WorkerContainer(worker)
-	if err := cs.lockAll(ctx, w, who.Organization, cs.Now(), to, from); err != nil {
+	lists := append([]lastmile.ContainerRef{to}, from...)
+	if err := cs.lockAll(ctx, w, who.Organization, cs.Now(), slices.Clone(lists)...); err != nil {
 		return err
 	}
-	own, err := w.StillListed(ctx, who.Organization, to, ids)
-	if err != nil {
-		return err
+	listed := map[lastmile.TaskID]bool{}
+	for _, list := range lists {
+		still, err := w.StillListed(ctx, who.Organization, list, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range still {
+			listed[id] = true
+		}
 	}
-	fresh, err := w.StillListed(ctx, who.Organization, from, ids)
-	if err != nil {
-		return err
-	}
-	still := slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return !slices.Contains(own, id) && !slices.Contains(fresh, id) })
+	still := slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return !listed[id] })
 	return cs.step().transfer(ctx, w, who, to, store.Position{Start: true}, still)
 }

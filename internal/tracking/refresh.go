@@ -171,6 +171,9 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 	if err := w.SaveEstimates(ctx, schedule.Organization, schedule.Worker, tasks, delay); err != nil {
 		return err
 	}
+	if err := t.Routes.Delayed(ctx, w, snap.Worker, delay); err != nil {
+		return err
+	}
 	t.publish(w, snap, estimates)
 	out, err := t.checkThresholds(ctx, w, schedule, snap, estimates, now)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/tracking"
 	"dray/internal/travel"
@@ -86,7 +87,7 @@ func (r *fixture) tracker(ask router) *tracking.Tracker {
 		Encode:   wire.EncodeEvents,
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return nil },
 	})
-	return &tracking.Tracker{Store: sqlstore.For[tracking.Reader, tracking.Writer](r.store), Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
+	return &tracking.Tracker{Store: sqlstore.For[tracking.Reader, tracking.Writer](r.store), Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Routes: noRoutes{}}
 }
 
 func TestChangeDuringRefresh(t *testing.T) {
@@ -164,4 +165,11 @@ func TestWorkerDeletedDuringRefresh(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// noRoutes ignores delays.
+type noRoutes struct{}
+
+func (noRoutes) Delayed(context.Context, store.Transaction, lastmile.Worker, *time.Duration) error {
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/rate"
+	"dray/internal/store"
 	"dray/internal/travel"
 )
 
@@ -26,11 +27,19 @@ type Tracker struct {
 	Alone  bool            // no other process refreshes estimates of this database
 
 	Admission *Admission // of positions
+	Routes    Routes
 
 	phones rate.Turns // reports of a worker, which would conflict
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
+}
+
+// Routes is notified of workers who are later than before.
+type Routes interface {
+	// Delayed is called in the transaction that saves the delay of a worker, who still has
+	// the previous one.
+	Delayed(ctx context.Context, tx store.Transaction, worker lastmile.Worker, delay *time.Duration) error
 }
 
 // Travel returns how long the legs of a way take.

@@ -137,6 +137,12 @@ type Dispatch struct {
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
+	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
+	// requested.
+	Replanning *Replan `json:"replanning" example:"null"`
+	// How often the routes were planned. They are planned again once if tasks could not be assigned
+	// because workers or their lists had changed meanwhile.
+	Rounds int `json:"rounds" example:"1"`
 	// Rules that the plan follows.
 	Options DispatchOptions `json:"options"`
 	// How far the optimizer is; null before and after.
@@ -196,7 +202,7 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
 	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
@@ -247,6 +253,8 @@ type DispatchStop struct {
 	Lateness Seconds `json:"lateness"`
 	// Whether the worker has started the task.
 	Active bool `json:"active"`
+	// How the task was pinned when the plan was made; null if it was not.
+	Pinned *lastmile.Pin `json:"pinned" example:"null"`
 }
 
 // UnplannedTask is a task that no worker can do, with the reasons.
@@ -297,26 +305,32 @@ type DispatchTask struct {
 	CompleteAfter Millis `json:"completeAfter" nullable:"true"`
 	// Unix time in milliseconds before which the task should be completed; null for no limit.
 	CompleteBefore Millis `json:"completeBefore" nullable:"true"`
+	// ID of the destination.
+	Destination lastmile.DestinationID `json:"destination" example:"d5Kx8nQw2LtB7vRz4HcM9sJf"`
+	// ID of the recipient; null if there is none.
+	Recipient *lastmile.RecipientID `json:"recipient" example:"null"`
+	// Time spent at the task, in minutes; null if none was sent with the task.
+	ServiceTime *Minutes `json:"serviceTime" example:"null"`
 }
 
 // NewDispatch returns a dispatch in its wire form.
 func NewDispatch(d lastmile.Dispatch) Dispatch {
 	shown := Dispatch{
 		ID: d.ID, Organization: d.Organization, Team: orNull(d.Team), Worker: orNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
+		Replanning: newReplan(d.Replan), Rounds: d.Rounds,
 		Options: DispatchOptions{
 			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: orNull(d.Options.RouteEnd),
 			ScheduleTimeWindow: []Millis{Millis(d.Options.ScheduleWindow.From), Millis(d.Options.ScheduleWindow.To)},
 			TaskTimeWindow:     []Millis{Millis(d.Options.TaskWindow.From), Millis(d.Options.TaskWindow.To)},
 			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: orNull(d.Options.VehicleType),
 		},
-		Plan: DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
-		ProcessingDetails: ProcessingDetails{
-			StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure),
-		},
+		Plan:              DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
+		ProcessingDetails: newProcessingDetails(d),
 		Tasks: Each(d.Tasks, func(t lastmile.DispatchTask) DispatchTask {
 			return DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
 				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
+				Destination: t.Destination, Recipient: orNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime),
 			}
 		}),
 	}
@@ -324,6 +338,10 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 		shown.Progress = &DispatchProgress{Phase: p.Phase, Until: Millis(p.Until), TasksPlanned: p.Planned, Cost: newDispatchCost(p.Cost)}
 	}
 	return shown
+}
+
+func newProcessingDetails(d lastmile.Dispatch) ProcessingDetails {
+	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure)}
 }
 
 func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
@@ -336,7 +354,7 @@ func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
 		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before),
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
-			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active}
+			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: orNull(s.Pin)}
 		}),
 	}
 }
@@ -352,6 +370,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 	o := d.Options
 	made := lastmile.Dispatch{
 		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun,
+		Replan: d.Replanning.domain(), Rounds: d.Rounds,
 		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Status: d.ProcessingDetails.Status,
 		Failure: orZero(d.ProcessingDetails.Failure),
 		Options: lastmile.DispatchOptions{
@@ -365,6 +384,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 			return lastmile.DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
 				CompleteAfter: t.CompleteAfter.Time(), CompleteBefore: t.CompleteBefore.Time(),
+				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime),
 			}
 		}),
 	}
@@ -385,7 +405,7 @@ func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
 		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore,
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
-			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active}
+			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),
 	}
 }
@@ -394,4 +414,34 @@ func (u UnplannedTask) domain() lastmile.UnplannedTask {
 	return lastmile.UnplannedTask{Task: u.ID, Reasons: Each(u.Reasons, func(r DispatchReason) lastmile.DispatchReason {
 		return lastmile.DispatchReason{Worker: orZero(r.Worker), Rule: r.Rule, Detail: r.Detail}
 	})}
+}
+
+// PinBody is the body of a request to pin a task.
+type PinBody struct {
+	// Whether the task also keeps its position in the list of its worker. Defaults to false.
+	Position *Flag `json:"position"`
+}
+
+// Domain returns the pin.
+func (b PinBody) Domain() lastmile.Pin {
+	if b.Position != nil && bool(*b.Position) {
+		return lastmile.PinPosition
+	}
+	return lastmile.PinWorker
+}
+
+// TaskPin is how a task is pinned.
+type TaskPin struct {
+	// ID of the task.
+	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// ID of its worker; null if it has none.
+	Worker *lastmile.WorkerID `json:"worker" example:"h3KzQ8mWv5RtB2nXd7LcF9pJ"`
+	// Whether the task stays with its worker, or also keeps its position in the list; null if it is
+	// not pinned.
+	Pinned *lastmile.Pin `json:"pinned" example:"worker"`
+}
+
+// NewTaskPin returns how a task is pinned in its wire form.
+func NewTaskPin(p planning.PinnedTask) TaskPin {
+	return TaskPin{Task: p.Task.ID, Worker: orNull(p.Task.Worker), Pinned: orNull(p.Pin)}
 }

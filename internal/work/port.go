@@ -16,6 +16,7 @@ const (
 	Webhooks  Kind = "webhook"     // a webhook that has notifications to send
 	Messages  Kind = "textMessage" // a text message to send
 	Estimates Kind = "estimate"    // a worker whose estimates are to be refreshed
+	Replans   Kind = "replan"      // a team whose routes are to be planned again
 )
 
 // CreateBatch is the kind of jobs that create the tasks of a batch, whose id is

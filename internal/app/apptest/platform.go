@@ -76,6 +76,7 @@ func New(t testing.TB, options ...Option) *Platform {
 	var work sync.WaitGroup
 	work.Go(func() { a.Jobs.Run(working) })
 	work.Go(func() { a.Dispatching.Run(working) })
+	work.Go(func() { a.Replanning.Run(working) })
 	work.Go(func() { a.Hub.Run(working) })
 	t.Cleanup(func() {
 		server.Close()

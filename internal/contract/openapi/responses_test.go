@@ -12,6 +12,7 @@ import (
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/order"
+	"dray/internal/planning"
 	"dray/internal/spec"
 	"dray/internal/textmessage"
 	"dray/internal/travel"
@@ -55,6 +56,7 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
 	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
+	reflect.TypeFor[lastmile.Pin]():              lastmile.PinPosition,
 	reflect.TypeFor[assignment.Mode]():           assignment.ByLoad,
 	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
 	reflect.TypeFor[*int]():                      new(int),
@@ -78,7 +80,7 @@ var sampleField = lastmile.CustomField{
 }
 
 // mayLack are the fields, of those in sampleValues, that can be zero.
-var mayLack = map[string]bool{"Metadata": true, "LastSeen": true, "ActiveTask": true, "Hub": true, "RoutePlan": true}
+var mayLack = map[string]bool{"Metadata": true, "LastSeen": true, "ActiveTask": true, "Hub": true, "RoutePlan": true, "Pin": true}
 
 func fillSample(v reflect.Value, r richness) {
 	if value, ok := sampleValues[v.Type()]; ok {
@@ -210,6 +212,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.TaskPage]():        {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
 	reflect.TypeFor[wire.AutoAssigned]():    {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
 	reflect.TypeFor[wire.DispatchStarted](): {wire.NewDispatchStarted(lastmile.CreatedRecord[lastmile.Dispatch]{Record: lastmile.Dispatch{ID: sampleID}})},
+	reflect.TypeFor[wire.DispatchSummary](): dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewDispatchSummary(d) }),
+	reflect.TypeFor[wire.Replanning]():      {wire.NewReplanning(assignment.DefaultReplanning)},
+	reflect.TypeFor[wire.TaskPin]():         append(samplesOf(wire.NewTaskPin), wire.NewTaskPin(planning.PinnedTask{Task: lastmile.Task{ID: sampleID}})),
 	reflect.TypeFor[wire.Dispatch]():        dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewDispatch(d) }),
 	reflect.TypeFor[wire.ShownDispatch]():   dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewShownDispatch(d, []string{"text"}) }),
 	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
@@ -299,6 +304,10 @@ func dispatchSamples(shown func(lastmile.Dispatch) any) []any {
 	}
 	ended := sampleOf[lastmile.Dispatch](full)
 	ended.Status, ended.Team, ended.Plan.Unplanned[0].Reasons[0].Worker = lastmile.DispatchSucceeded, "", ""
+	ended.Plan.Routes[0].Stops[0].Pin, ended.Tasks[0].Recipient, ended.Tasks[0].ServiceTime = "", "", nil
+	ended.Replan.Cause = string(assignment.CauseLate)
+	unasked := ended
+	unasked.Replan = &lastmile.Replan{Cause: string(assignment.CauseAdded)}
 	ended.Tasks[0].CompleteAfter, ended.Tasks[0].CompleteBefore, ended.Options.VehicleType = time.Time{}, time.Time{}, lastmile.Car
 	for i := range ended.Plan.Unplanned {
 		for j := range ended.Plan.Unplanned[i].Reasons {
@@ -307,7 +316,7 @@ func dispatchSamples(shown func(lastmile.Dispatch) any) []any {
 	}
 	begun := pending
 	begun.Progress = lastmile.DispatchProgress{Phase: "improve"}
-	return []any{shown(pending), shown(begun), shown(ended)}
+	return []any{shown(pending), shown(begun), shown(ended), shown(unasked)}
 }
 
 // manifestSamples are manifests, also with the directions that no server has.

@@ -197,6 +197,7 @@ var references = [][3]string{
 	{"team_manager", "team", "team"},
 	{"team_manager", "admin", "admin"},
 	{"team", "hub", "hub"},
+	{"replan", "team", "team"},
 	{"worker_credential", "worker", "worker"},
 	{"worker_schedule", "worker", "worker"},
 	{"duty_change", "worker", "worker"},

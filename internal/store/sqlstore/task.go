@@ -357,7 +357,8 @@ func sides(org, origin lastmile.OrganizationID) []lastmile.OrganizationID {
 func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error {
 	const query = `
 		UPDATE task SET doc = $3, v = $4, state = $5, worker = $6, container_kind = $7, container = $8, rank = $9,
-			arrival = $10, completion = $11, eta = $12, delay = $13, history = $14, events = $15, route_plan = $16, plan_place = $17
+			arrival = $10, completion = $11, eta = $12, delay = $13, history = $14, events = $15, route_plan = $16, plan_place = $17,
+			pin = CASE WHEN $5 IN (1, 2) AND worker = $6 THEN pin ELSE 0 END
 		WHERE org = $1 AND id = $2`
 	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
@@ -404,7 +405,8 @@ var (
 )
 
 // A row that exists keeps its rank while it stays where it is; one that left
-// its container, or whose task is started, loses it.
+// its container, or whose task is started, loses it. The pin of a task ends with
+// its worker and with its completion.
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
@@ -419,7 +421,8 @@ const (
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
 		pickup = excluded.pickup, route_plan = excluded.route_plan, plan_place = excluded.plan_place,
-		no_service = excluded.no_service`
+		no_service = excluded.no_service,
+		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.

@@ -145,6 +145,7 @@ func (t fleetTx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id
 		{"team", "id"},
 		{"team_worker", "team"},
 		{"team_manager", "team"},
+		{"replan", "team"},
 		{"metadata_entry", "id"},
 	}...)
 }

@@ -26,6 +26,7 @@ var (
 		work.Messages:  {name: "message", id: "id", due: "next_at"},
 		work.Estimates: {name: "worker_watch", id: "worker", due: "next_at"},
 		work.Webhooks:  {name: "webhook_tally", id: "id"},
+		work.Replans:   {name: "replan", id: "team", due: "next_at"},
 	}
 )
 

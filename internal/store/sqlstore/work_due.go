@@ -165,6 +165,7 @@ func (t workTx) AdvanceWork(ctx context.Context, now, later time.Time) error {
 		`UPDATE notification SET next_at = $1 WHERE next_at > $2`,
 		`UPDATE message SET next_at = $1 WHERE next_at > $2 AND claim = ''`,
 		`UPDATE worker_watch SET next_at = $1, refresh_at = $1 WHERE next_at > $2 AND claim = ''`,
+		`UPDATE replan SET next_at = $1 WHERE next_at > $2 AND claim = ''`,
 		`UPDATE job SET run_at = $1 WHERE run_at > $2 AND claim = ''`,
 	} {
 		if _, err := t.exec(ctx, query, now.UnixMilli(), later.UnixMilli()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
@@ -38,6 +39,11 @@ var workOf = map[work.Kind]func(ctx context.Context, w *sqlstore.Tx, org lastmil
 	},
 	work.Estimates: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		return w.ScheduleEstimate(ctx, org, id[lastmile.WorkerID](name), due)
+	},
+	work.Replans: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
+		owner, on := team(name), assignment.DefaultReplanning
+		owner.Organization, on.Enabled = org, true
+		return errors.Join(w.SaveReplanning(ctx, org, on), w.SaveTeam(ctx, owner), w.RequestReplan(ctx, org, owner.ID, "", lastmile.Replan{}, due))
 	},
 	work.Webhooks: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		e := happened(org, "e"+name, workerCreated, int(due.Sub(now).Milliseconds()))

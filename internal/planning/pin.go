@@ -1,0 +1,69 @@
+package planning
+
+import (
+	"slices"
+
+	"dray/internal/lastmile"
+)
+
+// PinnedTask is a task and how it is pinned.
+type PinnedTask struct {
+	Task lastmile.Task
+	Pin  lastmile.Pin // empty for none
+}
+
+// Set pins the task, or removes the pin if that is empty. Only a task that a worker has
+// can be pinned.
+func (p *PinnedTask) Set(pin lastmile.Pin) error {
+	switch state := p.Task.State; {
+	case pin == "" || state == lastmile.TaskAssigned || state == lastmile.TaskActive:
+		p.Pin = pin
+		return nil
+	case state == lastmile.TaskUnassigned:
+		return lastmile.Invalid("task %s has no worker: assign it before you pin it", p.Task.ID)
+	}
+	return lastmile.Invalid("task %s is completed and cannot be pinned", p.Task.ID)
+}
+
+// lock decides which stops keep their worker, and which of those their position.
+func (m *Model) lock(s Situation) {
+	m.pins, m.free = make([]lastmile.Pin, len(m.tasks)), make([]bool, len(m.tasks))
+	for i, t := range m.tasks {
+		if m.holder[i] < 0 {
+			continue
+		}
+		m.pins[i] = s.Pins[t.ID]
+		m.Problem.Stops[i].Pinned = t.State == lastmile.TaskActive || m.pins[i] == lastmile.PinPosition
+		m.free[i] = s.Between && t.State != lastmile.TaskActive && m.pins[i] == "" && Considers(m.options, t)
+	}
+	for _, c := range m.crew { // a position is kept only while the tasks before it are there
+		after := true
+		for _, t := range slices.Backward(c.Tasks) {
+			i := m.index[t.ID]
+			after = after && !m.Problem.Stops[i].Pinned
+			m.free[i] = m.free[i] && after
+		}
+	}
+	m.lockFamilies()
+}
+
+// lockFamilies keeps stops with their worker that belong to others which stay: a drop-off
+// whose pickup is done or stays, and a pickup whose drop-off does.
+func (m *Model) lockFamilies() {
+	for again := true; again; {
+		again = false
+		for after, t := range m.tasks {
+			for _, id := range t.Dependencies {
+				before, known := m.index[id]
+				if !known {
+					again = again || m.free[after]
+					m.free[after] = false
+					continue
+				}
+				if m.isPair(before, after) && m.free[before] != m.free[after] {
+					m.free[before], m.free[after], again = false, false, true
+				}
+			}
+		}
+	}
+}

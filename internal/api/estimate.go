@@ -54,7 +54,7 @@ func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimat
 	for _, v := range append(c.List("restrictedVehicleTypes"), c.List("restrictedVehiclesTypes")...) {
 		q.ExcludedVehicles = append(q.ExcludedVehicles, lastmile.VehicleType(strings.ToUpper(v)))
 	}
-	estimate, err := s.Fleet.Estimate(ctx, c.Who, lastmile.TeamID(c.ID()), q)
+	estimate, err := s.Dispatches.Estimate(ctx, c.Who, lastmile.TeamID(c.ID()), q)
 	return wire.NewTeamEstimate(estimate), err
 }
 

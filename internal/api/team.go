@@ -25,7 +25,7 @@ func (s teams) routes() []edge.Route {
 		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments(s).teamTasks, assignedQuery...).
 			Describe("Returns tasks assigned to the team but not to a worker, in the order of creation, 64 per page."),
 		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates(s).estimate, estimateQuery...).
-			Describe("Finds the worker of the team who would finish first, after all tasks already assigned to that worker. The team needs a hub and a worker on duty; otherwise the error is 1402."),
+			Describe("Finds the worker of the team who would finish first, with the stops at the best position among the tasks already assigned to that worker. The team needs a hub and a worker on duty; otherwise the error is 1402."),
 		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "zone", "type": "number", "value": 4}]`),

@@ -15,6 +15,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/travel"
 	"dray/internal/work"
 )
@@ -340,4 +341,29 @@ func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("has another time window")
+}
+
+func TestEstimateNeedsAHubAndAWorkerOnDuty(t *testing.T) {
+	o := apptest.NewOrg(t)
+	team := o.Team(t, "North")
+	east, west := lastmile.Point{Lon: -73.95, Lat: 40.75}, lastmile.Point{Lon: -73.99, Lat: 40.75}
+	estimate := func() (lastmile.WorkerID, error) {
+		got, err := o.Dispatches.Estimate(t.Context(), o.Principal, team, travel.EstimateRequest{Dropoff: &east})
+		return got.Worker, err
+	}
+	if _, err := estimate(); !lastmile.IsNotFound(err) {
+		t.Errorf("without a hub: %v", err)
+	}
+	hub := lastmile.Hub{ID: apptest.NewID[lastmile.HubID](), Organization: o.Principal.Organization, Name: "H", Location: west}
+	o.Write(t, func(w *sqlstore.Tx) error { return w.SaveHub(t.Context(), hub) })
+	if _, err := o.Fleet.UpdateTeam(t.Context(), o.Principal, team, lastmile.TeamChange{Hub: &hub.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := estimate(); !lastmile.IsNotFound(err) {
+		t.Errorf("without a worker: %v", err)
+	}
+	worker := o.Worker(t, "Ada", &west, team)
+	if got, err := estimate(); err != nil || got != worker.Worker {
+		t.Errorf("the first worker would be %q, want %q: %v", got, worker.Worker, err)
+	}
 }

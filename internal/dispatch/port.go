@@ -132,6 +132,7 @@ type ReplanStore interface {
 
 // Travel is the source of travel times.
 type Travel interface {
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 	Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error)
 }
 

@@ -7,7 +7,6 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/travel"
 )
 
 // Fleet manages the workers, teams and hubs of all organizations.
@@ -17,8 +16,6 @@ type Fleet struct {
 	Places     Places
 	Passwords  Passwords
 	Tasks      Tasks
-	Travel     Travel
-	Speed      float64 // of workers, compared with reality; see travel.Learn
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string
@@ -44,11 +41,6 @@ type Places interface {
 // Passwords creates the temporary passwords of invitations.
 type Passwords interface {
 	Temporary(org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential)
-}
-
-// Travel estimates how long the legs of a route take.
-type Travel interface {
-	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
 // Tasks unassigns the tasks of a worker or a team.

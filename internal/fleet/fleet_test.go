@@ -10,7 +10,6 @@ import (
 	"dray/internal/app/apptest"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
-	"dray/internal/travel"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -340,28 +339,4 @@ func TestSchedules(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 	_, err = other.Fleet.Schedule(t.Context(), other.Principal, worker.Worker)
 	expectCode(t, err, lastmile.CodeOutsideScope)
-}
-
-func TestEstimateNeedsAHubAndAWorkerOnDuty(t *testing.T) {
-	o := apptest.NewOrg(t)
-	team := o.Team(t, "North")
-	estimate := func() (lastmile.WorkerID, error) {
-		got, err := o.Fleet.Estimate(t.Context(), o.Principal, team, travel.EstimateRequest{Dropoff: &east})
-		return got.Worker, err
-	}
-	_, err := estimate()
-	expectCode(t, err, lastmile.CodeNotFound)
-	made, err := hub(t, o, team)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.Fleet.UpdateTeam(t.Context(), o.Principal, team, lastmile.TeamChange{Hub: &made.ID}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = estimate()
-	expectCode(t, err, lastmile.CodeNotFound)
-	worker := o.Worker(t, "Ada", &west, team)
-	if got, err := estimate(); err != nil || got != worker.Worker {
-		t.Errorf("the first worker would be %q, want %q: %v", got, worker.Worker, err)
-	}
 }

@@ -38,8 +38,6 @@ type Reader interface {
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
 	// Teams lists teams, oldest first.
 	Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error)
-	// Trips returns an organization's latest trips.
-	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
 	// WholeTeam returns a team with its tasks.
 	WholeTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
 	// WholeWorker returns a worker with all tasks.

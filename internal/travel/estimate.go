@@ -52,83 +52,23 @@ type EstimateStep struct {
 	Arrival, Completion time.Time
 }
 
-// TeamMember is a worker on duty with the tasks that come before the request.
-type TeamMember struct {
-	Itinerary
-	Legs []Leg // between the Waypoints
+// End returns when the last step is done.
+func (e Estimate) End() time.Time { return e.Steps[len(e.Steps)-1].Completion }
+
+// EstimateStop is a stop of a request and its earliest arrival time.
+type EstimateStop struct {
+	Location  lastmile.Point
+	NotBefore time.Time
 }
 
-// Waypoints returns the locations the worker passes through: those of the
-// itinerary, and then the stops of the request. It is nil if the worker cannot
-// carry out the request.
-func (m TeamMember) Waypoints(q EstimateRequest) []lastmile.Point {
-	way := m.Itinerary.Waypoints()
-	if way == nil || slices.Contains(q.ExcludedVehicles, m.Worker.TravelsBy()) {
-		return nil
-	}
-	for _, stop := range q.stops() {
-		way = append(way, stop.place)
-	}
-	return way
-}
-
-// estimateStop is a stop of a request and its earliest arrival time.
-type estimateStop struct {
-	place     lastmile.Point
-	notBefore time.Time
-}
-
-func (q EstimateRequest) stops() []estimateStop {
-	var stops []estimateStop
+// Stops returns the stops of the request in their order.
+func (q EstimateRequest) Stops() []EstimateStop {
+	var stops []EstimateStop
 	if q.Pickup != nil {
-		stops = append(stops, estimateStop{*q.Pickup, q.PickupTime})
+		stops = append(stops, EstimateStop{*q.Pickup, q.PickupTime})
 	}
 	if q.Dropoff != nil {
-		stops = append(stops, estimateStop{place: *q.Dropoff})
+		stops = append(stops, EstimateStop{Location: *q.Dropoff})
 	}
 	return stops
-}
-
-// EstimateTeam returns the estimate of the worker who would finish first, and
-// reports whether there is one. Members without legs are skipped.
-func EstimateTeam(members []TeamMember, q EstimateRequest, now time.Time) (best Estimate, found bool) {
-	for _, m := range members {
-		e, ok := m.estimate(q, now)
-		if !ok {
-			continue
-		}
-		if !found || e.end().Before(best.end()) || e.end().Equal(best.end()) && e.Worker < best.Worker {
-			best, found = e, true
-		}
-	}
-	return best, found
-}
-
-func (e Estimate) end() time.Time { return e.Steps[len(e.Steps)-1].Completion }
-
-// estimate returns when the worker could carry out the request, and reports
-// whether the worker can.
-func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) {
-	unreachable := func(l Leg) bool { return l.Duration == Unreachable }
-	if len(m.Legs) == 0 || slices.ContainsFunc(m.Legs, unreachable) {
-		return Estimate{}, false
-	}
-	clock, legs := now, m.Legs
-	for i, t := range m.Tasks {
-		arrival := clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration)
-		clock = t.Window().ServiceStart(arrival).Add(serviceTime(t, q.Experience))
-	}
-	e := Estimate{Worker: m.Worker.ID, Vehicle: m.Worker.TravelsBy()}
-	for i, stop := range q.stops() {
-		leg := legs[len(m.Tasks)+i].Adjusted(q.Experience.Travel)
-		arrival := clock.Add(leg.Duration)
-		if arrival.Before(stop.notBefore) {
-			arrival = stop.notBefore
-		}
-		clock = arrival.Add(q.Service)
-		e.Steps = append(e.Steps, EstimateStep{
-			Location: stop.place, Travel: leg.Duration, Distance: leg.Distance, Service: q.Service, Arrival: arrival, Completion: clock,
-		})
-	}
-	return e, true
 }

@@ -73,7 +73,7 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 			travel, arrival = 0, arrived
 		}
 		start := t.Window().ServiceStart(arrival)
-		clock = start.Add(serviceTime(t, e))
+		clock = start.Add(e.ServiceTime(t))
 		if clock.Before(now) {
 			clock = now
 		}
@@ -86,9 +86,9 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 	return all
 }
 
-// serviceTime returns how long the worker will stay: the task's service time,
-// or else the organization's usual one.
-func serviceTime(t lastmile.Task, e Experience) time.Duration {
+// ServiceTime returns how long a worker will stay: the task's service time, or else
+// the organization's usual one.
+func (e Experience) ServiceTime(t lastmile.Task) time.Duration {
 	if t.ServiceTime != nil {
 		return *t.ServiceTime
 	}

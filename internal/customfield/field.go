@@ -239,3 +239,20 @@ func joinWords[T ~string](words []T) string {
 	}
 	return strings.Join(texts, ", ")
 }
+
+// AppliesTo reports whether pickups or, if pickup is false, drop-offs have a field.
+func AppliesTo(f lastmile.CustomField, pickup bool) bool {
+	return slices.ContainsFunc(f.Contexts, func(c lastmile.CustomFieldContext) bool { return hold(c.Conditions, pickup) })
+}
+
+// RequiredFor reports whether pickups or drop-offs must have a value for a field.
+func RequiredFor(f lastmile.CustomField, pickup bool) bool {
+	return slices.ContainsFunc(f.Contexts, func(c lastmile.CustomFieldContext) bool {
+		return c.Required && hold(c.Conditions, pickup)
+	})
+}
+
+// hold reports whether conditions are met by pickups or by drop-offs.
+func hold(conditions []lastmile.Condition, pickup bool) bool {
+	return !slices.ContainsFunc(conditions, func(c lastmile.Condition) bool { return c.TargetValue != pickup })
+}

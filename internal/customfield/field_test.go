@@ -108,7 +108,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.AppliesTo(true) || !made.AppliesTo(false) {
+			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !customfield.AppliesTo(made, true) || !customfield.AppliesTo(made, false) {
 				t.Errorf("made %+v", made)
 			}
 		})
@@ -137,7 +137,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 	t.Run("a change leaves what was not sent", func(t *testing.T) {
 		fields := define(t, customfield.Change{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
 		changed, err := fields.Change("field", customfield.Change{Key: "a", Name: text("new"), Value: value(nil)})
-		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.AppliesTo(false) {
+		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !customfield.RequiredFor(changed, true) || customfield.AppliesTo(changed, false) {
 			t.Errorf("changed to %+v: %v", changed, err)
 		}
 		line, array := lastmile.FieldSingleLine, true

@@ -64,7 +64,7 @@ func (t *Template) CheckFields(fields Fields) error {
 			return lastmile.Invalid("fields: the organization has no custom field %q", key)
 		}
 		for _, pickup := range []bool{true, false} {
-			if t.AppliesTo(pickup) && !field.AppliesTo(pickup) {
+			if t.AppliesTo(pickup) && !AppliesTo(field, pickup) {
 				also := ""
 				if t.AppliesTo(!pickup) {
 					also = "also "
@@ -90,7 +90,7 @@ func (t *Template) CheckAmong(all []Template) error {
 }
 
 // AppliesTo reports whether the template is for pickups or drop-offs.
-func (t *Template) AppliesTo(pickup bool) bool { return lastmile.ConditionsHold(t.Conditions, pickup) }
+func (t *Template) AppliesTo(pickup bool) bool { return hold(t.Conditions, pickup) }
 
 // ForTask returns the fields of a task with the template.
 func (t *Template) ForTask(fields Fields, pickup bool) (TaskFields, error) {

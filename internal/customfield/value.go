@@ -132,7 +132,7 @@ func (s TaskFields) Convert(has []lastmile.CustomFieldValue, sent []lastmile.Fie
 		return nil, err
 	}
 	for _, v := range values {
-		if !v.Field.AppliesTo(s.pickup) {
+		if !AppliesTo(v.Field, s.pickup) {
 			return nil, lastmile.Invalid("customFields: the field %q is not for %s tasks: remove it by sending null", v.Field.Key, kindName(s.pickup))
 		}
 	}
@@ -142,7 +142,7 @@ func (s TaskFields) Convert(has []lastmile.CustomFieldValue, sent []lastmile.Fie
 // Clone returns the custom fields of a clone of a task. Fields that do not
 // apply to the clone are dropped.
 func (s TaskFields) Clone(has []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
-	fit := slices.DeleteFunc(slices.Clone(has), func(v lastmile.CustomFieldValue) bool { return !v.Field.AppliesTo(s.pickup) })
+	fit := slices.DeleteFunc(slices.Clone(has), func(v lastmile.CustomFieldValue) bool { return !AppliesTo(v.Field, s.pickup) })
 	return s.merge(fit, sent)
 }
 
@@ -188,7 +188,7 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 	switch {
 	case v.Value == nil && place < 0 && known:
 		return values, nil
-	case v.Value == nil && known && field.RequiredFor(s.pickup):
+	case v.Value == nil && known && RequiredFor(field, s.pickup):
 		return nil, s.missing(field)
 	case v.Value == nil && place >= 0:
 		return slices.Delete(values, place, place+1), nil
@@ -196,7 +196,7 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 		return nil, lastmile.Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
 	case !known:
 		return nil, lastmile.Invalid("%s.key: the organization has no custom field %q", at, v.Key)
-	case !field.AppliesTo(s.pickup):
+	case !AppliesTo(field, s.pickup):
 		return nil, lastmile.Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
 	case !slices.Contains(field.Editability, lastmile.VisibleToAPI):
 		return nil, lastmile.Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
@@ -204,7 +204,7 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 	if err := CheckValue(field, at+".value", v.Value); err != nil {
 		return nil, err
 	}
-	if field.RequiredFor(s.pickup) && blank(v.Value) {
+	if RequiredFor(field, s.pickup) && blank(v.Value) {
 		return nil, s.missing(field)
 	}
 	entry := lastmile.CustomFieldValue{Field: field, Value: v.Value}
@@ -221,10 +221,10 @@ func (s TaskFields) applyDefaults(values []lastmile.CustomFieldValue) ([]lastmil
 	for _, field := range s.fields {
 		has := slices.ContainsFunc(values, func(v lastmile.CustomFieldValue) bool { return v.Field.Key == field.Key })
 		switch {
-		case has || !field.AppliesTo(s.pickup):
+		case has || !AppliesTo(field, s.pickup):
 		case field.Value != nil:
 			values = append(values, lastmile.CustomFieldValue{Field: field, Value: field.Value})
-		case field.RequiredFor(s.pickup):
+		case RequiredFor(field, s.pickup):
 			return nil, s.missing(field)
 		}
 	}

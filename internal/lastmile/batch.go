@@ -2,7 +2,6 @@ package lastmile
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -133,22 +132,4 @@ func (t *Task) BatchCreationEvents(by Actor) []Event {
 		return nil
 	}
 	return []Event{t.event(TriggerTaskAssigned, by, t.Created)}
-}
-
-// Ago describes in words how long before now a time was.
-func Ago(at, now time.Time) string {
-	const day = 24 * time.Hour
-	passed := now.Sub(at)
-	for _, unit := range []struct {
-		length time.Duration
-		name   string
-	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
-		switch n := int(passed / unit.length); {
-		case n == 1:
-			return "1 " + unit.name + " ago."
-		case n > 1:
-			return fmt.Sprintf("%d %ss ago.", n, unit.name)
-		}
-	}
-	return "Less than a minute ago."
 }

@@ -60,22 +60,3 @@ func TestWhatATaskOfABatchCannotHave(t *testing.T) {
 		})
 	}
 }
-
-func TestAgo(t *testing.T) {
-	for passed, want := range map[time.Duration]string{
-		-time.Hour:        "Less than a minute ago.", // clocks of nodes differ
-		0:                 "Less than a minute ago.",
-		59 * time.Second:  "Less than a minute ago.",
-		time.Minute:       "1 minute ago.",
-		119 * time.Second: "1 minute ago.",
-		59 * time.Minute:  "59 minutes ago.",
-		time.Hour:         "1 hour ago.",
-		47 * time.Hour:    "1 day ago.",
-		100 * time.Hour:   "4 days ago.",
-	} {
-		now := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
-		if got := lastmile.Ago(now.Add(-passed), now); got != want {
-			t.Errorf("%v: got %q, want %q", passed, got, want)
-		}
-	}
-}

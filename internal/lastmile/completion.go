@@ -258,7 +258,7 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 	need(r.Photo, len(e.PhotoUploadIDs) > 0, "photo")
 	need(r.Notes, strings.TrimSpace(o.Notes) != "", "notes")
 	need(r.MinimumAge > 0, e.MinimumAgeVerified, "minimumAge")
-	for _, b := range t.unscanned(e.Barcodes) {
+	for _, b := range t.Barcodes.unscanned(e.Barcodes) {
 		need(b.BlockCompletion, false, "barcode "+b.ID)
 	}
 	return missing
@@ -266,7 +266,7 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 
 // unscanned lists the required barcodes that were not scanned. A scan satisfies
 // one barcode: the one with its data, or else one that accepts any data.
-func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
+func (bs Barcodes) unscanned(scans []CapturedBarcode) []Barcode {
 	left := slices.Clone(scans)
 	take := func(fits func(CapturedBarcode) bool) bool {
 		i := slices.IndexFunc(left, fits)
@@ -276,7 +276,7 @@ func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
 		return i >= 0
 	}
 	var unscanned, others []Barcode
-	for _, b := range t.Barcodes.Required {
+	for _, b := range bs.Required {
 		switch {
 		case b.Data == "":
 			others = append(others, b)

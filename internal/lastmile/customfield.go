@@ -1,7 +1,5 @@
 package lastmile
 
-import "slices"
-
 // CustomFieldType is the type of a custom field's value.
 type CustomFieldType string
 
@@ -48,23 +46,6 @@ type Condition struct {
 	FieldName   string
 	Comparison  string
 	TargetValue any
-}
-
-// ConditionsHold reports whether the conditions are met by pickups or, if
-// pickup is false, by drop-offs.
-func ConditionsHold(conditions []Condition, pickup bool) bool {
-	return !slices.ContainsFunc(conditions, func(c Condition) bool { return c.TargetValue != pickup })
-}
-
-// AppliesTo reports whether pickups or drop-offs have the field.
-func (f CustomField) AppliesTo(pickup bool) bool {
-	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return ConditionsHold(c.Conditions, pickup) })
-}
-
-// RequiredFor reports whether pickups or drop-offs must have a value for the
-// field.
-func (f CustomField) RequiredFor(pickup bool) bool {
-	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return c.Required && ConditionsHold(c.Conditions, pickup) })
 }
 
 // CustomFieldValue is a custom field of a task: the definition as of when the

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
@@ -147,7 +149,7 @@ type TaskBatchError struct {
 // counted and not shown.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
-		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.TasksCreated(),
+		Status: b.Status(), Submitted: ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.TasksCreated(),
 		Errors: []BatchItemError{}, FailedTasks: []json.RawMessage{},
 	}}
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
@@ -314,4 +316,22 @@ func (f *FaultRecord) Domain() *lastmile.Error {
 		return nil
 	}
 	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
+}
+
+// ago describes in words how long before now a time was.
+func ago(at, now time.Time) string {
+	const day = 24 * time.Hour
+	passed := now.Sub(at)
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		switch n := int(passed / unit.length); {
+		case n == 1:
+			return "1 " + unit.name + " ago."
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago.", n, unit.name)
+		}
+	}
+	return "Less than a minute ago."
 }

@@ -68,3 +68,22 @@ func decoded(t *testing.T, data []byte) (object map[string]any) {
 	}
 	return object
 }
+
+func TestBatchSaysWhenItWasSubmitted(t *testing.T) {
+	for passed, want := range map[time.Duration]string{
+		-time.Hour:        "Less than a minute ago.", // clocks of nodes differ
+		0:                 "Less than a minute ago.",
+		59 * time.Second:  "Less than a minute ago.",
+		time.Minute:       "1 minute ago.",
+		119 * time.Second: "1 minute ago.",
+		59 * time.Minute:  "59 minutes ago.",
+		time.Hour:         "1 hour ago.",
+		47 * time.Hour:    "1 day ago.",
+		100 * time.Hour:   "4 days ago.",
+	} {
+		now := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
+		if got := wire.NewBatch(lastmile.Batch{Created: now.Add(-passed)}, wire.Millis(now.UnixMilli())).Submitted; got != want {
+			t.Errorf("%v: got %q, want %q", passed, got, want)
+		}
+	}
+}

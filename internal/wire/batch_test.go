@@ -82,7 +82,7 @@ func TestBatchSaysWhenItWasSubmitted(t *testing.T) {
 		100 * time.Hour:   "4 days ago.",
 	} {
 		now := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
-		if got := wire.NewBatch(lastmile.Batch{Created: now.Add(-passed)}, wire.Millis(now.UnixMilli())).Submitted; got != want {
+		if got := wire.NewBatch(lastmile.Batch{Created: now.Add(-passed)}, wire.Millis(now)).Submitted; got != want {
 			t.Errorf("%v: got %q, want %q", passed, got, want)
 		}
 	}

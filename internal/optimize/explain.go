@@ -40,8 +40,9 @@ type Reason struct {
 // Explanation is why a vehicle does not serve a stop.
 type Explanation struct {
 	Vehicle int
-	// Reasons are the rules that the best position would break: the one that breaks
-	// the fewest, by the least. There are none if the vehicle could serve the stop.
+	// Reasons are the rules that the best position would break: of the positions
+	// that keep the order of stops, the one that breaks the fewest rules, by the
+	// least. There are none if the vehicle could serve the stop.
 	Reasons []Reason
 }
 
@@ -135,6 +136,12 @@ func together(p *Problem, stop int) []int {
 	return sorted
 }
 
+// badness ranks the rules that a position breaks: whether the order is one of
+// them, how many there are, and by how much they are broken in time or cost and in
+// load. A position that breaks the order is the best only if all others do too:
+// otherwise the positions before an active stop would hide the true reason.
+type badness [4]int
+
 type explainer struct {
 	p             *Problem
 	s             *Solution
@@ -145,7 +152,7 @@ type explainer struct {
 	zone          []int   // by stop: between which pinned stops of its route it is
 	before, after [][]int // by stop: its precedences
 	best          []Reason
-	badness       [3]int
+	badness       badness // of best
 	tried         int
 }
 
@@ -175,14 +182,14 @@ func (e *explainer) vehicle(v int) []Reason {
 	for i := range visits {
 		route = append(route, visits[i].Stop)
 	}
-	e.best, e.badness, e.tried = nil, [3]int{1 << 62}, 0
+	e.best, e.badness, e.tried = nil, badness{1 << 62}, 0
 	e.place(v, route, 0, 0)
 	return e.best
 }
 
 // place tries all positions of the members from k on, after a position.
 func (e *explainer) place(v int, route []int, k, from int) {
-	if e.tried > maxPlacements || e.badness == [3]int{} {
+	if e.tried > maxPlacements || e.badness == (badness{}) {
 		return
 	}
 	if k == len(e.members) {
@@ -199,20 +206,24 @@ func (e *explainer) place(v int, route []int, k, from int) {
 	}
 }
 
-// judge keeps the reasons against a sequence if it is the best so far: one with
-// the fewest rules broken, by the least.
+// judge keeps the reasons against a sequence if it is the best so far.
 func (e *explainer) judge(v int, route []int) {
 	reasons := e.walk(v, route)
-	badness := [3]int{len(reasons)}
+	bad := badness{1: len(reasons)}
 	for _, r := range reasons {
-		if r.Rule == RuleCapacity || r.Rule == RuleLength {
-			badness[2] += r.Got - r.Limit
-		} else {
-			badness[1] += r.Got - r.Limit
+		switch r.Rule {
+		case RuleOrder:
+			bad[0] = 1
+		case RuleDistance:
+			bad[2] += MaxTime // no way is worse than any delay
+		case RuleCapacity:
+			bad[3] += r.Got - r.Limit
+		default:
+			bad[2] += r.Got - r.Limit
 		}
 	}
-	if slices.Compare(badness[:], e.badness[:]) < 0 {
-		e.best, e.badness = reasons, badness
+	if slices.Compare(bad[:], e.badness[:]) < 0 {
+		e.best, e.badness = reasons, bad
 	}
 }
 

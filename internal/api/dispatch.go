@@ -43,10 +43,10 @@ func (s dispatches) showDispatch(ctx context.Context, c *edge.Call) (wire.ShownD
 	return wire.NewShownDispatch(dispatch, changes), err
 }
 
-func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ struct{}) (lastmile.Dispatch, error) {
+func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
 	return s.Dispatches.Stop(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }
 
-func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ struct{}) (lastmile.Dispatch, error) {
+func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
 	return s.Dispatches.Apply(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }

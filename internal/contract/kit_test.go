@@ -21,14 +21,14 @@ import (
 // The contract tests drive the whole platform from outside, through HTTP, on
 // each database. This file is what they share.
 
-// refusal is an error of the interface.
+// refusal is an error of the API.
 type refusal struct {
 	status  int
 	class   string
 	subcode int
 }
 
-// The errors of the interface.
+// The errors of the API.
 var (
 	unauthenticated    = refusal{401, "InvalidCredentials", 1102}
 	outsideScope       = refusal{401, "InvalidCredentials", 1103}
@@ -62,7 +62,7 @@ func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	dec := json.NewDecoder(bytes.NewReader(a.Body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&shape); err != nil {
-		t.Errorf("responded with %d, not an error of the interface (%v): %s", a.Status, err, a.Body)
+		t.Errorf("responded with %d, not an error of the API (%v): %s", a.Status, err, a.Body)
 		return nil
 	}
 	got := refusal{a.Status, shape.Code, shape.Message.Error}

@@ -14,7 +14,7 @@ import (
 
 // TestSequenceContract sends an organization random sequences of calls: calls by
 // chance, good and bad. After each, all that can be read must be what a small
-// model of the interface says.
+// model of the API says.
 func TestSequenceContract(t *testing.T) {
 	t.Parallel()
 	liveThrough(t, 3, 100)
@@ -194,7 +194,7 @@ func (w *twin) born(t testing.TB, shown map[string]any, task twinTask) {
 }
 
 // details are chosen by chance. They are sent as a request has them, and the
-// refusal that the interface has for them is returned.
+// refusal that the API has for them is returned.
 func (w *twin) details(id string, task *twinTask) (sent map[string]any, want refusal) {
 	sent = map[string]any{}
 	if w.chance(2) {

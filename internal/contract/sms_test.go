@@ -161,7 +161,7 @@ func (o *texted) testExpected(t *testing.T) {
 	o.phone.standsAt(t, -74.01, 40.7)
 	_, bodies := o.work(t, o.task(t, number, nil), number, true)
 	if len(bodies) != 2 || !strings.Contains(bodies[0], "W is on the way with your delivery and will be there at about ") {
-		t.Errorf("told %q", bodies)
+		t.Errorf("got %q", bodies)
 	}
 }
 

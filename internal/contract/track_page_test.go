@@ -186,12 +186,12 @@ func testNewTime(t *testing.T, c *apptest.Client, team string) {
 	for body, want := range map[string]refusal{`{}`: malformed, `{"completeAfter":"x"}`: malformed, `{"completeAfter":1}`: invalid, `{"completeAfter":4000000000000}`: invalid} {
 		want.check(t, ask(body))
 	}
-	told := len(triggers(t, c, "taskId", task))
+	before := len(triggers(t, c, "taskId", task))
 	for range 3 {
 		ask(fmt.Sprintf(`{"completeAfter":%d}`, begin(3))).OK(t)
 	}
-	if got := triggers(t, c, "taskId", task)[told:]; len(got) != 1 || got[0] != "taskUpdated" {
-		t.Errorf("webhooks are told %v", got)
+	if got := triggers(t, c, "taskId", task)[before:]; len(got) != 1 || got[0] != "taskUpdated" {
+		t.Errorf("webhooks are notified of %v", got)
 	}
 	metadata := c.Must(t, http.MethodGet, "/tasks/"+task, nil)["metadata"]
 	matches(t, metadata, fmt.Sprintf(`[{"name":"requestedTime","type":"object","visibility":["api","dashboard"],

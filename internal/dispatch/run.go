@@ -85,7 +85,8 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if d.Started.IsZero() {
 		d.Started = now
 	}
-	d.Status, d.Progress, d.Tasks = lastmile.DispatchRunning, lastmile.DispatchProgress{Phase: "starting", Until: now.Add(budget)}, model.Tasks()
+	// The tasks come with the plan: progress is saved often, and should be small.
+	d.Status, d.Progress = lastmile.DispatchRunning, lastmile.DispatchProgress{Phase: "starting", Until: now.Add(budget)}
 	if err := ds.save(ctx, job, *d); err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if err != nil {
 		return err
 	}
-	d.Plan, d.Progress = model.Plan(solution), lastmile.DispatchProgress{}
+	d.Plan, d.Tasks, d.Progress = model.Plan(solution), model.Tasks(), lastmile.DispatchProgress{}
 	if d.DryRun {
 		d.Status, d.Ended = lastmile.DispatchPlanned, ds.Now()
 		return nil

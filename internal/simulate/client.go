@@ -142,7 +142,7 @@ func newRejection(name string, in *http.Response, body []byte) *rejection {
 		} `json:"message"`
 	}{}
 	said.Message.Message = http.StatusText(in.StatusCode)
-	//nolint:errcheck // what is not of the interface's shape has its status alone
+	//nolint:errcheck // a response that is not JSON has its status alone
 	json.Unmarshal(body, &said)
 	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) // 0 means soon
 	return &rejection{

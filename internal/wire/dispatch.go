@@ -145,7 +145,7 @@ type Dispatch struct {
 	Plan DispatchPlan `json:"plan"`
 	// When the routes were planned, and the outcome.
 	ProcessingDetails ProcessingDetails `json:"processingDetails"`
-	// Tasks that were considered.
+	// Tasks that were considered; empty until the routes are planned.
 	Tasks []DispatchTask `json:"tasks"`
 }
 

@@ -25,7 +25,7 @@ test('a recipient follows the worker in her language and says how it was', async
   await recipient.page.goto(task.trackingURL);
   await recipient.page.locator('.steps[data-stage=assigned]').waitFor();
   assert.equal(await recipient.page.locator('html').getAttribute('lang'), 'es');
-  assert.equal(await recipient.page.locator('canvas').count(), 0, 'nobody is on the way, and there is a map');
+  assert.equal(await recipient.page.locator('canvas').count(), 0, 'no worker is on the way, and there is a map');
   await shot(recipient.page, '20-track-assigned');
   await eventually('viewed', async () => (await api('GET', `/tasks/${task.id}`)).trackingViewed);
 

@@ -135,7 +135,7 @@ test('dismissing an action forgets its images', async () => {
   assert.deepEqual([shelf.kept.size, shelf.blobs.size], [0, 0]);
 });
 
-test('duty is sent as the interface takes it', () => {
+test('duty is sent as the API expects it', () => {
   assert.deepEqual(request(item('d', 1, { kind: 'duty', body: { onDuty: true } })), {
     method: 'PUT',
     path: '/duty',
@@ -150,7 +150,7 @@ test('tries are farther and farther apart, up to a minute', () => {
   assert.equal(pause(50, 1), 60_000);
 });
 
-test('answers are told apart', () => {
+test('responses are distinguished', () => {
   const error = (code: number, message: string, cause?: string) =>
     JSON.stringify({ code: 'X', message: { error: code, message, cause, request: 'r' } });
   const cases: [status: number, text: string, after: string | null, want: Outcome<unknown>][] = [

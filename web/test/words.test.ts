@@ -25,7 +25,7 @@ test('values are put in as they are', () => {
   assert.equal(fill('{unknown}', {}), '{unknown}');
 });
 
-test('the recipient is told anew only when the words change', () => {
+test('the live region changes only when the words do', () => {
   const state: State = {
     stage: 'active',
     estimatedArrivalTime: 1,

@@ -58,7 +58,7 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	return e
 }
 
-// shown joins the parts of a task as the interface shows it.
+// shown joins the parts of a task as the API shows it.
 func (r *taskRow) shown(now time.Time) []byte {
 	times := wire.NewTaskTimes(r.estimates(now))
 	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)

@@ -335,7 +335,7 @@ func TestExplain(t *testing.T) {
 			if !slices.Contains(s.Unserved, 0) {
 				t.Fatal("the stop is served")
 			}
-			got := optimize.Explain(p, s, 0)
+			got := optimize.NewExplainer(p, s).Explain(0)
 			if len(got) != 1 || got[0].Vehicle != 0 || !slices.Equal(got[0].Reasons, tt.want) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}

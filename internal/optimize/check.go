@@ -191,6 +191,28 @@ func (c *checker) precedences() {
 			c.fail("stop %d starts at %d, before stop %d ends at %d", o.After, b.Start, o.Before, a.End)
 		}
 	}
+	c.waits()
+}
+
+// waits verifies that each service starts as soon as the vehicle is there, the
+// window is open and the stops that precede it have ended.
+func (c *checker) waits() {
+	ready := make([]int, len(c.p.Stops))
+	for s, visit := range c.at {
+		if visit != nil {
+			ready[s] = max(visit.Arrival, c.p.Stops[s].Earliest)
+		}
+	}
+	for _, o := range c.p.Precedences {
+		if before := c.at[o.Before]; before != nil {
+			ready[o.After] = max(ready[o.After], before.End)
+		}
+	}
+	for s, visit := range c.at {
+		if visit != nil && visit.Start > ready[s] {
+			c.fail("stop %d starts at %d and could start at %d", s, visit.Start, ready[s])
+		}
+	}
 }
 
 // locks verifies that stops of existing routes stay with their vehicle, and

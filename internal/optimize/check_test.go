@@ -22,12 +22,17 @@ func TestCheckRejectsWrongPlans(t *testing.T) {
 	}
 	good := solve(t, problem(), optimize.Options{Iterations: 100})
 	tests := map[string]func(p *optimize.Problem, s *optimize.Solution){
-		"a route too few":      func(_ *optimize.Problem, s *optimize.Solution) { s.Routes = s.Routes[1:] },
-		"a stop that is lost":  func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits = s.Routes[0].Visits[:1] },
-		"a stop twice":         func(_ *optimize.Problem, s *optimize.Solution) { s.Unserved = []int{0} },
-		"an unknown stop":      func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[0].Stop = 77 },
-		"an early arrival":     func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[1].Arrival-- },
-		"an early start":       func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[1].Start-- },
+		"a route too few":     func(_ *optimize.Problem, s *optimize.Solution) { s.Routes = s.Routes[1:] },
+		"a stop that is lost": func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits = s.Routes[0].Visits[:1] },
+		"a stop twice":        func(_ *optimize.Problem, s *optimize.Solution) { s.Unserved = []int{0} },
+		"an unknown stop":     func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[0].Stop = 77 },
+		"an early arrival":    func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[1].Arrival-- },
+		"an early start":      func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[1].Start-- },
+		"a needless wait": func(_ *optimize.Problem, s *optimize.Solution) {
+			route := &s.Routes[0]
+			last := &route.Visits[len(route.Visits)-1]
+			last.Start, last.End, route.End = last.Start+20, last.End+20, route.End+20
+		},
 		"a wrong end":          func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[1].End++ },
 		"a wrong load":         func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[0].Load[0]++ },
 		"a wrong lateness":     func(_ *optimize.Problem, s *optimize.Solution) { s.Routes[0].Visits[0].Lateness++ },

@@ -40,37 +40,63 @@ type Reason struct {
 // Explanation is why a vehicle does not serve a stop.
 type Explanation struct {
 	Vehicle int
-	// Reasons are the rules that the best position would break: the one that breaks
-	// the fewest, by the least. There are none if the vehicle could serve the stop.
+	// Reasons are the rules that the best position would break: of the positions
+	// that keep the order of stops, the one that breaks the fewest rules, by the
+	// least. There are none if the vehicle could serve the stop.
 	Reasons []Reason
 }
 
-// maxPlacements bounds the positions that Explain tries for stops that are served
-// together. Pairs on routes of 200 stops need half of it.
-const maxPlacements = 50_000
+// maxExplained bounds the work of explaining a whole plan, in stops of the routes that
+// are tried. Every vehicle and every group of stops that are served together has an equal
+// share of it: a few groups are explained by every position of a pair on routes of 200
+// stops, and many large ones by the first positions.
+const maxExplained = 200_000_000
 
-// Explain returns, for each vehicle, why it does not serve a stop that a plan
+// Explain returns, for each vehicle, why it does not serve a stop that the plan
 // leaves out, by trying every position for it and the stops that are served
 // together with it. Everything else stays in its order, and visits that precede or
 // follow one of another vehicle stay before or after the planned time of that.
-func Explain(p *Problem, s *Solution, stop int) []Explanation {
-	e := newExplainer(p, s)
-	e.members = together(p, stop)
-	out := make([]Explanation, len(p.Vehicles))
-	for v := range p.Vehicles {
-		out[v] = Explanation{Vehicle: v, Reasons: e.vehicle(v)}
+func (e *Explainer) Explain(stop int) []Explanation {
+	group := e.group[stop]
+	if e.known[group] == nil {
+		e.members = e.groups[group]
+		e.known[group] = make([]Explanation, len(e.p.Vehicles))
+		for v := range e.known[group] {
+			e.known[group][v] = Explanation{Vehicle: v, Reasons: e.vehicle(v)}
+		}
+	}
+	out := slices.Clone(e.known[group])
+	for v := range out {
+		out[v].Reasons = e.personal(stop, v, out[v].Reasons)
 	}
 	return out
 }
 
-func newExplainer(p *Problem, s *Solution) *explainer {
+// personal returns the reasons against a group with those that hold for one of its stops
+// itself in place of those that hold for another.
+func (e *Explainer) personal(stop, v int, reasons []Reason) []Reason {
+	if len(e.groups[e.group[stop]]) == 1 {
+		return reasons
+	}
+	reasons = slices.Clone(reasons)
+	own := e.forbidden(stop, v)
+	for i := range reasons {
+		if k := slices.IndexFunc(own, func(r Reason) bool { return r.Rule == reasons[i].Rule }); k >= 0 {
+			reasons[i] = own[k]
+		}
+	}
+	return reasons
+}
+
+// NewExplainer returns an explainer of a plan.
+func NewExplainer(p *Problem, s *Solution) *Explainer {
 	n := len(p.Stops)
-	e := &explainer{
+	e := &Explainer{
 		p: p, s: s, start: make([]int, n), end: make([]int, n), on: make([]int, n), home: make([]int, n), zone: make([]int, n),
-		before: make([][]int, n), after: make([][]int, n),
+		before: make([][]int, n), after: make([][]int, n), group: make([]int, n), at: make([]int, n),
 	}
 	for i := range n {
-		e.on[i], e.home[i], e.zone[i] = None, None, 2*n+2
+		e.on[i], e.home[i], e.zone[i], e.group[i], e.at[i] = None, None, 2*n+2, None, None
 	}
 	for v := range s.Routes {
 		for _, visit := range s.Routes[v].Visits {
@@ -96,71 +122,120 @@ func newExplainer(p *Problem, s *Solution) *explainer {
 			}
 		}
 	}
+	tied := make([][]int, n)
 	for _, o := range p.Precedences {
 		e.before[o.After] = append(e.before[o.After], o.Before)
 		e.after[o.Before] = append(e.after[o.Before], o.After)
+		if o.SameVehicle {
+			tied[o.Before], tied[o.After] = append(tied[o.Before], o.After), append(tied[o.After], o.Before)
+		}
 	}
+	for _, stop := range s.Unserved {
+		if e.group[stop] == None {
+			e.groups = append(e.groups, e.together(stop, tied))
+		}
+	}
+	e.known = make([][]Explanation, len(e.groups))
+	e.share = maxExplained / max(len(e.groups)*len(p.Vehicles), 1)
 	return e
 }
 
-// together returns a stop and those that are served with it, in an order that
-// their precedences allow.
-func together(p *Problem, stop int) []int {
-	members := []int{stop}
-	for grown := true; grown; {
-		grown = false
-		for _, o := range p.Precedences {
-			a, b := slices.Contains(members, o.Before), slices.Contains(members, o.After)
-			switch {
-			case o.SameVehicle && a && !b:
-				members, grown = append(members, o.After), true
-			case o.SameVehicle && b && !a:
-				members, grown = append(members, o.Before), true
+// together makes a stop and those that are served with it the next group and returns
+// them, in an order that their precedences allow. tied are, by stop, those that the same
+// vehicle must serve.
+func (e *Explainer) together(stop int, tied [][]int) []int {
+	group, members := len(e.groups), []int{stop}
+	e.group[stop] = group
+	for k := 0; k < len(members); k++ {
+		for _, other := range tied[members[k]] {
+			if e.group[other] == None {
+				e.group[other] = group
+				members = append(members, other)
 			}
 		}
 	}
+	open := make(map[int]int, len(members)) // how many that must precede a member are not sorted yet
 	var sorted []int
-	for len(sorted) < len(members) {
-		for _, m := range members {
-			blocked := slices.Contains(sorted, m)
-			for _, o := range p.Precedences {
-				blocked = blocked || o.After == m && slices.Contains(members, o.Before) && !slices.Contains(sorted, o.Before)
+	for _, m := range members {
+		for _, before := range e.before[m] {
+			if e.group[before] == group {
+				open[m]++
 			}
-			if !blocked {
-				sorted = append(sorted, m)
-				break
+		}
+		if open[m] == 0 {
+			sorted = append(sorted, m)
+		}
+	}
+	for k := 0; k < len(sorted); k++ {
+		for _, after := range e.after[sorted[k]] {
+			if e.group[after] != group {
+				continue
+			}
+			if open[after]--; open[after] == 0 {
+				sorted = append(sorted, after)
 			}
 		}
 	}
 	return sorted
 }
 
-type explainer struct {
+// badness ranks the rules that a position breaks: whether the order is one of
+// them, how many there are, and by how much they are broken in time or cost and in
+// load. A position that breaks the order is the best only if all others do too:
+// otherwise the positions before an active stop would hide the true reason.
+type badness [4]int
+
+// Explainer tells why stops are left out of a plan.
+type Explainer struct {
 	p             *Problem
 	s             *Solution
 	members       []int
-	start, end    []int   // by stop, if it is planned
-	on            []int   // by stop: its vehicle, or None
-	home          []int   // by stop: the vehicle that it is locked to, or None
-	zone          []int   // by stop: between which pinned stops of its route it is
-	before, after [][]int // by stop: its precedences
+	start, end    []int           // by stop, if it is planned
+	on            []int           // by stop: its vehicle, or None
+	home          []int           // by stop: the vehicle that it is locked to, or None
+	zone          []int           // by stop: between which pinned stops of its route it is
+	before, after [][]int         // by stop: its precedences
+	groups        [][]int         // the stops that are left out, together with those that are served together with them
+	group         []int           // by stop, if it is left out; otherwise None
+	known         [][]Explanation // by group, once one of its stops was explained
+	at            []int           // by stop: its position in the route that is tried; None outside of place and walk
 	best          []Reason
-	badness       [3]int
-	tried         int
+	badness       badness // of best
+	share         int     // of the work, for each group and vehicle
+	left          int     // of the share
+	work          int     // in total
 }
 
-// vehicle returns the reasons of one vehicle.
-func (e *explainer) vehicle(v int) []Reason {
+// spend counts work.
+func (e *Explainer) spend(n int) {
+	e.left -= n
+	e.work += n
+}
+
+// forbidden returns the rules that keep a stop off a vehicle whatever its route is, each
+// once.
+func (e *Explainer) forbidden(stop, v int) []Reason {
+	var reasons []Reason
+	home := e.home[stop]
+	if allowed := e.p.Stops[stop].Vehicles; home != None && home != v || allowed != nil && !slices.Contains(allowed, v) {
+		reasons = append(reasons, Reason{Rule: RuleFilter, Stop: stop})
+	}
+	for _, before := range e.before[stop] {
+		if e.on[before] == None && e.group[before] != e.group[stop] {
+			return append(reasons, Reason{Rule: RuleOrder, Stop: before})
+		}
+	}
+	return reasons
+}
+
+// vehicle returns the reasons of one vehicle, each rule once.
+func (e *Explainer) vehicle(v int) []Reason {
 	vehicle := &e.p.Vehicles[v]
 	var reasons []Reason
 	for _, m := range e.members {
-		home := e.home[m]
-		if allowed := e.p.Stops[m].Vehicles; home != None && home != v || allowed != nil && !slices.Contains(allowed, v) {
-			reasons = append(reasons, Reason{Rule: RuleFilter, Stop: m})
-		}
-		for _, before := range e.before[m] {
-			if e.on[before] == None && !slices.Contains(e.members, before) {
-				reasons = append(reasons, Reason{Rule: RuleOrder, Stop: before})
+		for _, r := range e.forbidden(m, v) {
+			if !slices.ContainsFunc(reasons, func(old Reason) bool { return old.Rule == r.Rule }) {
+				reasons = append(reasons, r)
 			}
 		}
 	}
@@ -175,50 +250,66 @@ func (e *explainer) vehicle(v int) []Reason {
 	for i := range visits {
 		route = append(route, visits[i].Stop)
 	}
-	e.best, e.badness, e.tried = nil, [3]int{1 << 62}, 0
-	e.place(v, route, 0, 0)
+	e.best, e.badness, e.left = nil, badness{1 << 62}, e.share
+	e.place(v, route, 0)
 	return e.best
 }
 
-// place tries all positions of the members from k on, after a position.
-func (e *explainer) place(v int, route []int, k, from int) {
-	if e.tried > maxPlacements || e.badness == [3]int{} {
+// place tries all positions of the members from k on. One that must follow others has
+// only the positions after them.
+func (e *Explainer) place(v int, route []int, k int) {
+	if e.left <= 0 && e.best != nil || e.badness == (badness{}) {
 		return
 	}
+	e.spend(len(route))
 	if k == len(e.members) {
-		e.tried++
 		e.judge(v, route)
 		return
 	}
-	// Members that need not follow each other may take any position.
-	if !slices.ContainsFunc(e.before[e.members[k]], func(s int) bool { return slices.Contains(e.members[:k], s) }) {
-		from = 0
+	m, from := e.members[k], 0
+	for _, before := range e.before[m] {
+		e.at[before] = k
 	}
+	for i, s := range route {
+		if e.at[s] != None && e.group[s] == e.group[m] {
+			from = i + 1
+		}
+	}
+	for _, before := range e.before[m] {
+		e.at[before] = None
+	}
+	e.spend(len(e.before[m]))
 	for at := from; at <= len(route); at++ {
-		e.place(v, slices.Insert(slices.Clone(route), at, e.members[k]), k+1, at+1)
+		longer := slices.Insert(route, at, m) // in the same array
+		e.place(v, longer, k+1)
+		copy(longer[at:], longer[at+1:])
 	}
 }
 
-// judge keeps the reasons against a sequence if it is the best so far: one with
-// the fewest rules broken, by the least.
-func (e *explainer) judge(v int, route []int) {
+// judge keeps the reasons against a sequence if it is the best so far.
+func (e *Explainer) judge(v int, route []int) {
 	reasons := e.walk(v, route)
-	badness := [3]int{len(reasons)}
+	bad := badness{1: len(reasons)}
 	for _, r := range reasons {
-		if r.Rule == RuleCapacity || r.Rule == RuleLength {
-			badness[2] += r.Got - r.Limit
-		} else {
-			badness[1] += r.Got - r.Limit
+		switch r.Rule {
+		case RuleOrder:
+			bad[0] = 1
+		case RuleDistance:
+			bad[2] += MaxTime // no way is worse than any delay
+		case RuleCapacity:
+			bad[3] += r.Got - r.Limit
+		default:
+			bad[2] += r.Got - r.Limit
 		}
 	}
-	if slices.Compare(badness[:], e.badness[:]) < 0 {
-		e.best, e.badness = reasons, badness
+	if slices.Compare(bad[:], e.badness[:]) < 0 {
+		e.best, e.badness = reasons, bad
 	}
 }
 
 // walk returns the rules that a sequence of stops breaks, each where it is broken
 // by most.
-func (e *explainer) walk(v int, route []int) []Reason {
+func (e *Explainer) walk(v int, route []int) []Reason {
 	p := e.p
 	vehicle := &p.Vehicles[v]
 	var reasons []Reason
@@ -244,10 +335,19 @@ func (e *explainer) walk(v int, route []int) []Reason {
 		}
 	}
 	check(route[0])
+	for i, s := range route {
+		e.at[s] = i
+	}
+	defer func() {
+		for _, s := range route {
+			e.at[s] = None
+		}
+	}()
 	clock, place, zone := vehicle.ShiftStart, vehicle.Start, 0
 	cost, lateness := 0, 0
 	for i, s := range route {
 		stop := &p.Stops[s]
+		e.spend(1 + len(e.before[s]) + len(e.after[s]))
 		time, length, ok := leg(p, vehicle, place, stop.Location)
 		if !ok {
 			note(Reason{Rule: RuleDistance, Stop: s})
@@ -257,7 +357,7 @@ func (e *explainer) walk(v int, route []int) []Reason {
 		clock = max(clock+time, stop.Earliest)
 		latest := stop.Latest + stop.MaxLateness
 		for _, before := range e.before[s] {
-			if at := slices.Index(route, before); at > i {
+			if e.at[before] > i {
 				note(Reason{Rule: RuleOrder, Stop: s})
 			} else if other := e.on[before]; other != None && other != v {
 				clock = max(clock, e.end[before], e.start[s])
@@ -299,7 +399,7 @@ func (e *explainer) walk(v int, route []int) []Reason {
 }
 
 // weigh returns the cost of a leg.
-func (e *explainer) weigh(time, length int) int {
+func (e *Explainer) weigh(time, length int) int {
 	w := e.p.Weights
 	if w.Duration == 0 && w.Distance == 0 {
 		return time
@@ -308,7 +408,7 @@ func (e *explainer) weigh(time, length int) int {
 }
 
 // prize notes if a feasible sequence costs more than optional members are worth.
-func (e *explainer) prize(v, cost, lateness int, note func(Reason)) {
+func (e *Explainer) prize(v, cost, lateness int, note func(Reason)) {
 	prize := 0
 	for _, m := range e.members {
 		if !e.p.Stops[m].Optional {

@@ -2,7 +2,7 @@
 // matrices of travel, and nothing of tasks and workers.
 //
 // Solve searches for a plan, Check verifies one without sharing code with the
-// search, and Explain gives the rules that keep a stop out of a plan, by vehicle.
+// search, and Explainer gives the rules that keep a stop out of a plan, by vehicle.
 //
 // Times are whole seconds from an origin that the caller chooses, usually the
 // time of planning; any other unit works as well if it is used throughout.

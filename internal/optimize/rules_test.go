@@ -282,6 +282,46 @@ func TestExplain(t *testing.T) {
 			},
 			[]optimize.Reason{{Rule: optimize.RuleOrder, Stop: 1}},
 		},
+		"window after an active stop": {
+			func(p *optimize.Problem) {
+				p.Stops = append(p.Stops, at(10))
+				p.Stops[1].Pinned, p.Stops[1].Service = true, 100
+				p.Vehicles[0].Route = []int{1}
+				p.Stops[0].Latest = 70
+			},
+			[]optimize.Reason{{Rule: optimize.RuleWindow, Stop: 0, Got: 150, Limit: 70}},
+		},
+		"several rules after an active stop": {
+			func(p *optimize.Problem) {
+				p.Stops = append(p.Stops, at(10))
+				p.Stops[1].Pinned, p.Stops[1].Service = true, 100
+				p.Vehicles[0].Route, p.Vehicles[0].ShiftEnd = []int{1}, 120
+				p.Stops[0].Latest = 70
+			},
+			[]optimize.Reason{
+				{Rule: optimize.RuleSchedule, Stop: optimize.None, Got: 150, Limit: 120},
+				{Rule: optimize.RuleWindow, Stop: 0, Got: 150, Limit: 70},
+			},
+		},
+		"window where another position cannot be reached": {
+			func(p *optimize.Problem) {
+				p.Stops = append(p.Stops, at(10))
+				p.Vehicles[0].Route = []int{1}
+				p.Profiles[0].Duration[50] = optimize.Unreachable
+				p.Stops[0].Latest = 30
+			},
+			[]optimize.Reason{{Rule: optimize.RuleWindow, Stop: 0, Got: 50, Limit: 30}},
+		},
+		"order where every position breaks it": {
+			func(p *optimize.Problem) {
+				p.Stops = append(p.Stops, at(10), at(20))
+				p.Stops[0].Pinned = true
+				p.Stops[2].Vehicles = []int{0}
+				p.Vehicles[0].Route = []int{0, 1}
+				p.Precedences = []optimize.Precedence{{Before: 2, After: 0}}
+			},
+			[]optimize.Reason{{Rule: optimize.RuleOrder, Stop: 0}},
+		},
 		"prize": {
 			func(p *optimize.Problem) { p.Stops[0].Optional, p.Stops[0].Prize = true, 49 },
 			[]optimize.Reason{{Rule: optimize.RulePrize, Stop: 0, Got: 50, Limit: 49}},
@@ -295,7 +335,7 @@ func TestExplain(t *testing.T) {
 			if !slices.Contains(s.Unserved, 0) {
 				t.Fatal("the stop is served")
 			}
-			got := optimize.Explain(p, s, 0)
+			got := optimize.NewExplainer(p, s).Explain(0)
 			if len(got) != 1 || got[0].Vehicle != 0 || !slices.Equal(got[0].Reasons, tt.want) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}

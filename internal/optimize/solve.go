@@ -39,6 +39,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	s.load(&s.best)
 	if s.finish() && !s.keep() {
 		s.load(&s.best) // an optional stop is not worth the lateness that it causes
+		s.renew()
 	}
 	meter.report(s, PhaseFinish)
 	out := s.solution()
@@ -291,8 +292,8 @@ func (s *search) load(b *plan) {
 // finish tries every position for what is left out, so that the reasons for it
 // are true. It reports whether it found any.
 func (s *search) finish() (found bool) {
-	s.renew()
 	for again := true; again; {
+		s.renew()
 		s.begin()
 		pool := slices.Clone(s.absent)
 		slices.SortStableFunc(pool, func(a, b int32) int { return int(s.m.tier[a] - s.m.tier[b]) })
@@ -307,21 +308,38 @@ func (s *search) finish() (found bool) {
 	return found
 }
 
-// renew widens the windows that precedences between vehicles narrow as far as the
-// planned times allow.
+// renew starts every stop as early as the order of the routes allows, and then
+// holds the moments of precedences between vehicles again. A moment is fixed when
+// the later stop is inserted; without renew, that stop would still wait for it
+// after the earlier one has moved forward or its own route has become shorter.
 func (s *search) renew() {
 	if !s.m.wide {
 		return
 	}
 	for x := range s.m.stops {
-		s.nodes[x].late = s.m.nodes[x].late
+		s.nodes[x].early, s.nodes[x].late = s.m.nodes[x].early, s.m.nodes[x].late
+	}
+	for r := range s.routes {
+		s.refresh(int32(r))
+	}
+	for range s.m.stops { // at most as many rounds as the longest chain
+		changed := false
+		for x := range int32(s.m.stops) {
+			n := &s.nodes[x]
+			if end := s.ready(x); n.route >= 0 && end > n.start {
+				n.early, changed = end, true
+				s.refresh(n.route)
+			}
+		}
+		if !changed {
+			break
+		}
 	}
 	for x := range int32(s.m.stops) {
 		n := &s.nodes[x]
-		n.early = s.m.nodes[x].early
 		for _, a := range s.m.before[x] {
 			if na := &s.nodes[a]; n.route >= 0 && na.route != n.route {
-				n.early = max(n.early, n.start)
+				n.early = n.start
 				na.late = min(na.late, n.start-na.service)
 			}
 		}
@@ -329,6 +347,17 @@ func (s *search) renew() {
 	for r := range s.routes {
 		s.refresh(int32(r))
 	}
+}
+
+// ready returns when the stops of other vehicles that precede a stop have ended.
+func (s *state) ready(x int32) int32 {
+	end := int32(-farAway)
+	for _, a := range s.m.before[x] {
+		if na := &s.nodes[a]; na.route != s.nodes[x].route {
+			end = max(end, na.start+na.service)
+		}
+	}
+	return end
 }
 
 // solution returns the current plan.

@@ -26,13 +26,124 @@ func solve(t *testing.T, p *optimize.Problem, o optimize.Options) *optimize.Solu
 // explained fails if a stop is left out that a vehicle could serve.
 func explained(t *testing.T, p *optimize.Problem, s *optimize.Solution) {
 	t.Helper()
+	why := optimize.NewExplainer(p, s)
 	for _, stop := range s.Unserved {
-		for _, e := range optimize.Explain(p, s, stop) {
+		for _, e := range why.Explain(stop) {
 			if len(e.Reasons) == 0 {
 				t.Fatalf("stop %d is left out, and vehicle %d could serve it\nproblem %+v\nplan %+v", stop, e.Vehicle, p, s)
 			}
 		}
 	}
+}
+
+// TestCheckConfirmsThatNothingFits puts stops that are left out at every position of
+// every route: Check must reject each of these plans.
+func TestCheckConfirmsThatNothingFits(t *testing.T) {
+	tried := 0
+	for seed := range uint64(300) {
+		p := generate(rand.New(rand.NewPCG(seed, 7)))
+		p.Precedences = nil
+		s := solve(t, p, optimize.Options{Seed: seed, Iterations: 20})
+		for k, stop := range s.Unserved {
+			if p.Stops[stop].Optional {
+				continue
+			}
+			for v := range s.Routes {
+				if slices.ContainsFunc(p.Vehicles[v].Route, func(x int) bool { return p.Stops[x].Pinned && slices.Contains(s.Unserved, x) }) {
+					continue // a pin keeps its place even if it is left out, which Check does not require
+				}
+				for at := range len(s.Routes[v].Visits) + 1 {
+					other := *s
+					other.Unserved = slices.Delete(slices.Clone(s.Unserved), k, k+1)
+					other.Routes = slices.Clone(s.Routes)
+					order := slices.Insert(slices.Clone(s.Routes[v].Visits), at, optimize.Visit{Stop: stop})
+					other.Routes[v] = timed(p, v, order)
+					other.Cost = cost(p, &other)
+					tried++
+					if optimize.Check(p, &other) == nil {
+						t.Fatalf("seed %d: stop %d has a place on the route of vehicle %d", seed, stop, v)
+					}
+				}
+			}
+		}
+		other := *s // the same with the stops where they are is right
+		other.Routes = slices.Clone(s.Routes)
+		for v := range other.Routes {
+			other.Routes[v] = timed(p, v, slices.Clone(s.Routes[v].Visits))
+		}
+		other.Cost = cost(p, &other)
+		if err := optimize.Check(p, &other); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	if tried < 5_000 {
+		t.Errorf("only %d plans were tried", tried)
+	}
+}
+
+// timed returns a route with the figures that follow from its order.
+func timed(p *optimize.Problem, v int, visits []optimize.Visit) optimize.Route {
+	vehicle := &p.Vehicles[v]
+	r := optimize.Route{Visits: visits, Depart: vehicle.ShiftStart, End: vehicle.ShiftStart}
+	profile := &p.Profiles[vehicle.Profile]
+	place := vehicle.Start
+	travel := func(to int) {
+		if len(visits) > 0 && place != optimize.None && to != optimize.None {
+			d := max(0, int(profile.Duration[place*profile.Size+to]))
+			r.End, r.Duration = r.End+d, r.Duration+d
+			if profile.Distance != nil {
+				r.Distance += int(profile.Distance[place*profile.Size+to])
+			}
+		}
+		place = to
+	}
+	var load optimize.Load
+	for i := range visits {
+		for d, amount := range p.Stops[visits[i].Stop].Carried {
+			load[d] += amount
+		}
+	}
+	for i := range visits {
+		stop := &p.Stops[visits[i].Stop]
+		travel(stop.Location)
+		for d, amount := range stop.Change {
+			load[d] += amount
+		}
+		start := max(r.End, stop.Earliest)
+		visits[i] = optimize.Visit{
+			Stop: visits[i].Stop, Arrival: r.End, Start: start, End: start + stop.Service, Lateness: max(0, start-stop.Latest), Load: load,
+		}
+		r.End = visits[i].End
+	}
+	travel(vehicle.End)
+	return r
+}
+
+// cost returns the cost of a plan.
+func cost(p *optimize.Problem, s *optimize.Solution) optimize.Cost {
+	var c optimize.Cost
+	for _, r := range s.Routes {
+		c.Duration, c.Distance = c.Duration+r.Duration, c.Distance+r.Distance
+		if len(r.Visits) > 0 {
+			c.Vehicles++
+		}
+		for _, visit := range r.Visits {
+			c.Lateness += visit.Lateness
+		}
+	}
+	for _, stop := range s.Unserved {
+		if p.Stops[stop].Optional {
+			c.Prizes += p.Stops[stop].Prize
+		} else {
+			c.Unserved++
+		}
+	}
+	w := p.Weights
+	if w.Duration == 0 && w.Distance == 0 {
+		w.Duration = 1
+	}
+	c.Weighted = w.Lateness*c.Lateness + w.Duration*c.Duration + w.Distance*c.Distance + w.Vehicle*c.Vehicles + c.Prizes
+	return c
 }
 
 func TestPlansOfGeneratedProblemsAreFeasible(t *testing.T) {

@@ -18,19 +18,20 @@ func (m *Model) explain(p *lastmile.DispatchPlan, s *optimize.Solution) {
 	if len(m.crew) == 0 && len(m.excluded) == 0 {
 		m.excluded = []lastmile.DispatchReason{{Rule: lastmile.RuleSchedule, Detail: "no worker is on duty"}}
 	}
+	why := optimize.NewExplainer(&m.Problem, s)
 	first := len(p.Unplanned) - len(s.Unserved)
 	for i, stop := range s.Unserved {
 		most := max(maxReasons/len(s.Unserved), 3)
-		p.Unplanned[first+i].Reasons = shorten(append(m.reasons(s, stop), m.excluded...), most)
+		p.Unplanned[first+i].Reasons = shorten(append(m.reasons(why, stop), m.excluded...), most)
 	}
 }
 
 // reasons returns why each worker cannot do a task, those who come closest first.
-func (m *Model) reasons(s *optimize.Solution, stop int) []lastmile.DispatchReason {
+func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchReason {
 	if len(m.crew) == 0 {
 		return nil
 	}
-	explained := optimize.Explain(&m.Problem, s, stop)
+	explained := why.Explain(stop)
 	slices.SortStableFunc(explained, func(a, b optimize.Explanation) int { return len(a.Reasons) - len(b.Reasons) })
 	var all []lastmile.DispatchReason
 	for _, e := range explained {

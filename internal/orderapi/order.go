@@ -41,7 +41,9 @@ func (s orders) routes() []edge.Route {
 	)
 }
 
-func newOrder(p ordering.Placed) wire.Order { return wire.NewOrder(p.Order, p.PickupTask, p.DropoffTask) }
+func newOrder(p ordering.Placed) wire.Order {
+	return wire.NewOrder(p.Order, p.PickupTask, p.DropoffTask)
+}
 
 func newCancelled(c ordering.Cancelled) wire.CancelledOrders {
 	return wire.CancelledOrders{Status: "success", TotalOrdersRemoved: c.Orders}

@@ -3,6 +3,8 @@
 package gonfleet_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -206,5 +208,68 @@ func TestAutoDispatch(t *testing.T) {
 		if len(started.DispatchId) != 24 {
 			t.Errorf("the dispatch is %+v", started)
 		}
+	}
+}
+
+// TestConnectedOrganizations places a task of one organization with another, with the
+// published client on both sides.
+func TestConnectedOrganizations(t *testing.T) {
+	courier := dial(t)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, os.Getenv("DRAY_TEST_URL")+"/api/v2/clients", strings.NewReader(`{"name":"Shop"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth(os.Getenv("DRAY_TEST_KEY"), "")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var made struct{ Organization, APIKey string }
+	if err := json.NewDecoder(response.Body).Decode(&made); err != nil || made.APIKey == "" {
+		t.Fatalf("status %s, %+v: %v", response.Status, made, err)
+	}
+	shop, err := client.New(made.APIKey, &client.InitParams{BaseUrl: os.Getenv("DRAY_TEST_URL"), Path: "/api", ApiVersion: "/v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executor := os.Getenv("DRAY_TEST_ORG")
+	if own := must(shop.Organizations.Get())(t); own.ID != made.Organization || !slices.Equal(own.Delegatees, []string{executor}) {
+		t.Errorf("organization %+v", own)
+	}
+	if seen := must(shop.Organizations.GetDelegate(executor))(t); seen.Name != "Clients" {
+		t.Errorf("the courier is %+v", seen)
+	}
+	if seen := must(courier.Organizations.GetDelegate(made.Organization))(t); seen.Name != "Shop" {
+		t.Errorf("the client is %+v", seen)
+	}
+	task := must(shop.Tasks.Create(onfleet.TaskParams{
+		Destination: howard, Recipients: []onfleet.RecipientCreateParams{{Name: "Ann", Phone: "+14155550144"}}, Executor: executor,
+	}))(t)
+	if task.Organization != made.Organization || task.Executor != executor || task.Merchant != made.Organization {
+		t.Errorf("placed %+v", task)
+	}
+	if list := must(courier.Containers.Get(executor, onfleet.ContainerQueryKeyOrganizations))(t); !slices.Contains(list.Tasks, task.ID) {
+		t.Errorf("the courier's container has %v", list.Tasks)
+	}
+	team := must(courier.Teams.Create(onfleet.TeamCreateParams{Name: "Connected"}))(t)
+	worker := must(courier.Workers.Create(onfleet.WorkerCreateParams{Name: "Kay", Phone: "+14155550145", Teams: []string{team.ID}}))(t)
+	hub := must(courier.Hubs.Create(onfleet.HubCreateParams{Name: "Market", Address: howard.Address}))(t)
+	must(courier.Containers.InsertTasks(worker.ID, onfleet.ContainerQueryKeyWorkers, onfleet.ContainerTaskInsertParams{Tasks: []any{-1, task.ID}}))(t)
+	if seen := must(shop.Tasks.Get(task.ID))(t); seen.Worker == nil || *seen.Worker != worker.ID {
+		t.Errorf("assigned to %v", seen.Worker)
+	}
+	manifest := must(courier.ManifestProvider.Generate(&onfleet.ManifestGenerateParams{HubId: hub.ID, WorkerId: worker.ID}, ""))(t)
+	if len(manifest.Tasks) != 1 || manifest.Tasks[0].ID != task.ID {
+		t.Errorf("the manifest has %+v", manifest.Tasks)
+	}
+	if _, err := shop.ManifestProvider.Generate(&onfleet.ManifestGenerateParams{HubId: hub.ID, WorkerId: worker.ID}, ""); err == nil {
+		t.Error("the client made a manifest of the courier's worker")
+	}
+	if _, err := shop.Workers.Get(worker.ID); err == nil {
+		t.Error("the client read the courier's worker")
+	}
+	if err := shop.Tasks.Delete(task.ID); err != nil {
+		t.Error(err)
 	}
 }

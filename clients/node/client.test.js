@@ -181,6 +181,34 @@ test('a manifest is generated', async () => {
   assert.ok(Array.isArray(manifest.tasks));
 });
 
+test('a task is placed with a connected organization', async () => {
+  const response = await fetch(`${url}/api/v2/clients`, {
+    method: 'POST', headers: { Authorization: `Basic ${btoa(`${process.env.DRAY_TEST_KEY}:`)}` }, body: JSON.stringify({ name: 'Shop' }),
+  });
+  const client = await response.json();
+  const shop = new Onfleet(client.apiKey, 30000, null, url, '/api', '/v2');
+  const courier = process.env.DRAY_TEST_ORG;
+  assert.deepEqual((await shop.organization.get()).delegatees, [courier]);
+  assert.equal((await shop.organization.get(courier)).name, 'Clients');
+  assert.equal((await onfleet.organization.get(client.organization)).name, 'Shop');
+
+  const task = await shop.tasks.create({ destination: place, recipients: [{ name: 'Ann', phone: '+16505551144', skipPhoneNumberValidation: true }], executor: courier });
+  assert.equal(task.organization, client.organization);
+  assert.deepEqual(task.container, { type: 'ORGANIZATION', organization: courier });
+  assert.ok((await onfleet.containers.get(courier, 'organizations')).tasks.includes(task.id));
+  assert.equal((await onfleet.tasks.get(task.id)).merchant, client.organization);
+  await refused(() => shop.organization.insertTask(courier, { tasks: [-1, task.id] }));
+
+  await onfleet.workers.insertTask(made.worker, { tasks: [-1, task.id] });
+  assert.equal((await shop.tasks.get(task.shortId, 'shortId')).worker, made.worker);
+  assert.ok((await shop.tasks.get({ from: Date.now() - 3600000 })).tasks.some((listed) => listed.id === task.id));
+  const manifest = await onfleet.workers.getDeliveryManifest({ hubId: made.hub, workerId: made.worker });
+  assert.ok(manifest.tasks.some((listed) => listed.id === task.id));
+  await refused(() => shop.workers.getDeliveryManifest({ hubId: made.hub, workerId: made.worker }));
+  await refused(() => shop.workers.get(made.worker));
+  assert.equal(await shop.tasks.deleteOne(task.id), 200);
+});
+
 test('a webhook is validated, notified and deleted', async () => {
   const hook = await onfleet.webhooks.create({ url: process.env.DRAY_TEST_HOOK, trigger: 6, name: 'created' });
   assert.equal(hook.count, 0);

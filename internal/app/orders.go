@@ -15,10 +15,12 @@ import (
 	"dray/internal/taskflow"
 )
 
-// What commands need to manage clients.
 type (
-	Client       = store.Client
-	ClientDraft  = ordering.ClientDraft
+	// Client is a client of a courier.
+	Client = store.Client
+	// ClientDraft is a request for a client.
+	ClientDraft = ordering.ClientDraft
+	// ClientStatus is the status of a client.
 	ClientStatus = store.ClientStatus
 )
 

@@ -253,9 +253,14 @@ func testSides(t *testing.T, p *apptest.Platform, m market) {
 	stranger := p.Organization(t, "Stranger")
 	requests := func(task string) [][3]string {
 		return [][3]string{
-			{"GET", "/tasks/" + task}, {"PUT", "/tasks/" + task, `{"notes":"x"}`}, {"DELETE", "/tasks/" + task}, {"POST", "/tasks/" + task + "/clone"},
-			{"POST", "/tasks/" + task + "/complete", `{"completionDetails":{"success":true}}`}, {"GET", "/tasks/" + task + "/explanation"},
-			{"POST", "/tasks", newTask(`,"dependencies":["` + task + `"]`)}, {"POST", "/tasks/autoAssign", `{"tasks":["` + task + `"]}`},
+			{"GET", "/tasks/" + task},
+			{"PUT", "/tasks/" + task, `{"notes":"x"}`},
+			{"DELETE", "/tasks/" + task},
+			{"POST", "/tasks/" + task + "/clone"},
+			{"POST", "/tasks/" + task + "/complete", `{"completionDetails":{"success":true}}`},
+			{"GET", "/tasks/" + task + "/explanation"},
+			{"POST", "/tasks", newTask(`,"dependencies":["` + task + `"]`)},
+			{"POST", "/tasks/autoAssign", `{"tasks":["` + task + `"]}`},
 			{"GET", "/tasks/all?from=1&lastId=" + task},
 		}
 	}
@@ -272,10 +277,17 @@ func testSides(t *testing.T, p *apptest.Platform, m market) {
 	courier, client := m.fast, m.shop
 	private := id(t, courier.Client, "/tasks", newTask())
 	for _, request := range append(requests(private), [][3]string{
-		{"GET", "/workers/" + courier.ada}, {"PUT", "/workers/" + courier.ada, `{"name":"X"}`}, {"GET", "/workers/" + courier.ada + "/tasks"}, {"GET", "/teams/" + courier.north},
-		{"GET", "/teams/" + courier.north + "/tasks"}, {"GET", "/containers/workers/" + courier.ada}, {"GET", "/containers/teams/" + courier.north},
-		{"GET", "/containers/organizations/" + of(courier.Client)}, {"PUT", "/containers/organizations/" + of(courier.Client), `{"tasks":[-1,"` + private + `"]}`},
-		{"PUT", "/hubs/" + courier.hub, `{"name":"X"}`}, {"POST", "/tasks", newTask(`,"container":{"type":"TEAM","team":"` + courier.north + `"}`)},
+		{"GET", "/workers/" + courier.ada},
+		{"PUT", "/workers/" + courier.ada, `{"name":"X"}`},
+		{"GET", "/workers/" + courier.ada + "/tasks"},
+		{"GET", "/teams/" + courier.north},
+		{"GET", "/teams/" + courier.north + "/tasks"},
+		{"GET", "/containers/workers/" + courier.ada},
+		{"GET", "/containers/teams/" + courier.north},
+		{"GET", "/containers/organizations/" + of(courier.Client)},
+		{"PUT", "/containers/organizations/" + of(courier.Client), `{"tasks":[-1,"` + private + `"]}`},
+		{"PUT", "/hubs/" + courier.hub, `{"name":"X"}`},
+		{"POST", "/tasks", newTask(`,"container":{"type":"TEAM","team":"` + courier.north + `"}`)},
 	}...) {
 		t.Run("the client "+request[0]+" "+request[1], func(t *testing.T) {
 			outsideScope.check(t, client.Call(t, request[0], request[1], request[2]))

@@ -198,27 +198,33 @@ func TestAppendForTheOrigin(t *testing.T) {
 	}{
 		"for all": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: key},
-			[]string{acmeText + " key true true", zenithText + " " + acmeText + " false false"}, []string{"open", "theirs"},
+			[]string{acmeText + " key true true", zenithText + " " + acmeText + " false false"},
+			[]string{"open", "theirs"},
 		},
 		"by the origin": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: zenithText}},
-			[]string{acmeText + " " + zenithText + " true true", zenithText + " " + zenithText + " false false"}, []string{"open", "theirs"},
+			[]string{acmeText + " " + zenithText + " true true", zenithText + " " + zenithText + " false false"},
+			[]string{"open", "theirs"},
 		},
 		"by a worker": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: lastmile.Actor{Type: lastmile.ActorWorker, ID: "ann"}},
-			[]string{acmeText + " ann true true", zenithText + " ann false false"}, []string{"open", "theirs"},
+			[]string{acmeText + " ann true true", zenithText + " ann false false"},
+			[]string{"open", "theirs"},
 		},
 		"of an order": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: ordered, Actor: key},
-			[]string{acmeText + " key false false", zenithText + " " + acmeText + " false false"}, []string{"closed", "open", "theirs"},
+			[]string{acmeText + " key false false", zenithText + " " + acmeText + " false false"},
+			[]string{"closed", "open", "theirs"},
 		},
 		"for a webhook of the origin": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Webhooks: []lastmile.WebhookID{"theirs"}},
-			[]string{zenithText + "  false false"}, []string{"theirs"},
+			[]string{zenithText + "  false false"},
+			[]string{"theirs"},
 		},
 		"for a webhook of the executor": {
 			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Webhooks: []lastmile.WebhookID{"open"}},
-			[]string{acmeText + "  true true"}, []string{"open"},
+			[]string{acmeText + "  true true"},
+			[]string{"open"},
 		},
 		"for recipients": {lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, RecipientsOnly: true}, nil, nil},
 	} {

@@ -26,10 +26,12 @@ type TaskBody struct {
 	// ID of a recipient, or the fields of one; empty for no recipient.
 	Recipients Optional[[]RecipientRef] `json:"recipients"`
 	// ID of the organization that is shown to the recipient: the caller's organization or one
-	// connected to it. Defaults to the caller's organization.
+	// connected to it. Defaults to the caller's organization, or to its courier as the client's
+	// showClientName says.
 	Merchant *lastmile.OrganizationID `json:"merchant"`
-	// ID of the organization that fulfills the task: the caller's organization or one connected to it.
-	// Defaults to the caller's organization.
+	// ID of the organization that fulfills the task: the caller's organization or one connected to it,
+	// which then has the task in its container. Defaults to the caller's organization. It cannot be
+	// changed later.
 	Executor *lastmile.OrganizationID `json:"executor"`
 	// Unix time in milliseconds before which the task should not be completed; null or 0 for no limit.
 	CompleteAfter Optional[OptionalMillis] `json:"completeAfter" example:"1894021200000"`

@@ -149,7 +149,7 @@ func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids
 		for i, id := range chunk {
 			texts[i] = string(id)
 		}
-		docs, err := taskTx{t.base}.showTasks(ctx, org, texts)
+		docs, err := taskTx(t).showTasks(ctx, org, texts)
 		if err != nil {
 			return nil, fmt.Errorf("read tasks of a batch: %w", err)
 		}

@@ -41,7 +41,7 @@ func (t connectionTx) Connection(ctx context.Context, org, other lastmile.Organi
 	if c.Connected, err = t.Connected(ctx, org, other); err != nil || !c.Connected {
 		return c, err
 	}
-	hidden, err := t.exists(ctx, `SELECT 1 FROM client WHERE org = $1 AND organization = $2 AND show_name = 0`, other, org)
+	hidden, err := t.exists(ctx, `SELECT 1 FROM client WHERE org = $1 AND organization = $2 AND show_name = 0 AND status = 'active'`, other, org)
 	if err != nil {
 		return c, fmt.Errorf("read client %s of %s: %w", org, other, err)
 	}

@@ -236,6 +236,16 @@ func testOrderCarriedOut(t *testing.T, p *apptest.Platform) {
 	phone.do(t, "complete", dropoff, "c"+dropoff, map[string]any{"success": true})
 	const done = assigned + ", started active, completed active, started active, completed completed"
 	check(o, "completed", done)
+	for name, c := range map[string]*apptest.Client{"the client": m.shop, "the courier": m.courier} {
+		for task, want := range map[string]string{
+			pickup:  "taskCreated taskAssigned taskUpdated taskStarted taskCompleted taskUpdated",
+			dropoff: "taskCreated taskAssigned taskUpdated taskStarted taskCompleted taskUpdated",
+		} {
+			if got := strings.Join(triggers(t, c, "taskId", task), " "); got != want {
+				t.Errorf("%s is told %s, want %s", name, got, want)
+			}
+		}
+	}
 	preconditionFailed.check(t, m.shop.Call(t, "POST", "/taskOrders/cancel", `{"orderIds":["`+fmt.Sprint(o["shortId"])+`"]}`), "completed")
 	matches(t, part(read(m.shop, o), "dropoffTask", "completionDetails", "success"), `true`)
 

@@ -12,10 +12,8 @@ import (
 
 var testNow = time.Date(2026, time.March, 2, 15, 0, 0, 0, time.UTC) // a Monday, 10:00 in New York
 
-func number(v float64) *float64 { return &v }
-
 // freeBase is a base rate that costs nothing, for plans whose other rates are tested.
-var freeBase = RateDraft{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(0)}
+var freeBase = RateDraft{Name: "Base", Type: RateFlat, IsBase: true, Amount: new(0.0)}
 
 // serviceDraft is a service to create.
 type serviceDraft struct {
@@ -89,63 +87,63 @@ func TestPriceOfEachRatingType(t *testing.T) {
 		job      Job
 		want     string
 	}{
-		"flat":           {RateDraft{Type: RateFlat, Amount: number(7.25)}, "USD", testJob(), "7.25"},
-		"flat yen":       {RateDraft{Type: RateFlat, Amount: number(1200)}, "JPY", testJob(), "1200"},
-		"flat dinar":     {RateDraft{Type: RateFlat, Amount: number(1.305)}, "KWD", testJob(), "1.305"},
-		"flat small":     {RateDraft{Type: RateFlat, Amount: number(0.05)}, "EUR", testJob(), "0.05"},
-		"flat zero":      {RateDraft{Type: RateFlat, Amount: number(0)}, "EUR", testJob(), "0.00"},
-		"flat binary":    {RateDraft{Type: RateFlat, Amount: number(0.29)}, "USD", testJob(), "0.29"}, // 0.29*100 is 28.999… in floating point
-		"flat at most":   {RateDraft{Type: RateFlat, Amount: number(MaxAmount)}, "TND", testJob(), "10000000.000"},
-		"flat lower ISO": {RateDraft{Type: RateFlat, Amount: number(3)}, "gbp", testJob(), "3.00"},
+		"flat":           {RateDraft{Type: RateFlat, Amount: new(7.25)}, "USD", testJob(), "7.25"},
+		"flat yen":       {RateDraft{Type: RateFlat, Amount: new(1200.0)}, "JPY", testJob(), "1200"},
+		"flat dinar":     {RateDraft{Type: RateFlat, Amount: new(1.305)}, "KWD", testJob(), "1.305"},
+		"flat small":     {RateDraft{Type: RateFlat, Amount: new(0.05)}, "EUR", testJob(), "0.05"},
+		"flat zero":      {RateDraft{Type: RateFlat, Amount: new(0.0)}, "EUR", testJob(), "0.00"},
+		"flat binary":    {RateDraft{Type: RateFlat, Amount: new(0.29)}, "USD", testJob(), "0.29"}, // 0.29*100 is 28.999… in floating point
+		"flat at most":   {RateDraft{Type: RateFlat, Amount: new(float64(MaxAmount))}, "TND", testJob(), "10000000.000"},
+		"flat lower ISO": {RateDraft{Type: RateFlat, Amount: new(3.0)}, "gbp", testJob(), "3.00"},
 
-		"distance km":               {RateDraft{Type: RateDistance, Amount: number(1.2)}, "USD", meters(5_000), "6.00"},
-		"distance part of a km":     {RateDraft{Type: RateDistance, Amount: number(1.2)}, "USD", meters(5_432), "6.52"},             // 6.5184
-		"distance half a cent up":   {RateDraft{Type: RateDistance, Amount: number(1.5)}, "USD", meters(1_230), "1.85"},             // 1.845
-		"distance below half":       {RateDraft{Type: RateDistance, Amount: number(1.5)}, "USD", meters(1_229), "1.84"},             // 1.8435
-		"distance mi":               {RateDraft{Type: RateDistance, Amount: number(2), Unit: Miles}, "USD", meters(8_047), "10.00"}, // 5.00017 mi
-		"distance mi exactly":       {RateDraft{Type: RateDistance, Amount: number(0.01), Unit: Miles}, "USD", meters(1_609_344), "10.00"},
-		"distance nothing":          {RateDraft{Type: RateDistance, Amount: number(1.2)}, "USD", meters(0), "0.00"},
-		"distance free":             {RateDraft{Type: RateDistance, Amount: number(1.2), Free: number(3)}, "USD", meters(5_000), "2.40"},
-		"distance exactly free":     {RateDraft{Type: RateDistance, Amount: number(1.2), Free: number(5)}, "USD", meters(5_000), "0.00"},
-		"distance less than free":   {RateDraft{Type: RateDistance, Amount: number(1.2), Free: number(5.5)}, "USD", meters(5_000), "0.00"},
-		"distance free fraction":    {RateDraft{Type: RateDistance, Amount: number(1), Free: number(0.1)}, "USD", meters(1_000), "0.90"},
-		"distance yen":              {RateDraft{Type: RateDistance, Amount: number(95)}, "JPY", meters(3_100), "295"},      // 294.5
-		"distance dinar":            {RateDraft{Type: RateDistance, Amount: number(0.125)}, "BHD", meters(4_300), "0.538"}, // 0.5375
-		"tiers below first":         {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(3_000), "6.00"},
-		"tiers at first":            {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(5_000), "10.00"},
-		"tiers a meter past first":  {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 20, 10, 15)}, "USD", meters(5_001), "100.02"}, // 100.015
-		"tiers at second":           {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(10_000), "17.50"},
-		"tiers past second":         {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(12_500), "20.00"},
-		"tiers at zero":             {RateDraft{Type: RateDistance, Amount: number(1), Tiers: tiers(5, 2)}, "USD", meters(0), "0.00"},
-		"tiers after free":          {RateDraft{Type: RateDistance, Amount: number(1), Free: number(2), Tiers: tiers(5, 2)}, "USD", meters(8_000), "11.00"}, // 5 at 2, 1 at 1
-		"tiers exactly after free":  {RateDraft{Type: RateDistance, Amount: number(1), Free: number(2), Tiers: tiers(5, 2)}, "USD", meters(7_000), "10.00"},
-		"tiers all free":            {RateDraft{Type: RateDistance, Amount: number(1), Free: number(9), Tiers: tiers(5, 2)}, "USD", meters(7_000), "0.00"},
-		"tiers fractional boundary": {RateDraft{Type: RateDistance, Amount: number(0), Tiers: tiers(2.5, 4)}, "USD", meters(2_500), "10.00"},
-		"tiers free first":          {RateDraft{Type: RateDistance, Amount: number(3), Tiers: tiers(5, 0)}, "USD", meters(7_000), "6.00"},
-		"tiers rounded once":        {RateDraft{Type: RateDistance, Amount: number(0.01), Tiers: tiers(0.5, 0.01, 1, 0.01)}, "USD", meters(1_500), "0.02"}, // 0.005+0.005+0.005
+		"distance km":               {RateDraft{Type: RateDistance, Amount: new(1.2)}, "USD", meters(5_000), "6.00"},
+		"distance part of a km":     {RateDraft{Type: RateDistance, Amount: new(1.2)}, "USD", meters(5_432), "6.52"},               // 6.5184
+		"distance half a cent up":   {RateDraft{Type: RateDistance, Amount: new(1.5)}, "USD", meters(1_230), "1.85"},               // 1.845
+		"distance below half":       {RateDraft{Type: RateDistance, Amount: new(1.5)}, "USD", meters(1_229), "1.84"},               // 1.8435
+		"distance mi":               {RateDraft{Type: RateDistance, Amount: new(2.0), Unit: Miles}, "USD", meters(8_047), "10.00"}, // 5.00017 mi
+		"distance mi exactly":       {RateDraft{Type: RateDistance, Amount: new(0.01), Unit: Miles}, "USD", meters(1_609_344), "10.00"},
+		"distance nothing":          {RateDraft{Type: RateDistance, Amount: new(1.2)}, "USD", meters(0), "0.00"},
+		"distance free":             {RateDraft{Type: RateDistance, Amount: new(1.2), Free: new(3.0)}, "USD", meters(5_000), "2.40"},
+		"distance exactly free":     {RateDraft{Type: RateDistance, Amount: new(1.2), Free: new(5.0)}, "USD", meters(5_000), "0.00"},
+		"distance less than free":   {RateDraft{Type: RateDistance, Amount: new(1.2), Free: new(5.5)}, "USD", meters(5_000), "0.00"},
+		"distance free fraction":    {RateDraft{Type: RateDistance, Amount: new(1.0), Free: new(0.1)}, "USD", meters(1_000), "0.90"},
+		"distance yen":              {RateDraft{Type: RateDistance, Amount: new(95.0)}, "JPY", meters(3_100), "295"},    // 294.5
+		"distance dinar":            {RateDraft{Type: RateDistance, Amount: new(0.125)}, "BHD", meters(4_300), "0.538"}, // 0.5375
+		"tiers below first":         {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(3_000), "6.00"},
+		"tiers at first":            {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(5_000), "10.00"},
+		"tiers a meter past first":  {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 20, 10, 15)}, "USD", meters(5_001), "100.02"}, // 100.015
+		"tiers at second":           {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(10_000), "17.50"},
+		"tiers past second":         {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 2, 10, 1.5)}, "USD", meters(12_500), "20.00"},
+		"tiers at zero":             {RateDraft{Type: RateDistance, Amount: new(1.0), Tiers: tiers(5, 2)}, "USD", meters(0), "0.00"},
+		"tiers after free":          {RateDraft{Type: RateDistance, Amount: new(1.0), Free: new(2.0), Tiers: tiers(5, 2)}, "USD", meters(8_000), "11.00"}, // 5 at 2, 1 at 1
+		"tiers exactly after free":  {RateDraft{Type: RateDistance, Amount: new(1.0), Free: new(2.0), Tiers: tiers(5, 2)}, "USD", meters(7_000), "10.00"},
+		"tiers all free":            {RateDraft{Type: RateDistance, Amount: new(1.0), Free: new(9.0), Tiers: tiers(5, 2)}, "USD", meters(7_000), "0.00"},
+		"tiers fractional boundary": {RateDraft{Type: RateDistance, Amount: new(0.0), Tiers: tiers(2.5, 4)}, "USD", meters(2_500), "10.00"},
+		"tiers free first":          {RateDraft{Type: RateDistance, Amount: new(3.0), Tiers: tiers(5, 0)}, "USD", meters(7_000), "6.00"},
+		"tiers rounded once":        {RateDraft{Type: RateDistance, Amount: new(0.01), Tiers: tiers(0.5, 0.01, 1, 0.01)}, "USD", meters(1_500), "0.02"}, // 0.005+0.005+0.005
 
-		"duration minute":  {RateDraft{Type: RateDuration, Amount: number(0.4)}, "USD", seconds(900), "6.00"},
-		"duration seconds": {RateDraft{Type: RateDuration, Amount: number(0.4)}, "USD", seconds(907), "6.05"}, // 6.04667
-		"duration hour":    {RateDraft{Type: RateDuration, Amount: number(30), Unit: Hours}, "USD", seconds(900), "7.50"},
-		"duration free":    {RateDraft{Type: RateDuration, Amount: number(0.4), Free: number(10)}, "USD", seconds(900), "2.00"},
-		"duration tiers":   {RateDraft{Type: RateDuration, Amount: number(0.5), Tiers: tiers(15, 0.4)}, "USD", seconds(1_200), "8.50"},
+		"duration minute":  {RateDraft{Type: RateDuration, Amount: new(0.4)}, "USD", seconds(900), "6.00"},
+		"duration seconds": {RateDraft{Type: RateDuration, Amount: new(0.4)}, "USD", seconds(907), "6.05"}, // 6.04667
+		"duration hour":    {RateDraft{Type: RateDuration, Amount: new(30.0), Unit: Hours}, "USD", seconds(900), "7.50"},
+		"duration free":    {RateDraft{Type: RateDuration, Amount: new(0.4), Free: new(10.0)}, "USD", seconds(900), "2.00"},
+		"duration tiers":   {RateDraft{Type: RateDuration, Amount: new(0.5), Tiers: tiers(15, 0.4)}, "USD", seconds(1_200), "8.50"},
 
-		"weight kg":               {RateDraft{Type: RateWeight, Amount: number(0.75)}, "EUR", weight(4, Kilograms), "3.00"},
-		"weight kg fraction":      {RateDraft{Type: RateWeight, Amount: number(0.75)}, "EUR", weight(2.3, Kilograms), "1.73"}, // 1.725
-		"weight lbs by kg":        {RateDraft{Type: RateWeight, Amount: number(1)}, "EUR", weight(10, Pounds), "4.54"},
-		"weight lbs by lbs":       {RateDraft{Type: RateWeight, Amount: number(0.35), Unit: Pounds}, "USD", weight(10, Pounds), "3.50"},
-		"weight kg by lbs":        {RateDraft{Type: RateWeight, Amount: number(1), Unit: Pounds}, "USD", weight(1, Kilograms), "2.20"},
-		"weight free lbs":         {RateDraft{Type: RateWeight, Amount: number(0.35), Unit: Pounds, Free: number(4)}, "USD", weight(10, Pounds), "2.10"},
-		"weight tier boundary":    {RateDraft{Type: RateWeight, Amount: number(0.5), Tiers: tiers(5, 1)}, "USD", weight(5, Kilograms), "5.00"},
-		"weight past boundary":    {RateDraft{Type: RateWeight, Amount: number(0.5), Tiers: tiers(5, 1)}, "USD", weight(5.02, Kilograms), "5.01"},
-		"weight nothing":          {RateDraft{Type: RateWeight, Amount: number(0.5)}, "USD", weight(0, Kilograms), "0.00"},
-		"weight decimal fraction": {RateDraft{Type: RateWeight, Amount: number(10), Free: number(0.1)}, "USD", weight(0.3, Kilograms), "2.00"}, // 0.3-0.1 is 0.19999… in floating point
+		"weight kg":               {RateDraft{Type: RateWeight, Amount: new(0.75)}, "EUR", weight(4, Kilograms), "3.00"},
+		"weight kg fraction":      {RateDraft{Type: RateWeight, Amount: new(0.75)}, "EUR", weight(2.3, Kilograms), "1.73"}, // 1.725
+		"weight lbs by kg":        {RateDraft{Type: RateWeight, Amount: new(1.0)}, "EUR", weight(10, Pounds), "4.54"},
+		"weight lbs by lbs":       {RateDraft{Type: RateWeight, Amount: new(0.35), Unit: Pounds}, "USD", weight(10, Pounds), "3.50"},
+		"weight kg by lbs":        {RateDraft{Type: RateWeight, Amount: new(1.0), Unit: Pounds}, "USD", weight(1, Kilograms), "2.20"},
+		"weight free lbs":         {RateDraft{Type: RateWeight, Amount: new(0.35), Unit: Pounds, Free: new(4.0)}, "USD", weight(10, Pounds), "2.10"},
+		"weight tier boundary":    {RateDraft{Type: RateWeight, Amount: new(0.5), Tiers: tiers(5, 1)}, "USD", weight(5, Kilograms), "5.00"},
+		"weight past boundary":    {RateDraft{Type: RateWeight, Amount: new(0.5), Tiers: tiers(5, 1)}, "USD", weight(5.02, Kilograms), "5.01"},
+		"weight nothing":          {RateDraft{Type: RateWeight, Amount: new(0.5)}, "USD", weight(0, Kilograms), "0.00"},
+		"weight decimal fraction": {RateDraft{Type: RateWeight, Amount: new(10.0), Free: new(0.1)}, "USD", weight(0.3, Kilograms), "2.00"}, // 0.3-0.1 is 0.19999… in floating point
 
-		"quantity":          {RateDraft{Type: RateQuantity, Amount: number(1.5)}, "USD", pieces(4), "6.00"},
-		"quantity free":     {RateDraft{Type: RateQuantity, Amount: number(1.5), Free: number(1)}, "USD", pieces(4), "4.50"},
-		"quantity all free": {RateDraft{Type: RateQuantity, Amount: number(1.5), Free: number(1)}, "USD", pieces(1), "0.00"},
-		"quantity tiers":    {RateDraft{Type: RateQuantity, Amount: number(0.5), Tiers: tiers(2, 3, 5, 1)}, "USD", pieces(7), "10.00"}, // 6 + 3 + 1
-		"quantity yen":      {RateDraft{Type: RateQuantity, Amount: number(333)}, "JPY", pieces(3), "999"},
+		"quantity":          {RateDraft{Type: RateQuantity, Amount: new(1.5)}, "USD", pieces(4), "6.00"},
+		"quantity free":     {RateDraft{Type: RateQuantity, Amount: new(1.5), Free: new(1.0)}, "USD", pieces(4), "4.50"},
+		"quantity all free": {RateDraft{Type: RateQuantity, Amount: new(1.5), Free: new(1.0)}, "USD", pieces(1), "0.00"},
+		"quantity tiers":    {RateDraft{Type: RateQuantity, Amount: new(0.5), Tiers: tiers(2, 3, 5, 1)}, "USD", pieces(7), "10.00"}, // 6 + 3 + 1
+		"quantity yen":      {RateDraft{Type: RateQuantity, Amount: new(333.0)}, "JPY", pieces(3), "999"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rate.Name = "Tested"
@@ -162,11 +160,11 @@ func TestPriceOfEachRatingType(t *testing.T) {
 }
 
 func TestPriceCombinesRates(t *testing.T) {
-	base := RateDraft{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(4)}
-	distance := RateDraft{Name: "Distance", Type: RateDistance, Amount: number(1.2), Free: number(2)} // 5 km: 3.60
-	fuel := RateDraft{Name: "Fuel", Type: RateSurcharge, Amount: number(7.5), Unit: Percent}
-	small := RateDraft{Name: "Small order", Type: RateMinimum, Amount: number(9)}
-	toll := RateDraft{Name: "Toll", Type: RateSurcharge, Amount: number(2)}
+	base := RateDraft{Name: "Base", Type: RateFlat, IsBase: true, Amount: new(4.0)}
+	distance := RateDraft{Name: "Distance", Type: RateDistance, Amount: new(1.2), Free: new(2.0)} // 5 km: 3.60
+	fuel := RateDraft{Name: "Fuel", Type: RateSurcharge, Amount: new(7.5), Unit: Percent}
+	small := RateDraft{Name: "Small order", Type: RateMinimum, Amount: new(9.0)}
+	toll := RateDraft{Name: "Toll", Type: RateSurcharge, Amount: new(2.0)}
 	for name, tt := range map[string]struct {
 		rates []RateDraft
 		want  string
@@ -178,13 +176,19 @@ func TestPriceCombinesRates(t *testing.T) {
 		"minimum":                          {[]RateDraft{small, base, distance}, "Base 4.00, Distance 3.60, Small order 1.40 = 9.00"},
 		"minimum after surcharges":         {[]RateDraft{base, distance, small, fuel}, "Base 4.00, Distance 3.60, Fuel 0.57, Small order 0.83 = 9.00"},
 		"minimum that is reached":          {[]RateDraft{base, distance, small, toll}, "Base 4.00, Distance 3.60, Toll 2.00 = 9.60"},
-		"minimum exactly reached":          {[]RateDraft{base, {Name: "Least", Type: RateMinimum, Amount: number(4)}}, "Base 4.00 = 4.00"},
-		"two minimums": {[]RateDraft{base, {Name: "A", Type: RateMinimum, Amount: number(5)}, {Name: "B", Type: RateMinimum, Amount: number(8)}},
-			"Base 4.00, A 1.00, B 3.00 = 8.00"},
-		"three measures": {[]RateDraft{{Name: "Base", Type: RateDistance, IsBase: true, Amount: number(0.03)}, {Name: "Time", Type: RateDuration, Amount: number(0.03)}, {Name: "Weight", Type: RateWeight, Amount: number(0.01)}},
-			"Base 0.15, Time 0.45, Weight 0.01 = 0.61"},
-		"every entry is rounded alone": {[]RateDraft{{Name: "Base", Type: RateDistance, IsBase: true, Amount: number(0.01), Free: number(4.5)}, {Name: "Again", Type: RateDistance, Amount: number(0.01), Free: number(4.5)}},
-			"Base 0.01, Again 0.01 = 0.02"}, // twice 0.005, whose sum is 0.01
+		"minimum exactly reached":          {[]RateDraft{base, {Name: "Least", Type: RateMinimum, Amount: new(4.0)}}, "Base 4.00 = 4.00"},
+		"two minimums": {
+			[]RateDraft{base, {Name: "A", Type: RateMinimum, Amount: new(5.0)}, {Name: "B", Type: RateMinimum, Amount: new(8.0)}},
+			"Base 4.00, A 1.00, B 3.00 = 8.00",
+		},
+		"three measures": {
+			[]RateDraft{{Name: "Base", Type: RateDistance, IsBase: true, Amount: new(0.03)}, {Name: "Time", Type: RateDuration, Amount: new(0.03)}, {Name: "Weight", Type: RateWeight, Amount: new(0.01)}},
+			"Base 0.15, Time 0.45, Weight 0.01 = 0.61",
+		},
+		"every entry is rounded alone": {
+			[]RateDraft{{Name: "Base", Type: RateDistance, IsBase: true, Amount: new(0.01), Free: new(4.5)}, {Name: "Again", Type: RateDistance, Amount: new(0.01), Free: new(4.5)}},
+			"Base 0.01, Again 0.01 = 0.02",
+		}, // twice 0.005, whose sum is 0.01
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, serviceDraft{Rates: tt.rates})
@@ -254,8 +258,8 @@ func TestSurchargeWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newService(t, serviceDraft{Rates: []RateDraft{
-				{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(10)},
-				{Name: "Surcharge", Type: RateSurcharge, Amount: number(25), Unit: Percent, When: &tt.when},
+				{Name: "Base", Type: RateFlat, IsBase: true, Amount: new(10.0)},
+				{Name: "Surcharge", Type: RateSurcharge, Amount: new(25.0), Unit: Percent, When: &tt.when},
 			}})
 			j := testJob()
 			j.ReadyBy = at
@@ -273,9 +277,9 @@ func TestSurchargeWindows(t *testing.T) {
 // Any rate can be restricted to a window, except the base rate.
 func TestWindowsOfOtherRates(t *testing.T) {
 	s := newService(t, serviceDraft{Rates: []RateDraft{
-		{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(5)},
-		{Name: "Distance", Type: RateDistance, Amount: number(1), When: &WindowDraft{Days: []string{"sun"}}},
-		{Name: "Least", Type: RateMinimum, Amount: number(12), When: &WindowDraft{Days: []string{"sun"}}},
+		{Name: "Base", Type: RateFlat, IsBase: true, Amount: new(5.0)},
+		{Name: "Distance", Type: RateDistance, Amount: new(1.0), When: &WindowDraft{Days: []string{"sun"}}},
+		{Name: "Least", Type: RateMinimum, Amount: new(12.0), When: &WindowDraft{Days: []string{"sun"}}},
 	}})
 	j := testJob() // on Monday
 	if p, _ := s.Price(j); shown(p) != "Base 5.00 = 5.00" {
@@ -288,7 +292,7 @@ func TestWindowsOfOtherRates(t *testing.T) {
 }
 
 func TestPricesTooLargeToBeExactAreNoPrices(t *testing.T) {
-	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateQuantity, IsBase: true, Amount: number(MaxAmount)}}})
+	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateQuantity, IsBase: true, Amount: new(float64(MaxAmount))}}})
 	j := testJob()
 	if _, ok := s.Price(j); !ok {
 		t.Error("one piece has no price")

@@ -245,7 +245,7 @@ func FuzzAreaHalves(f *testing.F) {
 
 func TestServicesThatAreRejected(t *testing.T) {
 	rate := func(change func(*RateDraft)) serviceDraft {
-		r := RateDraft{Name: "Distance", Type: RateDistance, Amount: number(1)}
+		r := RateDraft{Name: "Distance", Type: RateDistance, Amount: new(1.0)}
 		change(&r)
 		return serviceDraft{DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase, r}}
 	}
@@ -265,7 +265,7 @@ func TestServicesThatAreRejected(t *testing.T) {
 		"rates is required: one of them must have isBaseRate true":                          {DisplayName: "x", Currency: "USD"},
 		"rates has 31 entries; at most 30 are allowed":                                      {DisplayName: "x", Currency: "USD", Rates: make([]RateDraft, 31)},
 		"rates must have exactly one entry with isBaseRate true, not 2":                     {DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase, freeBase}},
-		"rates must have exactly one entry with isBaseRate true, not 0":                     {DisplayName: "x", Currency: "USD", Rates: []RateDraft{{Name: "x", Type: RateFlat, Amount: number(1)}}},
+		"rates must have exactly one entry with isBaseRate true, not 0":                     {DisplayName: "x", Currency: "USD", Rates: []RateDraft{{Name: "x", Type: RateFlat, Amount: new(1.0)}}},
 		`timezone must be an IANA time zone such as America/New_York, not "Mars/Olympus"`:   service(func(d *serviceDraft) { d.Timezone = "Mars/Olympus" }),
 		`timezone must be an IANA time zone such as America/New_York, not "Local"`:          service(func(d *serviceDraft) { d.Timezone = "Local" }),
 		"leadTime must be between 0 and 129600 minutes":                                     service(func(d *serviceDraft) { d.LeadTime = -1 }),
@@ -302,24 +302,24 @@ func TestServicesThatAreRejected(t *testing.T) {
 		"rates[1].isBaseRate cannot be combined with the ratingType minimum":                                                  rate(func(r *RateDraft) { r.Type, r.IsBase = RateMinimum, true }),
 		"rates[1].isBaseRate cannot be combined with the ratingType surcharge":                                                rate(func(r *RateDraft) { r.Type, r.IsBase = RateSurcharge, true }),
 		"rates[1].amount is required":                                                                 rate(func(r *RateDraft) { r.Amount = nil }),
-		"rates[1].amount must be between 0 and 10000000, not -1":                                      rate(func(r *RateDraft) { r.Amount = number(-1) }),
-		"rates[1].amount must be between 0 and 10000000, not NaN":                                     rate(func(r *RateDraft) { r.Amount = number(math.NaN()) }),
-		"rates[1].amount must have at most 2 decimals, which is what USD has, not 1.005":              rate(func(r *RateDraft) { r.Amount = number(1.005) }),
+		"rates[1].amount must be between 0 and 10000000, not -1":                                      rate(func(r *RateDraft) { r.Amount = new(-1.0) }),
+		"rates[1].amount must be between 0 and 10000000, not NaN":                                     rate(func(r *RateDraft) { r.Amount = new(math.NaN()) }),
+		"rates[1].amount must have at most 2 decimals, which is what USD has, not 1.005":              rate(func(r *RateDraft) { r.Amount = new(1.005) }),
 		`rates[1].unit must be km or mi for the ratingType distance, not "kg"`:                        rate(func(r *RateDraft) { r.Unit = Kilograms }),
 		`rates[1].unit must be percent for the ratingType surcharge, not "kg"`:                        rate(func(r *RateDraft) { r.Type, r.Unit = RateSurcharge, Kilograms }),
 		"rates[1].unit cannot be combined with the ratingType flat":                                   rate(func(r *RateDraft) { r.Type, r.Unit = RateFlat, Kilograms }),
-		"rates[1].free cannot be combined with the ratingType flat":                                   rate(func(r *RateDraft) { r.Type, r.Free = RateFlat, number(1) }),
-		"rates[1].free must be between 0 and 1000000, not -1":                                         rate(func(r *RateDraft) { r.Free = number(-1) }),
+		"rates[1].free cannot be combined with the ratingType flat":                                   rate(func(r *RateDraft) { r.Type, r.Free = RateFlat, new(1.0) }),
+		"rates[1].free must be between 0 and 1000000, not -1":                                         rate(func(r *RateDraft) { r.Free = new(-1.0) }),
 		"rates[1].tiers cannot be combined with the ratingType surcharge":                             rate(func(r *RateDraft) { r.Type, r.Tiers = RateSurcharge, make([]TierDraft, 1) }),
 		"rates[1].tiers has 21 entries; at most 20 are allowed":                                       rate(func(r *RateDraft) { r.Tiers = make([]TierDraft, 21) }),
 		"rates[1].tiers[0].upTo is required: what follows the last tier costs the amount of the rate": rate(func(r *RateDraft) { r.Tiers = make([]TierDraft, 1) }),
 		"rates[1].tiers[1].upTo must be greater than 5, where the tier before ends, not 5": rate(func(r *RateDraft) {
-			r.Tiers = []TierDraft{{number(5), number(1)}, {number(5), number(1)}}
+			r.Tiers = []TierDraft{{new(5.0), new(1.0)}, {new(5.0), new(1.0)}}
 		}),
-		"rates[1].tiers[0].upTo must be at most 1000000, not 1e+07":                      rate(func(r *RateDraft) { r.Tiers = []TierDraft{{number(1e7), number(1)}} }),
-		"rates[1].tiers[0].amount is required":                                           rate(func(r *RateDraft) { r.Tiers = []TierDraft{{number(5), nil}} }),
-		"rates[1].amount must be between 0 and 1000 percent, not 1001":                   rate(func(r *RateDraft) { r.Type, r.Unit, r.Amount = RateSurcharge, Percent, number(1001) }),
-		"rates[1].amount must have at most 2 decimals, not 1.001":                        rate(func(r *RateDraft) { r.Type, r.Unit, r.Amount = RateSurcharge, Percent, number(1.001) }),
+		"rates[1].tiers[0].upTo must be at most 1000000, not 1e+07":                      rate(func(r *RateDraft) { r.Tiers = []TierDraft{{new(1e7), new(1.0)}} }),
+		"rates[1].tiers[0].amount is required":                                           rate(func(r *RateDraft) { r.Tiers = []TierDraft{{new(5.0), nil}} }),
+		"rates[1].amount must be between 0 and 1000 percent, not 1001":                   rate(func(r *RateDraft) { r.Type, r.Unit, r.Amount = RateSurcharge, Percent, new(1001.0) }),
+		"rates[1].amount must have at most 2 decimals, not 1.001":                        rate(func(r *RateDraft) { r.Type, r.Unit, r.Amount = RateSurcharge, Percent, new(1.001) }),
 		"rates[1].when must have days, from or to":                                       rate(func(r *RateDraft) { r.When = &WindowDraft{} }),
 		"rates[1].when cannot be combined with isBaseRate: the base rate always applies": rate(func(r *RateDraft) { r.IsBase, r.When = true, &WindowDraft{From: "09:00"} }),
 	} {
@@ -354,10 +354,10 @@ func TestJobsThatAreRejected(t *testing.T) {
 }
 
 func TestUpdateKeepsTheIDsOfRates(t *testing.T) {
-	s := newService(t, serviceDraft{Rates: []RateDraft{freeBase, {Name: "Distance", Type: RateDistance, Amount: number(1)}}})
+	s := newService(t, serviceDraft{Rates: []RateDraft{freeBase, {Name: "Distance", Type: RateDistance, Amount: new(1.0)}}})
 	before := s
 	next := func() string { return "new" }
-	d := serviceDraft{DisplayName: "Express", Currency: "USD", Rates: []RateDraft{{Name: "Distance", Type: RateDistance, Amount: number(1)}, freeBase, {Name: "Fee", Type: RateFlat, Amount: number(1)}}}
+	d := serviceDraft{DisplayName: "Express", Currency: "USD", Rates: []RateDraft{{Name: "Distance", Type: RateDistance, Amount: new(1.0)}, freeBase, {Name: "Fee", Type: RateFlat, Amount: new(1.0)}}}
 	if err := s.Update(lastmile.Organization{Timezone: "America/New_York"}, d.sent(), next, testNow.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestObstaclesReadOnFromTheService(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(5)}}})
+	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateFlat, IsBase: true, Amount: new(5.0)}}})
 	j := testJob()
 	q, ok := s.NewQuote("q", "client", j, testNow)
 	if !ok || q.Organization != s.Organization || q.Client != "client" || q.Service != s.ID || q.Rate != s.Rates[0].ID || q.Price.Total != 500 {

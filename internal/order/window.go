@@ -55,10 +55,10 @@ func (d WindowDraft) window(field string) (Window, error) {
 			return w, err
 		}
 	}
-	switch {
-	case w.From == endOfDay:
+	switch w.From {
+	case endOfDay:
 		return w, lastmile.Invalid("%s.from must be before 24:00", field)
-	case w.From == w.To:
+	case w.To:
 		return w, lastmile.Invalid("%s.from and %s.to must differ; leave both out for the whole day", field, field)
 	}
 	return w, nil

@@ -17,7 +17,6 @@ func (a vec) length() float64          { return math.Sqrt(a.x*a.x + a.y*a.y) }
 func (a vec) to(b vec) float64         { return a.minus(b).length() }
 func (a vec) left() vec                { return vec{-a.y, a.x} }
 func (a vec) toward(b vec) vec         { return b.minus(a).unit() }
-func (a vec) between(b vec) vec        { return a.plus(b).times(0.5) }
 func heading(angle float64) vec        { return vec{math.Cos(angle), math.Sin(angle)} }
 func (a vec) mix(b vec, k float64) vec { return a.times(1 - k).plus(b.times(k)) }
 

@@ -2,6 +2,7 @@ package town
 
 import (
 	"math"
+	"slices"
 )
 
 // level is how important a street is.
@@ -185,9 +186,8 @@ func (t *tracer) grow(l level, spacing, spacingAcross float64) {
 		back := t.run(seed.at, along.times(-1), seed.across, l, gap)
 		forth := t.run(seed.at, along, seed.across, l, gap)
 		s := &street{level: l, across: seed.across, main: first}
-		for k := len(back) - 1; k >= 0; k-- {
-			s.points = append(s.points, back[k])
-		}
+		slices.Reverse(back)
+		s.points = append(s.points, back...)
 		s.points = append(append(s.points, seed.at), forth...)
 		if len(s.points) < 9 {
 			continue
@@ -212,9 +212,9 @@ func (t *tracer) run(at, along vec, across bool, l level, gap float64) (points [
 		next := at.plus(along.times(stride))
 		switch {
 		case !t.allowed(next, l):
-			return t.join(points, along, l, 40)
+			return t.join(points, along, 40)
 		case t.crowded(next, along, gap*0.52):
-			return t.join(points, along, l, gap)
+			return t.join(points, along, gap)
 		case l == levelHome && len(points) > 3 && t.meets(next, levelRing, stride*0.8):
 			return append(points, next, next.plus(along.times(stride)))
 		}
@@ -225,7 +225,7 @@ func (t *tracer) run(at, along vec, across bool, l level, gap float64) (points [
 }
 
 // join extends a street straight to the next one, if that is near.
-func (t *tracer) join(points []vec, along vec, l level, within float64) []vec {
+func (t *tracer) join(points []vec, along vec, within float64) []vec {
 	if len(points) == 0 {
 		return points
 	}

@@ -75,6 +75,7 @@ var rules = map[string]rule{
 
 	"osm":      {},
 	"osm/town": {may: []string{"osm"}},
+	"street":   {may: []string{"osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
@@ -134,7 +135,7 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "street", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

@@ -66,7 +66,7 @@ func (x *Index) searchCrossing(q Query, first, second string, limit int) (hits [
 			h, other := x.hit(a.streetRecord), x.hit(b.streetRecord)
 			h.Street += " & " + other.Street
 			h.Kind, h.Location = KindCrossing, met.at.point()
-			h.Score, h.Confirmed = min((a.total+b.total)/2, 1), a.city || b.city
+			h.Score, h.Confirmed, h.Whole = min((a.total+b.total)/2, 1), a.city || b.city, a.whole && b.whole
 			hits = append(hits, h)
 		}
 	}

@@ -16,9 +16,10 @@ type Query struct {
 
 	Number, Street, City, PostalCode string
 
-	Near   []Point // where addresses are more likely
-	Prefix bool    // the last word may be incomplete
-	Limit  int     // of hits; 0 for one
+	Near   []Point  // where addresses are more likely
+	Ignore []string // words of the line that say nothing new, such as the country
+	Prefix bool     // the last word may be incomplete
+	Limit  int      // of hits; 0 for one
 }
 
 // Kind is what a hit is.
@@ -41,6 +42,7 @@ type Hit struct {
 	Kind                                    Kind
 	Score                                   float64 // higher is better; from 0 to 1
 	Confirmed                               bool    // the city or the postal code is the requested one
+	Whole                                   bool    // every word of the line has a meaning
 	Guessed                                 bool    // the city is the nearest known, not part of the data
 	Distance                                float64 // in meters, of reverse searches
 }

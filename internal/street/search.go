@@ -106,9 +106,14 @@ func (x *Index) newSearch(q Query) *search {
 
 // prepare finds other forms of the words.
 func (s *search) prepare() {
+	var known []string
+	for _, name := range s.query.Ignore {
+		known = append(known, wordsOf(name)...)
+	}
 	for _, tokens := range [][]token{s.street, s.city} {
 		for i := range tokens {
 			tokens[i].variants = variants(tokens[i].text)
+			tokens[i].known = slices.Contains(known, tokens[i].text)
 		}
 	}
 }
@@ -245,7 +250,8 @@ type candidate struct {
 	house  house
 	exact  Kind
 	city   bool // the city or the postal code is confirmed
-	from   int  // the tokens of the street's name
+	whole  bool
+	from   int // the tokens of the street's name
 	to     int
 }
 
@@ -437,7 +443,8 @@ func (s *search) judgeName(c *candidate, name string) bool {
 	}
 	city, code, askedCity := s.judgePlace(c, &taken)
 	number := s.judgeNumber(c, &taken)
-	extra, all := s.leftOver(taken)
+	extra, all, whole := s.leftOver(taken)
+	c.whole = whole
 	spread := float64(c.to-c.from-(len(words)-missed)) * 0.05
 	most := forName
 	total := forName * (share - min(max(spread, 0), 0.2))
@@ -554,7 +561,7 @@ func (s *search) judgePlace(c *candidate, taken *used) (city, code float64, aske
 	city = s.places[c.place]
 	if city == 0 {
 		// Other words may name a city that is not in the index.
-		return 0, code, slices.ContainsFunc(s.street, func(t token) bool { return !t.isNum && !t.unit }) && s.hasFree(*taken)
+		return 0, code, s.hasFree(*taken)
 	}
 	p, _ := s.place(c.place)
 	best := used{}
@@ -589,7 +596,7 @@ func (s *search) judgePlace(c *candidate, taken *used) (city, code float64, aske
 // hasFree reports whether a word of the line has no meaning yet.
 func (s *search) hasFree(taken used) bool {
 	for i, t := range s.street {
-		if !taken[i] && !t.isNum && !t.unit {
+		if !taken[i] && !t.isNum && !t.unit && !t.known {
 			return true
 		}
 	}
@@ -709,12 +716,14 @@ func sameSuffix(a, b houseNumber) bool {
 	return a.value == b.value && a.suffix != "" && b.suffix != "" && strings.EqualFold(plainCode(a.suffix), plainCode(b.suffix))
 }
 
-// leftOver returns the weight of the words without a meaning, and of all.
-func (s *search) leftOver(taken used) (extra, all float64) {
+// leftOver returns the weight of the words without a meaning, and of all, and whether
+// every word has one.
+func (s *search) leftOver(taken used) (extra, all float64, whole bool) {
+	whole = true
 	for i, t := range s.street {
 		weight := 1.0
 		switch {
-		case t.unit:
+		case t.unit || t.known && !taken[i]:
 			continue
 		case t.isNum:
 			weight = 0.3
@@ -724,9 +733,10 @@ func (s *search) leftOver(taken used) (extra, all float64) {
 		all += weight
 		if !taken[i] {
 			extra += weight
+			whole = whole && weight < 1
 		}
 	}
-	return extra, all
+	return extra, all, whole
 }
 
 // hits returns the best candidates as hits, each address once.
@@ -739,7 +749,7 @@ func (s *search) hits(best []*candidate, limit int) (hits []Hit) {
 		}
 		seen[c.id] = true
 		h := s.hit(c.streetRecord)
-		h.Score, h.Confirmed = min(c.total, 1), c.city
+		h.Score, h.Confirmed, h.Whole = min(c.total, 1), c.city, c.whole
 		if c.number >= 0 && c.exact != KindStreet {
 			h.Kind, h.Location, h.Number = c.exact, c.house.at.point(), numberText(c.house.number)
 		}

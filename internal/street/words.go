@@ -159,6 +159,7 @@ type token struct {
 	number   houseNumber
 	isNum    bool
 	unit     bool // belongs to an apartment or floor
+	known    bool // says nothing new, such as the country
 	short    bool // was written with a period
 	part     int  // of the line, between commas
 	begins   bool // of a word of the line: a word may consist of several tokens

@@ -19,6 +19,9 @@ func Build(ctx context.Context, open func() (io.ReadCloser, error), out io.Write
 	if err != nil {
 		return err
 	}
+	if len(c.addresses)+len(c.roads)+len(c.postal) == 0 {
+		return ErrEmpty
+	}
 	b := newBuilder(c)
 	for i, step := range []func(){b.addAddresses, b.addRoads, b.sortDrafts, b.addCrossings, b.addPlaces} {
 		if err := ctx.Err(); err != nil {

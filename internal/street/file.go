@@ -44,6 +44,9 @@ const (
 // ErrDamaged means that a file is not a complete index.
 var ErrDamaged = errors.New("the street index is damaged; import the map again")
 
+// ErrEmpty means that a source has no street and no postal code.
+var ErrEmpty = errors.New("the file contains no street, address or postal code")
+
 // ErrVersion means that a file was written by another version of this program.
 var ErrVersion = errors.New("the street index was written by another version; import the map again")
 
@@ -124,6 +127,7 @@ func Open(data []byte) (_ *Index, err error) {
 
 // Verify checks the checksums of the whole file, which reads all of it.
 func (x *Index) Verify() (err error) {
+	defer runtime.KeepAlive(x)
 	defer protect(&err)()
 	for i, part := range x.parts {
 		if crc32.Checksum(part, castagnoli) != binary.LittleEndian.Uint32(x.data[headSize+entrySize*i+16:]) {

@@ -3,6 +3,7 @@ package street
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -12,6 +13,7 @@ const maxReverse = 250.0
 // Reverse returns the addresses nearest to a location, the nearest first: houses, and
 // streets where there is no house.
 func (x *Index) Reverse(p Point, limit int) (hits []Hit, err error) {
+	defer runtime.KeepAlive(x)
 	defer protect(&err)()
 	at, ok := microOf(p.Lon, p.Lat)
 	if !ok {
@@ -109,6 +111,7 @@ type PostalArea struct {
 
 // PostalAreas returns the areas with a postal code.
 func (x *Index) PostalAreas(code string) (all []PostalArea, err error) {
+	defer runtime.KeepAlive(x)
 	defer protect(&err)()
 	plain := plainCode(code)
 	at, found := x.findCode(plain)

@@ -3,6 +3,7 @@ package street
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -30,6 +31,7 @@ const (
 
 // Search returns the best hits for a query, the best first.
 func (x *Index) Search(q Query) (hits []Hit, err error) {
+	defer runtime.KeepAlive(x) // its memory is unmapped when it is not used any more
 	defer protect(&err)()
 	limit := min(max(q.Limit, 1), MaxHits)
 	if first, second, ok := crossingOf(q); ok {

@@ -1,9 +1,11 @@
 package street
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -21,7 +23,7 @@ var errUnknown = errors.New("the file is neither an OpenStreetMap extract (.osm.
 
 // readSource reads a file of any format.
 func readSource(ctx context.Context, open func() (io.ReadCloser, error), progress func(float64)) (*collection, error) {
-	file, err := open()
+	file, err := openUnpacked(open)
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +52,71 @@ func readSource(ctx context.Context, open func() (io.ReadCloser, error), progres
 		return nil, errUnknown
 	}
 	progress(1)
-	if err == nil && len(c.addresses) == 0 && len(c.postal) == 0 {
-		err = errors.New("the file contains no address")
-	}
 	return c, err
+}
+
+// maxUnpacked is the largest content of an archive, in bytes.
+const maxUnpacked = 64 << 30
+
+// openUnpacked opens a file, and the largest file in it if it is a zip archive, as
+// OpenAddresses and GeoNames publish them.
+func openUnpacked(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+	file, err := open()
+	if err != nil {
+		return nil, err
+	}
+	var begin [4]byte
+	n, err := io.ReadFull(file, begin[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(err, file.Close())
+	}
+	whole := io.MultiReader(bytes.NewReader(begin[:n]), file)
+	switch {
+	case bytes.HasPrefix(begin[:], []byte{0x1f, 0x8b}):
+		unpacked, err := gzip.NewReader(whole)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the file cannot be unpacked: %w", err), file.Close())
+		}
+		return unpackedFile{io.LimitReader(unpacked, maxUnpacked), file}, nil
+	case string(begin[:]) == "PK\x03\x04":
+		unpacked, err := largestOf(file)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the archive cannot be read: %w", err), file.Close())
+		}
+		return unpackedFile{io.LimitReader(unpacked, maxUnpacked), file}, nil
+	}
+	return unpackedFile{whole, file}, nil
+}
+
+// unpackedFile is the content of a file that is read from a reader.
+type unpackedFile struct {
+	io.Reader
+	io.Closer
+}
+
+// largestOf returns the largest file of an archive.
+func largestOf(file io.ReadCloser) (io.Reader, error) {
+	archive, ok := file.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok {
+		return nil, errors.New("it cannot be read at any location")
+	}
+	size, err := archive.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	files, err := zip.NewReader(archive, size)
+	if err != nil {
+		return nil, err
+	}
+	if len(files.File) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return slices.MaxFunc(files.File, func(a, b *zip.File) int {
+		return cmp.Compare(a.UncompressedSize64, b.UncompressedSize64)
+	}).Open()
 }
 
 // trimRune removes a rune from the end that may be incomplete.

@@ -1,7 +1,9 @@
 package street_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -297,6 +299,32 @@ func TestFormats(t *testing.T) {
 			}
 		})
 	}
+	t.Run("packed", func(t *testing.T) {
+		const rows = "LON,LAT,NUMBER,STREET\n12.57,55.68,7B,Store Kongensgade\n"
+		var zipped, gzipped bytes.Buffer
+		archive := zip.NewWriter(&zipped)
+		for name, text := range map[string]string{"readme.txt": "none", "addresses.csv": rows} {
+			entry, err := archive.Create(name)
+			if err == nil {
+				_, err = io.WriteString(entry, text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		packer := gzip.NewWriter(&gzipped)
+		_, err := io.WriteString(packer, rows)
+		if err := errors.Join(err, packer.Close(), archive.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, content := range [][]byte{zipped.Bytes(), gzipped.Bytes()} {
+			var out bytes.Buffer
+			open := func() (io.ReadCloser, error) { return inMemory{bytes.NewReader(content)}, nil }
+			if err := street.Build(t.Context(), open, &out, func(float64) {}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("GeoNames", func(t *testing.T) {
 		x := build(t, []byte("DE\t99084\tErfurt\tThüringen\tTH\t\t00\tErfurt\t16051\t50.9787\t11.0328\t4\nDE\t99084\tDaberstedt\tThüringen\tTH\t\t\t\t\t50.97\t11.04\t4\n"))
 		areas, err := x.PostalAreas("99 084")
@@ -309,18 +337,25 @@ func TestFormats(t *testing.T) {
 	})
 }
 
+// inMemory is a file in memory.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
 func TestFilesThatCannotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
 		"nothing":                {"", "neither"},
 		"binary":                 {"\x00\x01\x02\xff\xfe" + strings.Repeat("\xff", 100), "neither"},
 		"text":                   {"once upon a time\nthere was a street\n", "neither"},
 		"CSV without streets":    {"a,b,c\n1,2,3\n", "no column"},
-		"CSV without addresses":  {"LON,LAT,NUMBER,STREET\n", "no address"},
+		"CSV without addresses":  {"LON,LAT,NUMBER,STREET\n", "contains no street"},
 		"CSV without end":        {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
 		"GeoJSON without end":    {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
 		"GeoJSON without limits": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
 		"features that are none": {`{"features":{}}`, "no list"},
 		"postal codes cut short": {"DE\t1\tA\tB\tC\tD\tE\tF\tG\t50\t11\t4\nDE\t1\n", "line 2"},
+		"a broken archive":       {"PK\x03\x04 and nothing else", "archive"},
+		"a broken gzip":          {"\x1f\x8b and nothing else", "unpacked"},
 		"a broken extract":       {string(townFile()[:5000]), "at byte"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,8 @@ var rules = map[string]rule{
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 
-	"osm": {},
+	"osm":  {},
+	"road": {may: []string{"osm"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate

@@ -96,7 +96,7 @@ func framed(kind string, blob []byte) []byte {
 func deflated(content []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	w.Write(content)
+	_, _ = w.Write(content)
 	w.Close()
 	return b.Bytes()
 }

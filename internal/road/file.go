@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"slices"
 	"unsafe"
 )
@@ -175,8 +176,8 @@ func headSum(head []byte) uint32 {
 	return crc32.Checksum(clean, castagnoli)
 }
 
-// Open returns the map in a file's content, which must not change while the map is
-// used. It checks the header and the sizes of all sections; Verify checks the rest.
+// Open returns the map in a file's content, which must stay as long as the map is
+// referenced. It checks the header and the sizes of all sections; Verify checks the rest.
 // Queries detect damage as well, so that they fail at worst.
 func Open(data []byte) (*Map, error) {
 	m := &Map{data: data}
@@ -230,6 +231,7 @@ func indexes(first []uint32, n, length int) bool {
 
 // Verify checks the checksums of the whole file, which reads all of it.
 func (m *Map) Verify() (err error) {
+	defer runtime.KeepAlive(m)
 	defer protect(&err)()
 	for i := range m.sections() {
 		entry := m.data[headSize+entrySize*i:]

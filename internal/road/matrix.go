@@ -17,6 +17,7 @@ type Cell struct {
 
 // Covers reports whether a location is close enough to a road.
 func (m *Map) Covers(p Profile, at Point) (covered bool, err error) {
+	defer runtime.KeepAlive(m)
 	defer protect(&err)()
 	_, covered = m.snap(p, at)
 	return covered, nil
@@ -51,6 +52,7 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // it reaches. The searches upward from the sources meet them there (Knopp et al.,
 // 2007).
 func (m *Map) matrix(ctx context.Context, p Profile, from, to []Point) ([]weight, error) {
+	defer runtime.KeepAlive(m) // its file is unmapped when it is not referenced
 	sources, targets := make([]spot, len(from)), make([]spot, len(to))
 	if err := m.snapAll(ctx, p, from, sources); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package road
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -27,6 +28,7 @@ var ErrNotCovered = errors.New("a location is not near a road of the map")
 
 // Route returns the fastest way between two locations.
 func (m *Map) Route(p Profile, from, to Point) (route Route, err error) {
+	defer runtime.KeepAlive(m)
 	defer protect(&err)()
 	a, okA := m.snap(p, from)
 	b, okB := m.snap(p, to)

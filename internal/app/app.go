@@ -28,6 +28,7 @@ import (
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
+	"dray/internal/street"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
@@ -113,7 +114,8 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, log, now)
+	streets := &geo.Streets{Indexes: func() []*street.Index { return nil }}
+	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, streets, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -135,7 +137,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
-		Geocoder: geocoder, Finder: finder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
+		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",

@@ -13,7 +13,7 @@ import (
 
 // openMaps returns the geocoder and the source of travel times. Both ask the
 // configured map services and fall back to the built-in gazetteer and formula.
-func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
+func openMaps(c Config, db geoStore, streets *geo.Streets, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
@@ -35,7 +35,8 @@ func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (ge
 	if len(routers) > 0 { // computing the formula is faster than reading a cache
 		travel.Cache = db
 	}
-	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: onError}, travel, nil
+	gazetteer := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: db, Indexes: streets.Indexes}}
+	return &geo.Chain{Sources: append(geocoders, streets, gazetteer), Failed: onError}, travel, nil
 }
 
 func (c *Config) geocoders(o geo.Options, cache geo.Cache, onError func(context.Context, error)) (all []geo.Geocoder, err error) {

@@ -96,7 +96,7 @@ func framed(kind string, blob []byte) []byte {
 func deflated(content []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	w.Write(content)
+	_, _ = w.Write(content)
 	w.Close()
 	return b.Bytes()
 }
@@ -162,8 +162,8 @@ func TestReadUnits(t *testing.T) {
 		lon, lat int32
 	}{
 		"nanodegrees": {join(number(17, 1), content(2, content(1, number(8, zigzag(90e9)), number(9, zigzag(-180e9))))), -1800000000, 900000000},
-		"an offset": {join(number(19, 5e9), number(20, 7e9), content(2, content(1, number(8, zigzag(1)), number(9, zigzag(-1))))), 69999999, 50000001},
-		"rounding":  {join(number(17, 1), content(2, content(1, number(8, zigzag(149)), number(9, zigzag(-151))))), -2, 1},
+		"an offset":   {join(number(19, 5e9), number(20, 7e9), content(2, content(1, number(8, zigzag(1)), number(9, zigzag(-1))))), 69999999, 50000001},
+		"rounding":    {join(number(17, 1), content(2, content(1, number(8, zigzag(149)), number(9, zigzag(-151))))), -2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := osm.Read(t.Context(), bytes.NewReader(join(header, plain("OSMData", test.block))), osm.Handler{

@@ -129,3 +129,29 @@ func (x *Index) PostalAreas(code string) (all []PostalArea, err error) {
 	}
 	return all, nil
 }
+
+// Addresses calls a function with the houses of the index, street by street, until it
+// returns false. A street without houses is one address.
+func (x *Index) Addresses(each func(Hit) bool) (err error) {
+	defer runtime.KeepAlive(x)
+	defer protect(&err)()
+	for i := range uint32(x.Streets()) {
+		s, _ := x.street(i)
+		whole := x.hit(s)
+		more, houses := true, 0
+		x.houses(s, func(h house) bool {
+			one := whole
+			one.Kind, one.Number, one.Location = KindHouse, numberText(h.number), h.at.point()
+			houses++
+			more = each(one)
+			return more
+		})
+		if houses == 0 {
+			more = each(whole)
+		}
+		if !more {
+			break
+		}
+	}
+	return nil
+}

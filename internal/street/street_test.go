@@ -283,6 +283,31 @@ func TestReverse(t *testing.T) {
 	}
 }
 
+func TestAddresses(t *testing.T) {
+	x := openTown(t)
+	want := map[string]bool{}
+	for _, h := range truths(t, townFile()) {
+		want[h.number+" "+h.street] = true
+	}
+	houses, streets := 0, 0
+	err := x.Addresses(func(h street.Hit) bool {
+		if h.Kind != street.KindHouse {
+			streets++
+			return true
+		}
+		delete(want, h.Number+" "+h.Street)
+		houses++
+		return true
+	})
+	if err != nil || len(want) > 0 || houses == 0 || streets == 0 {
+		t.Errorf("%d houses and %d streets; %d are missing: %v", houses, streets, len(want), err)
+	}
+	count := 0
+	if err := x.Addresses(func(street.Hit) bool { count++; return count < 10 }); err != nil || count != 10 {
+		t.Errorf("%d addresses: %v", count, err)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for name, content := range map[string]string{
 		"OpenAddresses CSV":    "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n12.57,55.68,7B,Store Kongensgade,,København K,,,1264,,x\nx,y,1,A,,,,,,,\n0,0,1,A,,,,,,,\n",

@@ -126,17 +126,31 @@ func (e *encoder) record(part int, fields ...uint32) {
 
 // lists returns the lists of all words of some names.
 func (e *encoder) lists(names []string, each func(*wordLists)) {
+	add := func(w string) {
+		l := e.words[w]
+		if l == nil {
+			l = &wordLists{}
+			e.words[w] = l
+		}
+		each(l)
+	}
 	for _, name := range names {
-		for _, w := range wordsOf(name) {
-			l := e.words[w]
-			if l == nil {
-				l = &wordLists{}
-				e.words[w] = l
+		words := wordsOf(name)
+		for i, w := range words {
+			add(w)
+			// Many write two words as one.
+			if i > 0 && len(words[i-1]) > 2 && len(words[i-1])+len(w) <= maxJoined && (!commonWords[w] || compound[w]) {
+				add(words[i-1] + w)
 			}
-			each(l)
 		}
 	}
 }
+
+// maxJoined is the longest word that is indexed for two, in bytes.
+const maxJoined = 28
+
+// compound are types of streets that are often written as one word with the name.
+var compound = map[string]bool{"strasse": true, "straat": true, "weg": true, "platz": true, "gade": true, "gate": true, "vej": true, "allee": true}
 
 func push(list *[]uint32, id uint32) {
 	if n := len(*list); n == 0 || (*list)[n-1] != id {

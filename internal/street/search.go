@@ -221,6 +221,10 @@ func editQuality(edits int) float64 {
 	return matchTwoEdit
 }
 
+// commonWeight is the weight of words that many streets have everywhere, even if an
+// index has few of them.
+const commonWeight = 1.2
+
 // rarity returns the weight of a word that some streets have.
 func (x *Index) rarity(count int) float64 {
 	return 0.35 + math.Log(1+float64(x.Streets())/float64(1+max(count, 0)))
@@ -234,6 +238,9 @@ func (s *search) weightOf(text string) float64 {
 		if i, ok := s.lookUp(text); ok {
 			streets, _ := s.lists(i)
 			w = s.rarity(streets.count)
+		}
+		if commonWords[text] {
+			w = min(w, commonWeight)
 		}
 		s.weights[text] = w
 	}
@@ -425,17 +432,25 @@ func (s *search) judgeName(c *candidate, name string) bool {
 	var taken used
 	sum, matched, missed := 0.0, 0.0, 0
 	c.from, c.to = len(s.street), 0
-	for _, w := range words {
-		weight := s.weightOf(w)
+	for k := 0; k < len(words); k++ {
+		weight := s.weightOf(words[k])
 		sum += weight
-		quality, from, to := s.matchWord(w, taken)
+		quality, from, to := s.matchWord(words[k], taken)
+		if quality < matchVariant && k+1 < len(words) { // Kärntnerstraße for Kärntner Straße
+			if joined, at, end := s.matchWord(words[k]+words[k+1], taken); joined > quality && joined > 0 {
+				quality, from, to = joined, at, end
+				k++
+				sum += s.weightOf(words[k])
+				weight += s.weightOf(words[k])
+			}
+		}
 		if quality == 0 {
 			missed++
 			continue
 		}
 		matched += weight * quality
-		for k := from; k < to; k++ {
-			taken[k] = true
+		for i := from; i < to; i++ {
+			taken[i] = true
 		}
 		c.from, c.to = min(c.from, from), max(c.to, to)
 	}

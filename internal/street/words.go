@@ -41,6 +41,27 @@ var longForms, shortsOf = func() (longs, shorts map[string][]string) {
 	return longs, shorts
 }()
 
+// commonWords are words of street names that say little: types of streets, in full and
+// abbreviated, and articles.
+var commonWords = func() map[string]bool {
+	all := map[string]bool{}
+	for short, longs := range longForms {
+		// Directions and numbers distinguish streets.
+		if strings.Contains("n s e w o ne nw se sw", short) || isOrdinal(short) {
+			continue
+		}
+		all[short] = true
+		for _, long := range longs {
+			all[long] = true
+		}
+	}
+	for word := range strings.FieldsSeq(`weg vej gade gate gata gatan katu tie way walk close row caddesi sokak sokagi marg οδος λεωφορος utca ut ulitsa naberezhnaya nam namesti
+		the of de la le les du des da do dos das di del della der die das den dem am an auf im zur zum el los las van og i och`) {
+		all[canonical(word)] = true
+	}
+	return all
+}()
+
 // shortEndings are abbreviated ends of words.
 var shortEndings = []struct {
 	short string

@@ -85,6 +85,7 @@ type App struct {
 	failed   chan error
 
 	ready      *readiness
+	maps       *mapFiles
 	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
@@ -113,13 +114,14 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, log, now)
+	files := openMapFiles(c)
+	geocoder, travel, err := openMaps(c, files, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{
-		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log),
+		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
@@ -228,6 +230,7 @@ func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
 	if err := a.checkClock(ctx); err != nil {
 		return errors.Join(err, a.listener.Close())
 	}
+	a.openMaps()
 	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)

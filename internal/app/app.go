@@ -28,7 +28,6 @@ import (
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
-	"dray/internal/street"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
@@ -86,6 +85,7 @@ type App struct {
 	failed   chan error
 
 	ready      *readiness
+	maps       *mapFiles
 	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
@@ -114,14 +114,15 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	streets := &geo.Streets{Indexes: func() []*street.Index { return nil }}
-	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, streets, log, now)
+	files := openMapFiles(c)
+	streets := &geo.Streets{Indexes: files.Streets}
+	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{
-		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log),
+		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
@@ -230,6 +231,7 @@ func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
 	if err := a.checkClock(ctx); err != nil {
 		return errors.Join(err, a.listener.Close())
 	}
+	a.openMaps()
 	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)

@@ -12,8 +12,9 @@ import (
 )
 
 // openMaps returns the geocoder and the source of travel times. Both ask the
-// configured map services and fall back to the built-in gazetteer and formula.
-func openMaps(c Config, db geoStore, streets *geo.Streets, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
+// configured map services, then imported maps, and fall back to the built-in gazetteer
+// and formula.
+func openMaps(c Config, files *mapFiles, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
@@ -29,10 +30,10 @@ func openMaps(c Config, db geoStore, streets *geo.Streets, log *slog.Logger, now
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: onError},
+		TravelTimer: &geo.Routers{Sources: append(routers, geo.Roads{Maps: files.Roads, Speed: c.Speed}, geo.Estimate{}), Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
-	if len(routers) > 0 { // computing the formula is faster than reading a cache
+	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database
 		travel.Cache = db
 	}
 	gazetteer := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: db, Indexes: streets.Indexes}}

@@ -82,6 +82,7 @@ func (s *Server) routes() []edge.Route {
 		eventStream{s}.routes(),
 		messages{s}.routes(),
 		uploads{s}.routes(),
+		addresses{s}.routes(),
 	} {
 		all = append(all, resource...)
 	}

@@ -115,7 +115,8 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	files := openMapFiles(c)
-	geocoder, travel, err := openMaps(c, files, geoStore{db: db, now: now}, log, now)
+	streets := &geo.Streets{Indexes: files.Streets}
+	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -137,7 +138,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
-		Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
+		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
@@ -178,7 +179,7 @@ func (a *App) Handler() http.Handler {
 		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}

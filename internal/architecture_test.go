@@ -75,7 +75,7 @@ var rules = map[string]rule{
 
 	"osm":      {},
 	"osm/town": {may: []string{"osm"}},
-	"road":     {may: []string{"osm"}},
+	"road":     {may: []string{"osm"}, tests: []string{"osm/town"}},
 	"street":   {may: []string{"osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
 	"mapdata":  {},
 

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -32,45 +34,59 @@ func (c *Config) BindMaps(f *flag.FlagSet) {
 	f.StringVar(&c.Maps, "maps", c.Maps, "`folder` of imported maps (default maps in the data folder)")
 }
 
+// ImportedMap is a map in the list of imported maps.
+type ImportedMap = mapdata.Map
+
+// MapName returns the default name of the map of a file.
+func MapName(file string) string { return mapdata.NameOf(file) }
+
 // MapFolder returns the folder of imported maps.
 func (c *Config) MapFolder() mapdata.Folder {
 	return mapdata.Folder{
 		Path: cmp.Or(c.Maps, filepath.Join(c.Data, "maps")),
 		Products: []mapdata.Product{
-			{Name: roadProduct, Build: road.Build, Check: checkRoads, Accepts: isPBF, Empty: road.ErrNoRoads},
-			{Name: streetProduct, Build: street.Build, Check: checkStreets, Accepts: func(string) bool { return true }, Empty: street.ErrEmpty},
+			{Name: roadProduct, Build: road.Build, Check: checked(road.Open), Accepts: isExtract, Empty: road.ErrNoRoads},
+			{Name: streetProduct, Build: street.Build, Check: checked(street.Open), Accepts: func(string) bool { return true }, Empty: street.ErrEmpty},
 		},
 		Now: Clock,
 	}
 }
 
-// The products that are built from extracts: travel times and addresses.
+// The products: what travel times come from, and what addresses are found with.
 const (
 	roadProduct   = "roads"
 	streetProduct = "streets"
 )
 
-func isPBF(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".pbf") }
-
-func checkRoads(content []byte) error {
-	m, err := road.Open(content)
-	if err != nil {
-		return err
+// isExtract reports whether a file is an extract of OpenStreetMap, or should be one
+// by its name.
+func isExtract(path string) bool {
+	if strings.HasSuffix(strings.ToLower(path), ".pbf") {
+		return true
 	}
-	return m.Verify()
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	begin := make([]byte, 64)
+	n, err := io.ReadFull(file, begin)
+	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && bytes.Contains(begin[:n], []byte("OSMHeader"))
 }
 
-func checkStreets(content []byte) error {
-	x, err := street.Open(content)
-	if err != nil {
-		return err
+// checked returns the check of a product that can be opened and verified.
+func checked[T interface{ Verify() error }](open func([]byte) (T, error)) func([]byte) error {
+	return func(content []byte) error {
+		product, err := open(content)
+		if err != nil {
+			return err
+		}
+		return product.Verify()
 	}
-	return x.Verify()
 }
 
 // mapFiles is the imported maps that a node uses.
 type mapFiles struct {
-	folder  mapdata.Folder
 	roads   *mapdata.Live[road.Map]
 	streets *mapdata.Live[street.Index]
 
@@ -81,37 +97,37 @@ type mapFiles struct {
 // openMapFiles opens the imported maps. A problem with them does not prevent the
 // start: they are used as soon as it is solved.
 func openMapFiles(c Config) *mapFiles {
-	m := &mapFiles{folder: c.MapFolder()}
-	m.roads = mapdata.NewLive(m.folder, roadProduct, road.Open, (*road.Map).Verify)
-	m.streets = mapdata.NewLive(m.folder, streetProduct, street.Open, (*street.Index).Verify)
-	return m
+	folder := c.MapFolder()
+	return &mapFiles{
+		roads:   mapdata.NewLive(folder, roadProduct, road.Open, (*road.Map).Verify),
+		streets: mapdata.NewLive(folder, streetProduct, street.Open, (*street.Index).Verify),
+	}
 }
 
 // Roads returns the roads of all maps.
-func (m *mapFiles) Roads() (all []*road.Map) {
-	for _, loaded := range m.roads.All() {
-		all = append(all, loaded.Product)
-	}
-	return all
-}
+func (m *mapFiles) Roads() []*road.Map { return products(m.roads) }
 
 // Streets returns the streets of all maps.
-func (m *mapFiles) Streets() (all []*street.Index) {
-	for _, loaded := range m.streets.All() {
-		all = append(all, loaded.Product)
+func (m *mapFiles) Streets() []*street.Index { return products(m.streets) }
+
+func products[T any](l *mapdata.Live[T]) []*T {
+	all := l.All()
+	list := make([]*T, len(all))
+	for i, loaded := range all {
+		list[i] = loaded.Product
 	}
-	return all
+	return list
 }
 
 // openMaps uses the maps that were imported. Their content is verified later, so
 // that large maps do not delay the start.
 func (a *App) openMaps() {
 	roads, err := a.maps.roads.Refresh()
-	streets, also := a.maps.streets.Refresh()
+	streets, problem := a.maps.streets.Refresh()
 	if roads || streets {
 		a.Log.Info("the maps have changed", "maps", a.maps.names())
 	}
-	a.maps.report(a.Log, errors.Join(err, also))
+	a.maps.report(a.Log, errors.Join(err, problem))
 }
 
 // refreshMaps uses maps that were imported and drops those that were removed or are
@@ -136,22 +152,20 @@ func (m *mapFiles) report(log *slog.Logger, err error) {
 	m.problem = problem
 }
 
-// names returns the checksums of the maps in use by name.
+// names returns the versions of the maps in use by name.
 func (m *mapFiles) names() map[string]string {
 	names := map[string]string{}
-	add := func(name, checksum string) {
-		if names[name] != "" {
-			names[name] += "-"
-		}
-		names[name] += checksum[:min(len(checksum), 8)]
-	}
-	for _, loaded := range m.roads.All() {
-		add(loaded.Map, loaded.Checksum)
-	}
-	for _, loaded := range m.streets.All() {
-		add(loaded.Map, loaded.Checksum)
-	}
+	add(names, m.roads.All())
+	add(names, m.streets.All())
 	return names
+}
+
+// add appends the checksums of files to the versions of their maps.
+func add[T any](names map[string]string, all []mapdata.Loaded[T]) {
+	for _, loaded := range all {
+		sums := append(strings.Fields(strings.ReplaceAll(names[loaded.Map], "-", " ")), loaded.Checksum[:min(len(loaded.Checksum), 8)])
+		names[loaded.Map] = strings.Join(sums, "-")
+	}
 }
 
 // nodeMapsKey is where nodes that share a database save which maps they use.

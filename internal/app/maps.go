@@ -12,8 +12,8 @@ import (
 )
 
 // openMaps returns the geocoder and the source of travel times. Both ask the
-// configured map services, then imported maps, and fall back to the built-in gazetteer
-// and formula.
+// configured map services and fall back to imported maps, and then to the built-in
+// gazetteer and formula.
 func openMaps(c Config, files *mapFiles, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dray/internal/app"
-	"dray/internal/mapdata"
 )
 
 func mapImportCommand() command {
@@ -40,7 +39,7 @@ type mapResult struct {
 	Imported int64    `json:"timeImported"`
 }
 
-func newMapResult(m mapdata.Map) mapResult {
+func newMapResult(m app.ImportedMap) mapResult {
 	result := mapResult{Name: m.Name, Version: m.Checksum(), Source: m.Source, Imported: m.Imported.UnixMilli()}
 	for _, f := range m.Files {
 		result.Products, result.Bytes = append(result.Products, f.Product), result.Bytes+f.Bytes
@@ -59,7 +58,7 @@ func importMaps(ctx context.Context, inv *invocation, name string) error {
 	for _, file := range inv.Args {
 		as := name
 		if as == "" {
-			as = mapdata.NameOf(file)
+			as = app.MapName(file)
 		}
 		inv.progress.report(as, 0)
 		m, err := folder.Import(ctx, file, as, func(product string, share float64) {

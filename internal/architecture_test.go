@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "orderapi", "rate", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
+	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "street", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -70,9 +70,15 @@ var rules = map[string]rule{
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
-	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer"}},
+	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
+
+	"osm":      {},
+	"osm/town": {may: []string{"osm"}},
+	"road":     {may: []string{"osm"}, tests: []string{"osm/town"}},
+	"street":   {may: []string{"osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
+	"mapdata":  {},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
@@ -133,8 +139,8 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "optimize/bench", "store/backup", "store/engine/sqlite"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "street", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
 	"golang.org/x/time/...":                   {"geo"},

@@ -18,11 +18,22 @@ type Geocoder interface {
 	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 }
 
+// Finder completes addresses that a person types, and finds those at a location. It
+// uses no service outside this node.
+type Finder interface {
+	// Suggest returns addresses that begin with the unparsed line of a query, the best
+	// first.
+	Suggest(ctx context.Context, q lastmile.AddressQuery, limit int) ([]lastmile.GeocodedAddress, error)
+	// Reverse returns the addresses at a location, the nearest first.
+	Reverse(ctx context.Context, at lastmile.Point, limit int) ([]lastmile.GeocodedAddress, error)
+}
+
 // Book manages the destinations and recipients of all organizations.
 type Book struct {
 	Store      store.Transactor[Reader, Writer]
 	Documents  store.Documents
 	Geocoder   Geocoder
+	Finder     Finder
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string
@@ -45,23 +56,28 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
 }
 
+// maxHubs is how many hubs make addresses around them more likely.
+const maxHubs = 50
+
 func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.GeocodedAddress, error) {
-	var (
-		org      lastmile.Organization
-		settings lastmile.Settings
-	)
-	err := b.Store.Read(ctx, func(r Reader) (err error) {
-		if org, err = r.Organization(ctx, who.Organization); err != nil {
+	var query lastmile.AddressQuery
+	err := b.Store.Read(ctx, func(r Reader) error {
+		org, err := r.Organization(ctx, who.Organization)
+		if err != nil {
 			return err
 		}
-		settings, err = r.Settings(ctx, who.Organization)
+		settings, err := r.Settings(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		query = draft.Query(org.Country)
+		query.Precision = settings.GeocodingPrecision
+		query.Near, err = r.HubLocations(ctx, who.Organization, maxHubs)
 		return err
 	})
 	if err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
-	query := draft.Query(org.Country)
-	query.Precision = settings.GeocodingPrecision
 	return b.Geocoder.Geocode(ctx, query)
 }
 

@@ -10,6 +10,8 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	store.ReceiptReader
+	// HubLocations returns the locations of the oldest hubs, up to a limit.
+	HubLocations(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Point, error)
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Recipient returns a recipient.

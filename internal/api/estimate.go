@@ -27,10 +27,10 @@ var estimateQuery = []edge.Parameter{
 func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
 	q := wire.NewEstimateRequest()
 	var err error
-	if q.Pickup, err = point(c, "pickupLocation"); err != nil {
+	if q.Pickup, err = c.Point("pickupLocation"); err != nil {
 		return wire.TeamEstimate{}, err
 	}
-	if q.Dropoff, err = point(c, "dropoffLocation"); err != nil {
+	if q.Dropoff, err = c.Point("dropoffLocation"); err != nil {
 		return wire.TeamEstimate{}, err
 	}
 	seconds, sent, err := c.Number("pickupTime")
@@ -56,19 +56,4 @@ func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimat
 	}
 	estimate, err := s.Dispatches.Estimate(ctx, c.Who, lastmile.TeamID(c.ID()), q)
 	return wire.NewTeamEstimate(estimate), err
-}
-
-// point is a query parameter of the form longitude,latitude; nil when it was
-// not sent.
-func point(c *edge.Call, name string) (*lastmile.Point, error) {
-	text := c.Query.Get(name)
-	if text == "" {
-		return nil, nil
-	}
-	var pair wire.LonLat
-	if err := pair.UnmarshalJSON([]byte("[" + strings.Trim(text, "[] ") + "]")); err != nil {
-		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, edge.Clip(text))
-	}
-	at := pair.Point()
-	return &at, nil
 }

@@ -91,6 +91,7 @@ func (s *Server) routes() []edge.Route {
 		messages{s}.routes(),
 		uploads{s}.routes(),
 		s.More.Routes,
+		addresses{s}.routes(),
 	} {
 		all = append(all, resource...)
 	}

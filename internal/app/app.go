@@ -92,6 +92,7 @@ type App struct {
 	failed   chan error
 
 	ready      *readiness
+	maps       *mapFiles
 	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
@@ -120,13 +121,15 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, log, now)
+	files := openMapFiles(c)
+	streets := &geo.Streets{Indexes: files.Streets}
+	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{
-		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log),
+		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
@@ -142,7 +145,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
-		Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
+		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
@@ -184,7 +187,7 @@ func (a *App) Handler() http.Handler {
 		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}
@@ -236,6 +239,7 @@ func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
 	if err := a.checkClock(ctx); err != nil {
 		return errors.Join(err, a.listener.Close())
 	}
+	a.openMaps()
 	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)

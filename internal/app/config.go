@@ -32,7 +32,8 @@ type Config struct {
 	WebhookNets    list // CIDRs
 	WebhookPorts   list
 	LogFormat      string
-	Geocoders      list // URLs of map services, the best first
+	Maps           string // folder of imported maps; see MapFolder
+	Geocoders      list   // URLs of map services, the best first
 	Routers        list
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
@@ -85,6 +86,7 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	f.Var(&c.WebhookCAs, "webhook-ca-file", "PEM `file` of a certificate authority that webhooks may use besides the system's; repeatable")
 	f.Var(&c.WebhookNets, "webhook-allow-cidr", "private `network` that webhooks may reach, such as 127.0.0.1/32; repeatable")
 	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; repeatable")
+	c.BindMaps(f)
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")

@@ -35,6 +35,8 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
 	a.every(ctx, clockInterval, "check the clock", a.checkClock)
+	a.every(ctx, cmp.Or(a.Config.Poll, mapsInterval), "refresh maps", a.refreshMaps)
+	a.every(ctx, cmp.Or(a.Config.Poll, shareInterval), "compare maps", a.shareMaps)
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })

@@ -12,8 +12,9 @@ import (
 )
 
 // openMaps returns the geocoder and the source of travel times. Both ask the
-// configured map services and fall back to the built-in gazetteer and formula.
-func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
+// configured map services and fall back to imported maps, and then to the built-in
+// gazetteer and formula.
+func openMaps(c Config, files *mapFiles, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
@@ -29,13 +30,14 @@ func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (ge
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: onError},
+		TravelTimer: &geo.Routers{Sources: append(routers, geo.Roads{Maps: files.Roads, Speed: c.Speed}, geo.Estimate{}), Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
-	if len(routers) > 0 { // computing the formula is faster than reading a cache
+	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database
 		travel.Cache = db
 	}
-	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: onError}, travel, nil
+	gazetteer := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: db, Indexes: streets.Indexes}}
+	return &geo.Chain{Sources: append(geocoders, streets, gazetteer), Failed: onError}, travel, nil
 }
 
 func (c *Config) geocoders(o geo.Options, cache geo.Cache, onError func(context.Context, error)) (all []geo.Geocoder, err error) {

@@ -70,6 +70,7 @@ func sections() []section {
 		{"Webhooks", []command{
 			webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(), webhookSecretCommand(), webhookReceiverCommand(),
 		}},
+		{"Maps", []command{mapImportCommand(), mapListCommand(), mapRemoveCommand()}},
 		{"Data", []command{backupCommand(), backupVerifyCommand(), restoreCommand(), fsckCommand(), geoImportCommand(), versionCommand()}},
 	}
 }

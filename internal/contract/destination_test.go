@@ -3,6 +3,7 @@ package contract_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -162,7 +163,7 @@ func testGeocoding(t *testing.T, p *apptest.Platform, c *apptest.Client) {
 		want := lastmile.AddressQuery{Language: "fr", Country: "US", Address: lastmile.Address{
 			Name: "Onfleet", Apartment: "5", Number: "543a", Street: "howard", City: "sf", Country: "usa",
 		}}
-		if maps.asked != want {
+		if !reflect.DeepEqual(maps.asked, want) {
 			t.Errorf("asked for %+v, want %+v", maps.asked, want)
 		}
 	})
@@ -170,14 +171,14 @@ func testGeocoding(t *testing.T, p *apptest.Platform, c *apptest.Client) {
 		made := c.Must(t, "POST", "/destinations", `{"address":{"unparsed":"543 Howard, SF","name":"Onfleet","apartment":"5","number":"1","street":"other","city":"other","country":"other"}}`)
 		matches(t, made, found)
 		want := lastmile.AddressQuery{Unparsed: "543 Howard, SF", Country: "US", Address: lastmile.Address{Name: "Onfleet", Apartment: "5"}}
-		if maps.asked != want {
+		if !reflect.DeepEqual(maps.asked, want) {
 			t.Errorf("asked for %+v, want %+v", maps.asked, want)
 		}
 	})
 	t.Run("but not when there is a location", func(t *testing.T) {
 		maps.asked = lastmile.AddressQuery{}
 		c.Must(t, "POST", "/destinations", `{"address":{"city":"X","country":"Y"},"location":[1,2]}`)
-		if maps.asked != (lastmile.AddressQuery{}) {
+		if !reflect.DeepEqual(maps.asked, lastmile.AddressQuery{}) {
 			t.Errorf("asked for %+v", maps.asked)
 		}
 	})
@@ -186,5 +187,13 @@ func testGeocoding(t *testing.T, p *apptest.Platform, c *apptest.Client) {
 		matches(t, hub, `{"id":"<id>","name":"Depot","location":[-122.4,37.8],"teams":[],
 			"address":{"number":"543","street":"Howard St","apartment":"B","city":"San Francisco","state":"California","postalCode":"94105",
 				"county":"San Francisco County","country":"United States"}}`)
+	})
+	t.Run("near the hubs of the organization", func(t *testing.T) {
+		c := p.Organization(t, "Hubs")
+		c.Must(t, "POST", "/hubs", `{"name":"Depot","address":{"city":"X","country":"Y"},"location":[1.5,2.5]}`)
+		c.Must(t, "POST", "/destinations", `{"address":{"unparsed":"543 Howard"}}`)
+		if want := []lastmile.Point{{Lon: 1.5, Lat: 2.5}}; !reflect.DeepEqual(maps.asked.Near, want) {
+			t.Errorf("asked near %+v, want %+v", maps.asked.Near, want)
+		}
 	})
 }

@@ -63,6 +63,8 @@ func (s *Server) routes() []edge.Route {
 			Describe("The body is the image: JPEG, PNG, WebP or GIF, regardless of the Content-Type, with at most 10 MB and 40 million pixels. Sending the same image again returns the same upload until a task is completed with it."),
 		edge.Follow("/uploads/{id}", "Read an uploaded signature or photo", s.showUpload, edge.ImageTypes...).
 			Describe("Returns the image as JPEG or PNG. Only uploads of the worker are accessible."),
+		edge.Get("/geocode", "Complete an address, or find the address at a location", s.geocode, edge.AddressParameters...).
+			Describe("With q, returns addresses that begin with the text, the best first; with location, the addresses there, the nearest first. Houses and streets are found where a map is imported, cities everywhere."),
 		edge.Post("/positions", "Report positions", s.reportPositions).
 			Describe("Implausible positions are ignored.").
 			Example(`{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dray/internal/access"
+	"dray/internal/addressbook"
 	"dray/internal/edge"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
@@ -26,6 +27,7 @@ const maxStreams = 20
 type Server struct {
 	edge.Settings
 	Sessions *access.Sessions
+	Book     *addressbook.Book
 	Fleet    *fleet.Fleet
 	Work     *taskflow.Work
 	Tracking *tracking.Tracker

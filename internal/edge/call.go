@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,6 +117,22 @@ func (c *Call) RequiredNumber(name string) (float64, error) {
 		err = lastmile.Missing(name)
 	}
 	return n, err
+}
+
+// Point is a query parameter of the form longitude,latitude; nil when it was not sent.
+func (c *Call) Point(name string) (*lastmile.Point, error) {
+	text := c.Query.Get(name)
+	if text == "" {
+		return nil, nil
+	}
+	lon, lat, _ := strings.Cut(strings.Trim(text, "[] "), ",")
+	x, errX := strconv.ParseFloat(strings.TrimSpace(lon), 64)
+	y, errY := strconv.ParseFloat(strings.TrimSpace(lat), 64)
+	at, err := lastmile.NewPoint(x, y)
+	if errors.Join(errX, errY, err) != nil {
+		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, Clip(text))
+	}
+	return &at, nil
 }
 
 // Time is a query parameter in Unix milliseconds; zero when it was not sent.

@@ -76,7 +76,7 @@ func (t *Travel) query(ctx context.Context, by lastmile.VehicleType, way []lastm
 		return fmt.Errorf("query %d legs: %w", len(legs), err)
 	}
 	for i := range legs {
-		legs[i] = travel.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.Estimated}
+		legs[i] = travel.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.ByFormula(i, i)}
 	}
 	return nil
 }

@@ -13,8 +13,9 @@ import (
 	"dray/internal/travel"
 )
 
-// Routers queries sources of travel times in order. Sources that fail or do not
-// support the vehicle type are skipped: every matrix comes from one source.
+// Routers queries sources of travel times in order. Sources that fail, do not
+// support the vehicle type or do not cover the area are skipped: every matrix comes
+// from one source, with the formula in the gaps of imported maps.
 type Routers struct {
 	Sources []TravelTimer // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
@@ -39,7 +40,7 @@ func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to 
 			return times, nil
 		case errors.Is(ctx.Err(), context.Canceled):
 			return times, ctx.Err()
-		case !errors.Is(err, errNoMode) && r.Failed != nil:
+		case !errors.Is(err, errNoMode) && !errors.Is(err, errNotCovered) && r.Failed != nil:
 			r.Failed(ctx, err)
 		}
 	}

@@ -61,6 +61,7 @@ type AddressQuery struct {
 	Language  string    // two-letter country or language code; may be empty
 	Country   string    // ISO 3166-1 code of the organization's country, the default
 	Precision Precision // minimum precision; zero accepts any
+	Near      []Point   // where the address is likely to be, such as the organization's hubs
 }
 
 // GeocodedAddress is the result of geocoding an address.

@@ -5,20 +5,44 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"time"
 
 	"dray/internal/lastmile"
 )
 
-// The city is the part of Manhattan where the plan of 1811 was carried out
-// without exception: numbered streets 14 to 59, from First to Tenth Avenue. It
-// is derived from the measures of the plan, not from a map.
-
-// spot is a location in the city's own axes, in meters from Fifth Avenue and
-// 42nd Street.
+// spot is a location in a city's own axes, in meters from its origin.
 type spot struct {
-	across float64 // toward the East River, along streets
-	up     float64 // uptown, along avenues
+	across float64 // to the east; in Manhattan toward the East River, along streets
+	up     float64 // to the north; in Manhattan uptown, along avenues
 }
+
+// axes are where a city's origin is, and the direction of its axes.
+type axes struct {
+	lon, lat float64
+	bearing  float64 // of the second axis, east of north
+}
+
+// city is where a day takes place.
+type city interface {
+	axes() axes
+	teams() []team
+	// doorNear returns a random door within some meters of a location, or the nearest
+	// in the city.
+	doorNear(random *rand.Rand, center spot, radius float64) door
+	// way returns the route of a vehicle between two locations.
+	way(by lastmile.VehicleType, from, to spot) way
+}
+
+// grid is the part of Manhattan where the plan of 1811 was carried out without
+// exception: numbered streets 14 to 59, from First to Tenth Avenue. It is derived from
+// the measures of the plan, not from a map. Its origin is Fifth Avenue and 42nd Street.
+type grid struct{}
+
+func (grid) axes() axes { return axes{originLon, originLat, gridBearing} }
+
+func (grid) teams() []team { return gridTeams }
+
+func (grid) way(_ lastmile.VehicleType, from, to spot) way { return wayBetween(from, to) }
 
 const (
 	originLon, originLat = -73.9809, 40.7534
@@ -35,21 +59,27 @@ var avenues = []float64{
 	0, 130, 260, 385, 520, 720, 935, // Fifth, Madison, Park, Lexington, Third to First
 }
 
-// point returns the location in degrees.
-func (s spot) point() lastmile.Point {
-	sin, cos := math.Sincos(gridBearing)
+// point returns a location in degrees.
+func (a axes) point(s spot) lastmile.Point {
+	sin, cos := math.Sincos(a.bearing)
 	east, north := s.across*cos+s.up*sin, s.up*cos-s.across*sin
 	return lastmile.Point{
-		Lon: originLon + east/(metersPerLat*math.Cos(originLat*math.Pi/180)),
-		Lat: originLat + north/metersPerLat,
+		Lon: a.lon + east/(metersPerLat*math.Cos(a.lat*math.Pi/180)),
+		Lat: a.lat + north/metersPerLat,
 	}
 }
 
-// spotOf returns a location in the city's axes.
-func spotOf(p lastmile.Point) spot {
-	sin, cos := math.Sincos(gridBearing)
-	east := (p.Lon - originLon) * metersPerLat * math.Cos(originLat*math.Pi/180)
-	north := (p.Lat - originLat) * metersPerLat
+// location returns a location in the form that the API accepts.
+func (a axes) location(s spot) [2]float64 {
+	at := a.point(s)
+	return [2]float64{at.Lon, at.Lat}
+}
+
+// spot returns a location in the axes.
+func (a axes) spot(p lastmile.Point) spot {
+	sin, cos := math.Sincos(a.bearing)
+	east := (p.Lon - a.lon) * metersPerLat * math.Cos(a.lat*math.Pi/180)
+	north := (p.Lat - a.lat) * metersPerLat
 	return spot{across: east*cos - north*sin, up: east*sin + north*cos}
 }
 
@@ -81,9 +111,7 @@ type door struct {
 	address address
 }
 
-// doorNear returns a random door within radius meters of a location, or the
-// nearest in the city.
-func doorNear(random *rand.Rand, center spot, radius float64) door {
+func (grid) doorNear(random *rand.Rand, center spot, radius float64) door {
 	away, angle := radius*math.Sqrt(random.Float64()), 2*math.Pi*random.Float64()
 	street := 42 + int(math.Round((center.up+away*math.Sin(angle))/streetSpacing))
 	street = min(max(street, firstStreet), lastStreet)
@@ -148,13 +176,25 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, ending)
 }
 
-// way is the route between two locations: along the street to an avenue, along
-// the avenue to the other street, and along that to the door.
+// way is the route between two locations.
 type way struct {
 	corners []spot
 	length  float64
+	bearing float64       // of the second axis
+	takes   time.Duration // how long a vehicle usually takes; 0 if it depends on the length alone
 }
 
+// newWay returns the route along some corners.
+func newWay(a axes, corners []spot) way {
+	w := way{corners: corners, bearing: a.bearing}
+	for i := 1; i < len(w.corners); i++ {
+		w.length += w.corners[i-1].to(w.corners[i])
+	}
+	return w
+}
+
+// wayBetween returns the route along the street to an avenue, along the avenue to the
+// other street, and along that to the door.
 func wayBetween(from, to spot) way {
 	turn := avenues[0]
 	for _, avenue := range avenues {
@@ -162,14 +202,10 @@ func wayBetween(from, to spot) way {
 			turn = avenue
 		}
 	}
-	w := way{corners: []spot{from, {turn, from.up}, {turn, to.up}, to}}
 	if math.Abs(from.up-to.up) < streetSpacing/2 {
-		w.corners = []spot{from, to}
+		return newWay(grid{}.axes(), []spot{from, to})
 	}
-	for i := 1; i < len(w.corners); i++ {
-		w.length += w.corners[i-1].to(w.corners[i])
-	}
-	return w
+	return newWay(grid{}.axes(), []spot{from, {turn, from.up}, {turn, to.up}, to})
 }
 
 func detour(avenue float64, from, to spot) float64 {
@@ -190,7 +226,7 @@ func (w way) at(meters float64) (spot, float64) {
 			continue
 		}
 		part := min(meters/leg, 1)
-		heading := math.Atan2(to.across-from.across, to.up-from.up) + gridBearing
+		heading := math.Atan2(to.across-from.across, to.up-from.up) + w.bearing
 		return spot{from.across + (to.across-from.across)*part, from.up + (to.up-from.up)*part},
 			math.Mod(heading*180/math.Pi+360, 360)
 	}

@@ -55,7 +55,7 @@ func (s *simulation) createTeams(ctx context.Context) error {
 	if err := s.api(ctx, "GET /hubs", http.MethodGet, "/hubs", nil, &hubs); err != nil {
 		return err
 	}
-	for _, t := range teams {
+	for _, t := range s.plan.teams() {
 		id, err := s.createTeam(ctx, known, t.name, t.selfAssign)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (s *simulation) createHub(ctx context.Context, known []shownHub, t team, id
 			return nil
 		}
 	}
-	body := map[string]any{"name": t.hub, "teams": []string{id}, "address": t.door.address, "location": t.door.at.location()}
+	body := map[string]any{"name": t.hub, "teams": []string{id}, "address": t.door.address, "location": s.plan.axes().location(t.door.at)}
 	return s.api(ctx, "POST /hubs", http.MethodPost, "/hubs", body, nil)
 }
 
@@ -187,7 +187,7 @@ func (s *simulation) existingWorkers(ctx context.Context) ([]Person, error) {
 	}
 	people := make([]Person, 0, s.options.Workers)
 	for i, w := range found[:min(len(found), s.options.Workers)] {
-		who := Person{Name: w.Name, Phone: w.Phone, team: i % len(teams)}
+		who := Person{Name: w.Name, Phone: w.Phone, team: i % len(s.plan.teams())}
 		if w.Vehicle != nil {
 			who.vehicle = w.Vehicle.Type
 		}

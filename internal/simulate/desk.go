@@ -335,7 +335,7 @@ func (s *simulation) body(t stop) map[string]any {
 	need := t.requirements
 	need.Photo = need.Photo && s.photos.Load()
 	body := map[string]any{
-		"destination": map[string]any{"address": t.door.address, "location": t.door.at.location()},
+		"destination": map[string]any{"address": t.door.address, "location": s.plan.axes().location(t.door.at)},
 		"recipients":  []recipient{t.recipient},
 		"notes":       t.notes, "pickupTask": t.pickup, "quantity": t.quantity, "serviceTime": float64(t.service) / s.speed, "requirements": need,
 	}

@@ -120,12 +120,6 @@ func (p *phone) call(ctx context.Context, name, method, path string, body, answe
 	})
 }
 
-// location returns a location in the form that the API accepts.
-func (s spot) location() [2]float64 {
-	at := s.point()
-	return [2]float64{at.Lon, at.Lat}
-}
-
 // work is a worker's day, from going on duty until the context ends.
 func (p *phone) work(ctx context.Context) error {
 	if err := p.setDuty(ctx); err != nil {
@@ -255,7 +249,7 @@ func (p *phone) idle(ctx context.Context) error {
 // do carries out one task: start, drive, arrive, wait for its window, serve,
 // depart, complete.
 func (p *phone) do(ctx context.Context, t shownTask) error {
-	path := wayBetween(p.at, spotOf(pointOf(t.Destination.Location)))
+	path := p.plan.way(p.person.vehicle, p.at, p.plan.axes().spot(pointOf(t.Destination.Location)))
 	if t.State == stateAssigned {
 		if err := p.awaitDeparture(ctx, t, path); err != nil {
 			return err
@@ -341,6 +335,9 @@ func (p *phone) awaitDeparture(ctx context.Context, t shownTask, path way) error
 // duration returns how long the worker usually takes.
 func (p *phone) duration(path way) time.Duration {
 	how := gaits[p.person.vehicle]
+	if path.takes > 0 {
+		how.speed = path.length / path.takes.Seconds()
+	}
 	return p.scaled(how.park) + time.Duration(path.length/min(how.speed*p.speed, topSpeed)*float64(time.Second))
 }
 

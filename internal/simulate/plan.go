@@ -12,6 +12,7 @@ import (
 // plan holds all random choices of a run: the same seed gives the same crew and
 // the same errands in the same order.
 type plan struct {
+	city
 	seed    uint64
 	staffed int     // number of teams with workers
 	radius  float64 // how far from its hub a team works, in meters
@@ -36,7 +37,7 @@ type team struct {
 	selfAssign bool
 }
 
-var teams = []team{
+var gridTeams = []team{
 	{"Chelsea", "Chelsea Depot", doorAt(21, -820, 0), false},
 	{"Midtown", "Garment District Depot", doorAt(37, -420, 1), true},
 	{"East Side", "Murray Hill Depot", doorAt(34, 480, 0), false},
@@ -102,7 +103,7 @@ func (p plan) crew(size int, prefix string, first int) []Person {
 		random := p.random(chanceCrew, uint64(i))
 		kind := rounds[i%len(rounds)]
 		people[i] = Person{
-			Name: name(random), Phone: fmt.Sprintf("%s%04d", prefix, first+i), team: i % len(teams), vehicle: kind,
+			Name: name(random), Phone: fmt.Sprintf("%s%04d", prefix, first+i), team: i % len(p.teams()), vehicle: kind,
 		}
 		if kind != "" {
 			people[i].details = vehicle{
@@ -178,11 +179,11 @@ const maxRecipients = 400
 func (p plan) errand(number uint64) errand {
 	random := p.random(chanceErrand, number)
 	e := errand{team: random.IntN(p.staffed), mode: one(random, []string{"distance", "load"})}
-	center := teams[e.team].door.at
+	center := p.teams()[e.team].door.at
 	switch chance := random.Float64(); {
 	case chance < 0.15:
 		e.manner = byBatch
-	case chance < 0.25 && teams[e.team].selfAssign:
+	case chance < 0.25 && p.teams()[e.team].selfAssign:
 		e.manner = byClaim
 	case chance < 0.45:
 		pickup := p.stop(random, center)
@@ -196,7 +197,7 @@ func (p plan) errand(number uint64) errand {
 func (p plan) stop(random *rand.Rand, center spot) stop {
 	who := random.IntN(maxRecipients)
 	s := stop{
-		door:      doorNear(random, center, p.radius),
+		door:      p.doorNear(random, center, p.radius),
 		recipient: recipient{Name: name(p.random(chanceCrew, 1<<32+uint64(who))), Phone: fmt.Sprintf("+1917555%04d", who), Notes: one(random, recipientNotes)},
 		notes:     one(random, doorNotes), service: 1 + random.IntN(6), quantity: 1 + random.IntN(4),
 	}

@@ -9,9 +9,14 @@ import (
 	"dray/internal/lastmile"
 )
 
+// point and spotOf convert locations in Manhattan.
+func (s spot) point() lastmile.Point { return grid{}.axes().point(s) }
+
+func spotOf(p lastmile.Point) spot { return grid{}.axes().spot(p) }
+
 func TestPlan(t *testing.T) {
 	draw := func(seed uint64) ([]Person, []errand) {
-		p := plan{seed: seed, staffed: len(teams), radius: 1000}
+		p := plan{city: grid{}, seed: seed, staffed: len(gridTeams), radius: 1000}
 		errands := make([]errand, 500)
 		for i := range errands {
 			errands[i] = p.errand(uint64(i))
@@ -33,7 +38,7 @@ func TestPlan(t *testing.T) {
 		}
 	})
 	t.Run("an errand does not depend on those drawn before it", func(t *testing.T) {
-		if p := (plan{seed: 7, staffed: len(teams), radius: 1000}); !reflect.DeepEqual(p.errand(321), errands[321]) {
+		if p := (plan{city: grid{}, seed: 7, staffed: len(gridTeams), radius: 1000}); !reflect.DeepEqual(p.errand(321), errands[321]) {
 			t.Error("it does")
 		}
 	})

@@ -55,7 +55,7 @@ var errTaskLost = errors.New("the task no longer belongs to the worker")
 func (p *phone) locate(speed, heading float64) {
 	accuracy := 5 + 10*p.random.Float64()
 	p.queue = append(p.queue, report{position: &position{
-		Location: p.at.jittered(p.random, accuracy).location(), Time: p.now().UnixMilli(),
+		Location: p.plan.axes().location(p.at.jittered(p.random, accuracy)), Time: p.now().UnixMilli(),
 		Accuracy: accuracy, Speed: speed, Heading: heading, Battery: p.charge(),
 	}})
 }
@@ -64,7 +64,7 @@ func (p *phone) locate(speed, heading float64) {
 func (p *phone) act(task, verb string, a action) {
 	p.number++
 	a.ActionID = fmt.Sprintf("%s-%s-%d", p.run, p.worker, p.number)
-	a.Time, a.Location = p.now().UnixMilli(), p.at.jittered(p.random, 8).location()
+	a.Time, a.Location = p.now().UnixMilli(), p.plan.axes().location(p.at.jittered(p.random, 8))
 	p.queue = append(p.queue, report{verb: verb, task: task, action: &a})
 }
 

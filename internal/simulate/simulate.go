@@ -26,6 +26,7 @@ type Options struct {
 	Log       *slog.Logger
 	Transport http.RoundTripper // nil for http.DefaultTransport with enough connections
 
+	City       *City // nil for a part of Manhattan
 	Seed       uint64
 	Errand     uint64 // number of the first errand; 0 unless an earlier run created some
 	Run        string // distinguishes runs of the same organization; letters and digits
@@ -140,8 +141,12 @@ func newSimulation(o Options) *simulation {
 	if transport == nil {
 		transport = &http.Transport{MaxConnsPerHost: maxConnections, MaxIdleConnsPerHost: maxConnections, IdleConnTimeout: 45 * time.Second}
 	}
+	var where city = grid{}
+	if o.City != nil {
+		where = newMapped(o.City)
+	}
 	s := &simulation{
-		options: o, plan: plan{seed: o.Seed, staffed: min(o.Workers, len(teams)), radius: o.Radius}, tally: newTally(), ledger: newLedger(!o.Check),
+		options: o, plan: plan{city: where, seed: o.Seed, staffed: min(o.Workers, len(where.teams())), radius: o.Radius}, tally: newTally(), ledger: newLedger(!o.Check),
 		run: o.Run, speed: o.Speed, every: o.Interval, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
 	}
 	s.client = &client{
@@ -208,7 +213,7 @@ func (s *simulation) keepWorking(ctx context.Context, number int, who Person, sl
 		done: map[string]bool{}, offers: make(chan string, 16), forecasts: forecasts{},
 	}
 	p.battery = 40 + 60*p.random.Float64()
-	p.at = teams[who.team].door.at.jittered(p.random, 60)
+	p.at = s.plan.teams()[who.team].door.at.jittered(p.random, 60)
 	for ctx.Err() == nil {
 		err := p.begin(ctx, slots)
 		if err == nil {
@@ -243,7 +248,7 @@ func (p *phone) begin(ctx context.Context, slots chan struct{}) error {
 	p.token, p.worker = begun.token, begun.worker.ID
 	p.probe.Do(func() { p.photos.Store(p.takesPhotos(ctx)) })
 	if at := begun.worker.Location; at != nil {
-		p.at = spotOf(pointOf(*at))
+		p.at = p.plan.axes().spot(pointOf(*at))
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (s *simulation) createVisitor(ctx context.Context) error {
 	}
 	p := &phone{
 		simulation: s, token: begun.token, worker: s.visitor, random: s.plan.random(chancePhone, visitorErrand),
-		battery: 100, at: teams[s.options.Visitor.team].door.at,
+		battery: 100, at: s.plan.teams()[s.options.Visitor.team].door.at,
 	}
 	p.locate(0, 0)
 	return errors.Join(p.setDuty(ctx), p.flush(ctx))

@@ -17,6 +17,12 @@ type Times struct {
 	Distances [][]lastmile.Meters // by road; meaningless where unreachable
 	Source    string              // name of the source
 	Estimated bool                // by formula, not by a road network
+	Gaps      [][]bool            // pairs that are by formula although the others are not; nil if there are none
+}
+
+// ByFormula reports whether the time of a pair is by formula.
+func (t Times) ByFormula(from, to int) bool {
+	return t.Estimated || t.Gaps != nil && t.Gaps[from][to]
 }
 
 // NewTimes returns an empty matrix of the given size.
@@ -46,10 +52,10 @@ func (l Leg) Adjusted(f Factor) Leg {
 	return l
 }
 
-// Adjusted returns the times multiplied by an organization's factor if they
+// Adjusted returns the times multiplied by an organization's factor where they
 // were estimated by formula. Times by a road network are returned unchanged.
 func (t Times) Adjusted(f Factor) Times {
-	if !t.Estimated || f.value() == 1 {
+	if !t.Estimated && t.Gaps == nil || f.value() == 1 {
 		return t
 	}
 	adjusted := t
@@ -58,7 +64,7 @@ func (t Times) Adjusted(f Factor) Times {
 		adjusted.Durations[i] = make([]time.Duration, len(row))
 		for j, d := range row {
 			adjusted.Durations[i][j] = d
-			if d != Unreachable {
+			if d != Unreachable && t.ByFormula(i, j) {
 				adjusted.Durations[i][j] = max(f.apply(d), f.least(d))
 			}
 		}

@@ -230,9 +230,20 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Uploaded]():          {wire.Uploaded{UploadID: sampleID}},
 	reflect.TypeFor[wire.TrackerToken]():      {wire.TrackerToken{Token: "text"}},
 	reflect.TypeFor[wire.AcceptedPositions](): {wire.AcceptedPositions{Accepted: 1}},
+	reflect.TypeFor[wire.FoundAddress]():      foundAddresses(),
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
+}
+
+// foundAddresses are addresses with and without all of their parts.
+func foundAddresses() (all []any) {
+	rich := sampleOf[lastmile.GeocodedAddress](full)
+	rich.Precision = lastmile.PrecisionCity
+	for _, found := range wire.NewFoundAddresses([]lastmile.GeocodedAddress{rich, {Precision: lastmile.PrecisionHouse}}) {
+		all = append(all, found)
+	}
+	return all
 }
 
 // notificationSamples are notifications before and after they were sent.

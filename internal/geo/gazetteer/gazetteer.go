@@ -1,6 +1,7 @@
 package gazetteer
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -296,6 +297,53 @@ func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, 
 		}
 	}
 	return false
+}
+
+// Nearest returns the city whose center is nearest to a location. A city counts as
+// nearer the larger it is, because larger cities reach farther.
+func (g *Gazetteer) Nearest(near lastmile.Point, within lastmile.Meters) (City, bool) {
+	const perMeter = perDegree / 111_000.0
+	lon, lat := fixed(near.Lon), fixed(near.Lat)
+	apart := int32(float64(within)*perMeter) + 1
+	best, found := float64(within), -1
+	for row, at := range g.cityLat {
+		if at < lat-apart || at > lat+apart {
+			continue
+		}
+		away := float64(lastmile.SphericalDistance(point(g.cityLon[row], at), point(lon, lat)))
+		if away > float64(within) {
+			continue
+		}
+		if away /= 1 + float64(g.citySize[row])/10; away < best {
+			best, found = away, row
+		}
+	}
+	if found < 0 {
+		return City{}, false
+	}
+	return g.city(found, 0), true
+}
+
+// CitiesBeginning returns the largest cities whose name begins with a text, in one
+// country or, if it is empty, in all.
+func (g *Gazetteer) CitiesBeginning(text, country string, limit int) []City {
+	prefix := []byte(Fold(text))
+	if len(prefix) < 2 || len(prefix) > maxName {
+		return nil
+	}
+	from, to := g.cityKeys.startingWith(prefix)
+	var rows []int
+	for row := from; row < to; row++ {
+		if g.inCountry(row, country) {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(g.citySize[b], g.citySize[a]) })
+	var cities []City
+	for _, row := range rows[:min(len(rows), limit)] {
+		cities = append(cities, g.city(row, 0))
+	}
+	return cities
 }
 
 // maxStarting limits how many cities CitiesStarting considers.

@@ -166,6 +166,24 @@ func (t fleetTx) Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastm
 	return t.hubs(ctx, org, within(org))
 }
 
+// HubLocations returns the locations of the oldest hubs, up to a limit.
+func (t fleetTx) HubLocations(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Point, error) {
+	scan := func(r rows) (lastmile.Point, error) {
+		var doc []byte
+		var form wire.HubRecord
+		if err := r.Scan(&doc); err != nil {
+			return lastmile.Point{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		return form.Location.Point(), err
+	}
+	found, err := collect(ctx, t, scan, `SELECT t.doc FROM hub t WHERE t.org = $1 ORDER BY t.created, t.id LIMIT $2`, org, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the locations of hubs: %w", err)
+	}
+	return found, nil
+}
+
 func (t fleetTx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Hub, error) {
 	scan := func(r rows) (lastmile.Hub, error) {
 		var (

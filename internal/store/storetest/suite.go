@@ -433,6 +433,18 @@ func testDelete(t *testing.T, s *sqlstore.Store) {
 	if !slices.Equal(got.Teams, []lastmile.TeamID{red.ID}) {
 		t.Errorf("teams of the hub: %v", got.Teams)
 	}
+	second := hub(acme, "second")
+	second.Location, second.Created = lastmile.Point{Lon: 1.5, Lat: -2.5}, now.Add(time.Second)
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveHub(ctx, second) })
+	for limit, want := range map[int][]lastmile.Point{1: {depot.Location}, 5: {depot.Location, second.Location}} {
+		got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Point, error) { return r.HubLocations(ctx, acme, limit) })
+		if !slices.Equal(got, want) {
+			t.Errorf("the locations of at most %d hubs are %v, want %v", limit, got, want)
+		}
+	}
+	if got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Point, error) { return r.HubLocations(ctx, zenith, 5) }); len(got) > 0 {
+		t.Errorf("another organization has the hubs %v", got)
+	}
 	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.DeleteWorker(ctx, acme, w.ID), tx.DeleteAdmin(ctx, acme, boss.ID))
 	})

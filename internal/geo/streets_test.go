@@ -1,0 +1,201 @@
+package geo_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dray/internal/geo"
+	"dray/internal/lastmile"
+	"dray/internal/osm/town"
+	"dray/internal/street"
+)
+
+// townIndex is the street index of the generated town.
+var townIndex = sync.OnceValues(func() (*street.Index, error) {
+	var file bytes.Buffer
+	if err := town.Write(&file, 1); err != nil {
+		return nil, err
+	}
+	return indexOf(file.Bytes())
+})
+
+func indexOf(content []byte) (*street.Index, error) {
+	var out bytes.Buffer
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+	if err := street.Build(context.Background(), open, &out, func(float64) {}); err != nil {
+		return nil, err
+	}
+	return street.Open(out.Bytes())
+}
+
+// streets returns the geocoder of some indexes.
+func streets(indexes ...*street.Index) *geo.Streets {
+	return &geo.Streets{Indexes: func() []*street.Index { return indexes }}
+}
+
+func townStreets(t testing.TB) *geo.Streets {
+	t.Helper()
+	x, err := townIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return streets(x)
+}
+
+// aHouse returns an address of the town.
+func aHouse(t testing.TB) lastmile.GeocodedAddress {
+	t.Helper()
+	found, err := townStreets(t).Reverse(t.Context(), lastmile.Point{Lon: -73.9823, Lat: 40.7494}, 1)
+	if err != nil || len(found) != 1 || found[0].Precision != lastmile.PrecisionHouse {
+		t.Fatalf("found %+v: %v", found, err)
+	}
+	return found[0]
+}
+
+func TestStreetsFindTheDoor(t *testing.T) {
+	chain := &geo.Chain{Sources: []geo.Geocoder{townStreets(t), &geo.Gazetteer{}}}
+	house := aHouse(t)
+	a := house.Address
+	if a.City != town.Name || a.State != "New York" || a.Country != "United States" {
+		t.Fatalf("the house is %+v", a)
+	}
+	parts := func(change func(*lastmile.Address)) lastmile.AddressQuery {
+		asked := lastmile.Address{Number: a.Number, Street: a.Street, City: a.City, State: "NY", PostalCode: a.PostalCode, Country: "USA"}
+		change(&asked)
+		return lastmile.AddressQuery{Address: asked, Country: "US"}
+	}
+	line := func(text string) lastmile.AddressQuery {
+		text = strings.NewReplacer("{number}", a.Number, "{street}", a.Street, "{code}", a.PostalCode).Replace(text)
+		return lastmile.AddressQuery{Unparsed: text, Country: "US"}
+	}
+	tests := map[string]struct {
+		query     lastmile.AddressQuery
+		precision lastmile.Precision
+		source    string
+		warnings  []string
+	}{
+		"parts":                   {parts(func(*lastmile.Address) {}), lastmile.PrecisionHouse, geo.StreetsSource, nil},
+		"parts without code":      {parts(func(a *lastmile.Address) { a.PostalCode = "" }), lastmile.PrecisionHouse, geo.StreetsSource, nil},
+		"another number":          {parts(func(a *lastmile.Address) { a.Number = "9999" }), lastmile.PrecisionStreet, geo.StreetsSource, []string{lastmile.WarnApproximate, lastmile.MismatchNumber}},
+		"another code":            {parts(func(a *lastmile.Address) { a.PostalCode = "10001" }), lastmile.PrecisionHouse, geo.StreetsSource, []string{lastmile.MismatchPostal}},
+		"another city":            {parts(func(a *lastmile.Address) { a.City, a.PostalCode = "Yonkers", "" }), lastmile.PrecisionCity, geo.GazetteerSource, []string{lastmile.WarnApproximate}},
+		"another state":           {parts(func(a *lastmile.Address) { a.City, a.State, a.PostalCode = "Newark", "NJ", "" }), lastmile.PrecisionCity, geo.GazetteerSource, []string{lastmile.WarnApproximate}},
+		"another street":          {parts(func(a *lastmile.Address) { a.Street = "Zyxwvut Parade" }), lastmile.PrecisionPostalCode, geo.GazetteerSource, []string{lastmile.WarnApproximate, lastmile.MismatchCity}},
+		"line":                    {line("{number} {street}, Alderbrook, NY {code}, USA"), lastmile.PrecisionHouse, geo.StreetsSource, nil},
+		"line with an apartment":  {line("{number} {street}, Apt 4B, Alderbrook, New York {code}"), lastmile.PrecisionHouse, geo.StreetsSource, nil},
+		"line without the state":  {line("{street} {number}, {code} Alderbrook"), lastmile.PrecisionHouse, geo.StreetsSource, nil},
+		"line in another city":    {line("{number} {street}, Yonkers, NY"), lastmile.PrecisionCity, geo.GazetteerSource, []string{lastmile.WarnApproximate}},
+		"line in the real city":   {line("{number} {street}, New York, NY"), lastmile.PrecisionCity, geo.GazetteerSource, []string{lastmile.WarnApproximate}},
+		"line with a crossing":    {line("Main Street & Bridge Street, Alderbrook, NY"), lastmile.PrecisionStreet, geo.StreetsSource, nil},
+		"line without the number": {line("{street}, Alderbrook, NY"), lastmile.PrecisionStreet, geo.StreetsSource, []string{lastmile.WarnApproximate}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := chain.Geocode(t.Context(), tt.query)
+			if err != nil || got.Precision != tt.precision || got.Source != tt.source || !slices.Equal(got.Warnings, tt.warnings) {
+				t.Fatalf("got %+v, want %v of %s with %v: %v", got, tt.precision, tt.source, tt.warnings, err)
+			}
+			if tt.precision == lastmile.PrecisionHouse && got.Location.Distance(house.Location) > 1 {
+				t.Errorf("found at %v, want %v", got.Location, house.Location)
+			}
+		})
+	}
+	t.Run("the number that was requested is kept", func(t *testing.T) {
+		got, err := chain.Geocode(t.Context(), tests["another number"].query)
+		if err != nil || got.Address.Number != "9999" || got.Address.Street != a.Street {
+			t.Errorf("got %+v: %v", got.Address, err)
+		}
+	})
+	t.Run("a precision that is not met", func(t *testing.T) {
+		q := tests["another number"].query
+		q.Precision = lastmile.PrecisionHouse
+		if got, err := chain.Geocode(t.Context(), q); err == nil {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestStreetsWithoutACity(t *testing.T) {
+	rows := "LON,LAT,NUMBER,STREET,CITY,POSTCODE\n-73.9,40.7,12,Elm Street,Northtown,\n-89.6,39.8,12,Elm Street,Southtown,\n"
+	x, err := indexOf([]byte(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		query lastmile.AddressQuery
+		city  string
+	}{
+		"near a hub":          {lastmile.AddressQuery{Unparsed: "12 Elm Street", Country: "US", Near: []lastmile.Point{{Lon: -89.5, Lat: 39.8}}}, "Southtown"},
+		"far from all hubs":   {lastmile.AddressQuery{Unparsed: "12 Elm Street", Country: "US", Near: []lastmile.Point{{Lon: -120, Lat: 39}}}, ""},
+		"ambiguous":           {lastmile.AddressQuery{Unparsed: "12 Elm Street", Country: "US"}, ""},
+		"with something else": {lastmile.AddressQuery{Unparsed: "12 Elm Street, Wherever", Country: "US", Near: []lastmile.Point{{Lon: -89.5, Lat: 39.8}}}, ""},
+		"with the city":       {lastmile.AddressQuery{Unparsed: "12 Elm Street, Northtown", Country: "US", Near: []lastmile.Point{{Lon: -89.5, Lat: 39.8}}}, "Northtown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := streets(x).Geocode(t.Context(), tt.query)
+			if got.Address.City != tt.city || (err == nil) != (tt.city != "") {
+				t.Errorf("got %+v: %v", got, err)
+			}
+		})
+	}
+}
+
+func TestStreetsUseOtherNamesOfCities(t *testing.T) {
+	x, err := indexOf([]byte("LON,LAT,NUMBER,STREET,CITY,POSTCODE,COUNTRY\n12.57,55.68,7,Store Kongensgade,København K,1264,DK\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for city, want := range map[string]bool{"København": true, "Copenhagen": true, "København K": true, "Aarhus": false} {
+		_, err := streets(x).Geocode(t.Context(), lastmile.AddressQuery{
+			Address: lastmile.Address{Number: "7", Street: "Store Kongensgade", City: city, Country: "Denmark"}, Country: "DK",
+		})
+		if (err == nil) != want {
+			t.Errorf("%s: %v", city, err)
+		}
+	}
+}
+
+func TestSuggestAndReverse(t *testing.T) {
+	s, house := townStreets(t), aHouse(t)
+	near := []lastmile.Point{house.Location}
+	found, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: house.Address.Number + " " + house.Address.Street[:len(house.Address.Street)-3], Country: "US", Near: near}, 5)
+	if err != nil || len(found) == 0 || len(found) > 5 || found[0].Address != house.Address {
+		t.Errorf("found %+v, want %+v: %v", found, house, err)
+	}
+	found, err = streets().Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "San Fran", Country: "US"}, 3)
+	if err != nil || len(found) == 0 || found[0].Address.City != "San Francisco" || found[0].Precision != lastmile.PrecisionCity {
+		t.Errorf("found %+v: %v", found, err)
+	}
+	found, err = s.Reverse(t.Context(), lastmile.Point{Lon: 12.57, Lat: 55.68}, 3)
+	if err != nil || len(found) != 1 || found[0].Address.Country != "Denmark" || found[0].Precision != lastmile.PrecisionCity {
+		t.Errorf("found %+v: %v", found, err)
+	}
+	found, err = s.Reverse(t.Context(), lastmile.Point{Lon: -140, Lat: -40}, 3)
+	if err != nil || len(found) != 0 {
+		t.Errorf("found %+v in the ocean: %v", found, err)
+	}
+}
+
+func TestPostalCodesOfMaps(t *testing.T) {
+	x, err := indexOf([]byte("DE\t99084\tErfurt\tThüringen\tTH\t\t00\tErfurt\t16051\t50.9787\t11.0328\t4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: noPostalCodes{}, Indexes: func() []*street.Index { return []*street.Index{x} }}}
+	got, err := g.Geocode(t.Context(), lastmile.AddressQuery{Address: lastmile.Address{City: "Erfurt", PostalCode: "99084", Country: "Germany"}, Country: "DE"})
+	if err != nil || got.Precision != lastmile.PrecisionPostalCode || got.Location.Distance(lastmile.Point{Lon: 11.0328, Lat: 50.9787}) > 10 {
+		t.Errorf("got %+v: %v", got, err)
+	}
+}
+
+// noPostalCodes are no imported postal codes.
+type noPostalCodes struct{}
+
+func (noPostalCodes) PostalAreas(context.Context, string, string) ([]lastmile.PostalArea, bool, error) {
+	return nil, false, nil
+}

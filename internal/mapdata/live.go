@@ -1,0 +1,154 @@
+package mapdata
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Live is the files of one product that a server uses. Refresh makes it follow the
+// folder.
+type Live[T any] struct {
+	folder  Folder
+	product string
+	open    func(content []byte) (*T, error)
+	verify  func(*T) error
+
+	current atomic.Pointer[[]Loaded[T]]
+
+	mu       sync.Mutex
+	seen     stamp           // of the manifest at the last refresh
+	damaged  map[string]bool // checksums of files that are not used
+	verified map[string]bool // checksums of files whose content was read
+}
+
+// Loaded is a file that is in use.
+type Loaded[T any] struct {
+	Map      string
+	Checksum string
+	Product  *T
+}
+
+// stamp distinguishes versions of the manifest.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// NewLive returns the files of a product in a folder. Open opens the content of a
+// file quickly; verify reads all of it.
+func NewLive[T any](f Folder, product string, open func([]byte) (*T, error), verify func(*T) error) *Live[T] {
+	l := &Live[T]{folder: f, product: product, open: open, verify: verify, damaged: map[string]bool{}, verified: map[string]bool{}}
+	l.current.Store(new([]Loaded[T]))
+	return l
+}
+
+// All returns the files in use, by the name of their map. They stay valid as long
+// as they are referenced.
+func (l *Live[T]) All() []Loaded[T] { return *l.current.Load() }
+
+// Refresh uses new files and drops those that are gone, and reports whether there
+// were any. A file that cannot be opened leaves the one that it replaces in use.
+func (l *Live[T]) Refresh() (changed bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info, err := os.Stat(filepath.Join(l.folder.Path, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.use(nil), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	now := stamp{info.ModTime(), info.Size()}
+	if now == l.seen {
+		return false, nil
+	}
+	maps, err := l.folder.List()
+	if err != nil {
+		return false, err
+	}
+	var next []Loaded[T]
+	for _, m := range maps {
+		for _, file := range m.Files {
+			if file.Product == l.product {
+				loaded, problem := l.load(m.Name, file)
+				err = errors.Join(err, problem)
+				if loaded.Product != nil {
+					next = append(next, loaded)
+				}
+			}
+		}
+	}
+	if err == nil {
+		l.seen = now
+	}
+	return l.use(next), err
+}
+
+// load returns a file: one in use if it is the same, or if the new one cannot be
+// used.
+func (l *Live[T]) load(name string, file File) (Loaded[T], error) {
+	var before Loaded[T]
+	for _, used := range l.All() {
+		if used.Map == name {
+			before = used
+		}
+	}
+	if before.Product != nil && before.Checksum == file.Checksum || l.damaged[file.Checksum] {
+		return before, nil
+	}
+	content, unmap, err := mapFile(filepath.Join(l.folder.Path, file.Name))
+	if err != nil {
+		return before, err
+	}
+	if int64(len(content)) != file.Bytes {
+		return before, errors.Join(fmt.Errorf("%s has %d bytes instead of %d; import the map again", file.Name, len(content), file.Bytes), unmap())
+	}
+	product, err := l.open(content)
+	if err != nil {
+		return before, errors.Join(fmt.Errorf("%s: %w", file.Name, err), unmap())
+	}
+	runtime.AddCleanup(product, func(unmap func() error) { _ = unmap() }, unmap)
+	return Loaded[T]{name, file.Checksum, product}, nil
+}
+
+// use replaces the files in use and reports whether they are different.
+func (l *Live[T]) use(next []Loaded[T]) bool {
+	same := func(a, b Loaded[T]) bool { return a.Map == b.Map && a.Checksum == b.Checksum }
+	if slices.EqualFunc(l.All(), next, same) {
+		return false
+	}
+	l.current.Store(&next)
+	return true
+}
+
+// Verify reads the files in use that were not verified yet. Those that are damaged
+// are not used any more.
+func (l *Live[T]) Verify() (err error) {
+	for _, used := range l.All() {
+		l.mu.Lock()
+		known := l.verified[used.Checksum]
+		l.mu.Unlock()
+		if known {
+			continue
+		}
+		problem := l.verify(used.Product)
+		l.mu.Lock()
+		if problem == nil {
+			l.verified[used.Checksum] = true
+		} else {
+			err = errors.Join(err, fmt.Errorf("map %s: %w", used.Map, problem))
+			l.damaged[used.Checksum] = true
+			l.use(slices.DeleteFunc(slices.Clone(l.All()), func(o Loaded[T]) bool { return o.Checksum == used.Checksum }))
+		}
+		l.mu.Unlock()
+	}
+	return err
+}

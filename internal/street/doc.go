@@ -1,0 +1,48 @@
+// Package street finds addresses to the door: it builds an index of streets and
+// their houses from open data, and searches it.
+//
+// The index is one file that is mapped into memory. It holds streets, not houses:
+// the words of their names lead to a street, whose house numbers are packed together.
+// Spelling mistakes are corrected with the vocabulary of the index. A damaged file
+// causes an error at worst, because whatever is read is checked.
+package street
+
+// Point is a location in degrees.
+type Point struct{ Lon, Lat float64 }
+
+// Query is an address to search, on one line or in parts.
+type Query struct {
+	Line string // if it is not empty, the parts are ignored
+
+	Number, Street, City, PostalCode string
+
+	Near   []Point  // where addresses are more likely
+	Ignore []string // words of the line that say nothing new, such as the country
+	Prefix bool     // the last word may be incomplete
+	Limit  int      // of hits; 0 for one
+}
+
+// Kind is what a hit is.
+type Kind uint8
+
+// The kinds of hits.
+const (
+	KindStreet   Kind = iota // somewhere on the street
+	KindNearby               // the nearest number on the street
+	KindRange                // between two known numbers of a range
+	KindCrossing             // where two streets meet
+	KindHouse                // the house itself
+)
+
+// Hit is an address that was found.
+type Hit struct {
+	Number, Street, City, State, PostalCode string
+	Country                                 string // ISO 3166-1 alpha-2; empty if unknown
+	Location                                Point
+	Kind                                    Kind
+	Score                                   float64 // higher is better; from 0 to 1
+	Confirmed                               bool    // the city or the postal code is the requested one
+	Whole                                   bool    // every word of the line has a meaning
+	Guessed                                 bool    // the city is the nearest known, not part of the data
+	Distance                                float64 // in meters, of reverse searches
+}

@@ -1,0 +1,800 @@
+package street
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Limits of a search.
+const (
+	maxCandidates = 60_000 // streets that share a word with the query
+	maxScored     = 80     // of these, streets that are compared word by word
+	maxCommon     = 1500   // streets with a word that is considered even if there are rarer ones
+	maxPrefixed   = 200    // words that an incomplete word may become
+	maxFuzzy      = 40     // words that a misspelled word may be
+	MaxHits       = 20
+)
+
+// How well words match.
+const (
+	matchExact   = 1.0
+	matchVariant = 0.97
+	matchPrefix  = 0.9
+	matchShort   = 0.85
+	matchOneEdit = 0.86
+	matchTwoEdit = 0.72
+)
+
+// Search returns the best hits for a query, the best first.
+func (x *Index) Search(q Query) (hits []Hit, err error) {
+	defer runtime.KeepAlive(x) // its memory is unmapped when it is not used any more
+	defer protect(&err)()
+	limit := min(max(q.Limit, 1), MaxHits)
+	if first, second, ok := crossingOf(q); ok {
+		hits = x.searchCrossing(q, first, second, limit)
+	}
+	if len(hits) == 0 {
+		hits = x.searchAddress(q, limit)
+	}
+	return hits, nil
+}
+
+// search is the state of one search.
+type search struct {
+	*Index
+	query  Query
+	street []token // the words that may be the street's
+	city   []token // the words that may be the city's
+	codes  []codeWord
+	fuzzy  bool // whether words that exist may be misspelled
+
+	places  map[uint32]float64 // how well places match
+	near    []micro
+	words   map[wordKey][]option
+	weights map[string]float64
+}
+
+// codeWord is a postal code in the query.
+type codeWord struct {
+	plain    string
+	from, to int // tokens; of a query in parts, none
+	known    bool
+}
+
+// searchAddress first trusts the words that exist, then looks for others.
+func (x *Index) searchAddress(q Query, limit int) []Hit {
+	s := x.newSearch(q)
+	best := s.run()
+	if len(best) == 0 || best[0].total < goodScore {
+		s.fuzzy = true
+		best = append(best, s.run()...)
+	}
+	return s.hits(best, limit)
+}
+
+// goodScore is the score at which other spellings are not considered.
+const goodScore = 0.93
+
+func (x *Index) newSearch(q Query) *search {
+	s := &search{Index: x, query: q, words: map[wordKey][]option{}, weights: map[string]float64{}}
+	for _, p := range q.Near {
+		if m, ok := microOf(p.Lon, p.Lat); ok {
+			s.near = append(s.near, m)
+		}
+	}
+	defer s.prepare()
+	if q.Line != "" {
+		s.street = tokenize(q.Line)
+		s.city = s.street
+		s.findCodes()
+		return s
+	}
+	s.street = tokenize(q.Street)
+	if n, ok := parseNumber(q.Number); ok && q.Number != "" {
+		// It may be part of the street as well: 34 in 34 Rue X.
+		s.street = append(s.street, token{text: strings.Join(wordsOf(q.Number), ""), number: n, isNum: true, part: -1, begins: true})
+	}
+	s.city = tokenize(q.City)
+	if plain := plainCode(q.PostalCode); plain != "" {
+		_, known := x.findCode(plain)
+		s.codes = []codeWord{{plain: plain, known: known}}
+	}
+	return s
+}
+
+// prepare finds other forms of the words.
+func (s *search) prepare() {
+	var known []string
+	for _, name := range s.query.Ignore {
+		known = append(known, wordsOf(name)...)
+	}
+	for _, tokens := range [][]token{s.street, s.city} {
+		for i := range tokens {
+			tokens[i].variants = variants(tokens[i].text)
+			tokens[i].known = slices.Contains(known, tokens[i].text)
+		}
+	}
+}
+
+// findCodes finds what may be postal codes in a line: a word with a digit, or two.
+func (s *search) findCodes() {
+	for i := range s.street {
+		for k := i; k < min(i+2, len(s.street)); k++ {
+			plain := plainCode(s.street[i].text)
+			if k > i {
+				plain += plainCode(s.street[k].text)
+			}
+			if len(plain) < 3 || !strings.ContainsAny(plain, "0123456789") {
+				continue
+			}
+			// D-80331 and DK-1620
+			bare := strings.TrimLeft(plain, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+			for _, form := range []string{plain, bare} {
+				if _, known := s.findCode(form); known {
+					s.codes = append(s.codes, codeWord{form, i, k + 1, true})
+					break
+				}
+			}
+		}
+	}
+}
+
+// findCode returns the position of a postal code.
+func (x *Index) findCode(plain string) (uint32, bool) {
+	n := len(x.parts[secCodes]) / codeSize
+	at := sort.Search(n, func(i int) bool {
+		code, _, _ := x.code(uint32(i))
+		return plainCode(code) >= plain
+	})
+	code, _, _ := x.code(uint32(at))
+	return uint32(at), at < n && plainCode(code) == plain
+}
+
+// option is a word of the vocabulary that a token may stand for.
+type option struct {
+	word    int
+	quality float64
+}
+
+// wordKey is what the options of a token depend on.
+type wordKey struct {
+	text, raw   string
+	last, fuzzy bool
+}
+
+// options returns the words that a token may stand for.
+func (s *search) options(t token, last bool) []option {
+	key := wordKey{t.text, t.raw, last && s.query.Prefix, s.fuzzy}
+	all, known := s.words[key]
+	if !known {
+		all = s.findOptions(t, last)
+		s.words[key] = all
+	}
+	return all
+}
+
+func (s *search) findOptions(t token, last bool) []option {
+	var all []option
+	exact := false
+	if i, ok := s.lookUp(t.text); ok {
+		all = append(all, option{i, matchExact})
+		exact = true
+	}
+	for _, v := range t.variants {
+		if i, ok := s.lookUp(v); ok {
+			all = append(all, option{i, matchVariant})
+			exact = true
+		}
+	}
+	if !t.spelled() {
+		return all
+	}
+	if last && s.query.Prefix && len(t.text) > 1 {
+		s.starting(t.text, maxPrefixed, func(i int) { all = append(all, option{i, matchPrefix}) })
+	}
+	if most := mistakes(len([]rune(t.text))); most > 0 && (s.fuzzy || !exact) {
+		first := len(all)
+		for _, form := range t.forms() {
+			s.Index.near(form, most, func(i, edits int) {
+				if edits > 0 || form != t.text {
+					all = append(all, option{i, editQuality(max(edits, 1))})
+				}
+			})
+		}
+		slices.SortStableFunc(all[first:], func(a, b option) int { return cmp.Compare(b.quality, a.quality) })
+		all = all[:min(len(all), first+maxFuzzy)]
+	}
+	return all
+}
+
+func editQuality(edits int) float64 {
+	switch edits {
+	case 0:
+		return matchExact
+	case 1:
+		return matchOneEdit
+	}
+	return matchTwoEdit
+}
+
+// commonWeight is the weight of words that many streets have everywhere, even if an
+// index has few of them.
+const commonWeight = 1.2
+
+// rarity returns the weight of a word that some streets have.
+func (x *Index) rarity(count int) float64 {
+	return 0.35 + math.Log(1+float64(x.Streets())/float64(1+max(count, 0)))
+}
+
+// weightOf returns how much a word says, by how many of the streets have it.
+func (s *search) weightOf(text string) float64 {
+	w, known := s.weights[text]
+	if !known {
+		w = s.rarity(0)
+		if i, ok := s.lookUp(text); ok {
+			streets, _ := s.lists(i)
+			w = s.rarity(streets.count)
+		}
+		if commonWords[text] {
+			w = min(w, commonWeight)
+		}
+		s.weights[text] = w
+	}
+	return w
+}
+
+// candidate is a street that may be meant.
+type candidate struct {
+	streetRecord
+	score float64 // of its words
+	last  int     // the last token that added to it
+	added float64 // what it added
+
+	total  float64
+	number int // the token that is the house number; -1 for none
+	house  house
+	exact  Kind
+	city   bool // the city or the postal code is confirmed
+	whole  bool
+	from   int // the tokens of the street's name
+	to     int
+}
+
+// run returns the candidates, the best first.
+func (s *search) run() []*candidate {
+	s.matchPlaces()
+	found := s.collect()
+	all := make([]*candidate, 0, len(found))
+	for id, c := range found {
+		rec, ok := s.Index.street(id)
+		if !ok {
+			continue
+		}
+		c.streetRecord = rec
+		c.score += 2.5*s.places[rec.place] + 3*s.codeScore(rec.code) + s.bias(rec.at)
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	all = all[:min(len(all), maxScored)]
+	all = slices.DeleteFunc(all, func(c *candidate) bool { return !s.judge(c) })
+	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Compare(b.total, a.total) })
+	return all
+}
+
+// matchPlaces finds the cities that the query names.
+func (s *search) matchPlaces() {
+	s.places = map[uint32]float64{}
+	matched := map[uint32]float64{}
+	for i, t := range s.city {
+		if t.unit || t.isNum && s.query.Line != "" {
+			continue
+		}
+		best := map[uint32]float64{}
+		for _, o := range s.options(t, i == len(s.city)-1) {
+			_, places := s.lists(o.word)
+			places.each(func(id uint32) { best[id] = max(best[id], o.quality*float64(len(t.text))) })
+		}
+		for id, q := range best {
+			matched[id] += q
+		}
+	}
+	for id, q := range matched {
+		p, ok := s.place(id)
+		if !ok {
+			continue
+		}
+		for _, name := range p.names {
+			length := 0
+			for _, w := range wordsOf(name) {
+				length += len(w)
+			}
+			if length > 0 {
+				s.places[id] = max(s.places[id], min(q/float64(length), 1))
+			}
+		}
+	}
+}
+
+// collect finds the streets that share words with the query.
+func (s *search) collect() map[uint32]*candidate {
+	found := map[uint32]*candidate{}
+	type list struct {
+		postings
+		token int
+		score float64
+	}
+	var lists []list
+	add := func(token int, o option) {
+		streets, _ := s.lists(o.word)
+		if streets.count > 0 {
+			lists = append(lists, list{streets, token, o.quality * s.rarity(streets.count)})
+		}
+	}
+	for i, t := range s.street {
+		if t.unit {
+			continue
+		}
+		for _, o := range s.options(t, i == len(s.street)-1) {
+			add(i, o)
+		}
+		if i+1 < len(s.street) && !s.street[i+1].unit {
+			if word, ok := s.lookUp(t.text + s.street[i+1].text); ok {
+				add(i, option{word, matchVariant})
+			}
+		}
+	}
+	slices.SortStableFunc(lists, func(a, b list) int { return cmp.Compare(a.count, b.count) })
+	for _, l := range lists {
+		if l.count > maxCommon && len(found) > 0 {
+			break // it says little
+		}
+		l.each(func(id uint32) {
+			c := found[id]
+			if c == nil {
+				if len(found) >= maxCandidates {
+					return
+				}
+				c = &candidate{last: -1}
+				found[id] = c
+			}
+			if c.last == l.token {
+				if l.score > c.added {
+					c.score += l.score - c.added
+					c.added = l.score
+				}
+				return
+			}
+			c.last, c.added = l.token, l.score
+			c.score += l.score
+		})
+	}
+	return found
+}
+
+func (s *search) codeScore(id uint32) float64 {
+	if len(s.codes) == 0 || id == none {
+		return 0
+	}
+	code, _, _ := s.code(id)
+	plain := plainCode(code)
+	for _, c := range s.codes {
+		if c.plain == plain {
+			return 1
+		}
+	}
+	return 0
+}
+
+// bias returns a score for being near to where addresses are likely, up to 0.5.
+func (s *search) bias(at micro) float64 {
+	best := 0.0
+	for _, p := range s.near {
+		best = max(best, 0.5/(1+p.meters(at)/10_000))
+	}
+	return best
+}
+
+// used marks the tokens that have a meaning.
+type used [maxTokens + 2]bool
+
+// judge compares a candidate with the query word by word. It reports whether the
+// street may be meant.
+func (s *search) judge(c *candidate) bool {
+	c.total, c.number = 0, -1
+	for _, name := range split(s.string(c.names)) {
+		one := *c
+		if s.judgeName(&one, name) && one.total > c.total {
+			*c = one
+		}
+	}
+	return c.total > 0
+}
+
+// The weights of what is compared.
+const (
+	forName    = 3.0
+	forCity    = 0.8
+	forCode    = 1.0
+	forNumber  = 0.6
+	leastName  = 0.55
+	leastTotal = 0.35
+)
+
+func (s *search) judgeName(c *candidate, name string) bool {
+	words := wordsOf(name)
+	if len(words) == 0 {
+		return false
+	}
+	var taken used
+	sum, matched, missed := 0.0, 0.0, 0
+	c.from, c.to = len(s.street), 0
+	for k := 0; k < len(words); k++ {
+		weight := s.weightOf(words[k])
+		sum += weight
+		quality, from, to := s.matchWord(words[k], taken)
+		if quality < matchVariant && k+1 < len(words) { // Kärntnerstraße for Kärntner Straße
+			if joined, at, end := s.matchWord(words[k]+words[k+1], taken); joined > quality && joined > 0 {
+				quality, from, to = joined, at, end
+				k++
+				sum += s.weightOf(words[k])
+				weight += s.weightOf(words[k])
+			}
+		}
+		if quality == 0 {
+			missed++
+			continue
+		}
+		matched += weight * quality
+		for i := from; i < to; i++ {
+			taken[i] = true
+		}
+		c.from, c.to = min(c.from, from), max(c.to, to)
+	}
+	share := matched / sum
+	if share < leastName {
+		return false
+	}
+	city, code, askedCity := s.judgePlace(c, &taken)
+	number := s.judgeNumber(c, &taken)
+	extra, all, whole := s.leftOver(taken)
+	c.whole = whole
+	spread := float64(c.to-c.from-(len(words)-missed)) * 0.05
+	most := forName
+	total := forName * (share - min(max(spread, 0), 0.2))
+	if askedCity {
+		most += forCity
+		total += forCity * city
+	}
+	if len(s.codes) > 0 {
+		most += forCode
+		total += forCode * code
+	}
+	if c.number >= 0 || number > 0 {
+		most += forNumber
+		total += forNumber * number
+	}
+	if all > 0 {
+		total -= 1.6 * extra / all
+	}
+	c.city = city >= 0.6 || code > 0
+	c.total = total/most + 0.02*s.bias(c.at)
+	return c.total >= leastTotal
+}
+
+// matchWord returns how well the best token matches a word of a name, and which
+// tokens these are.
+func (s *search) matchWord(w string, taken used) (quality float64, from, to int) {
+	for i, t := range s.street {
+		if taken[i] || t.unit && t.text != w {
+			continue
+		}
+		q := s.compare(t, w, i == len(s.street)-1)
+		if q > quality {
+			quality, from, to = q, i, i+1
+		}
+		if i+1 < len(s.street) && !taken[i+1] && len(w) > len(t.text) && quality < matchVariant && strings.HasPrefix(w, t.text) && t.text+s.street[i+1].text == w {
+			quality, from, to = matchVariant, i, i+2
+		}
+	}
+	return quality, from, to
+}
+
+// compare returns how well a token matches a word.
+func (s *search) compare(t token, w string, last bool) float64 {
+	if t.text == w {
+		return matchExact
+	}
+	if slices.Contains(t.variants, w) {
+		return matchVariant
+	}
+	if last && s.query.Prefix && len(t.text) > 0 && strings.HasPrefix(w, t.text) {
+		return matchPrefix
+	}
+	if t.short && strings.HasPrefix(w, t.text) {
+		return matchShort
+	}
+	if !t.spelled() {
+		return 0
+	}
+	if len(w) == 2 && len(t.text) == 2 && w[0] == t.text[1] && w[1] == t.text[0] {
+		return matchShort
+	}
+	if most := mistakes(len([]rune(t.text))); most > 0 {
+		edits := most + 1
+		for _, form := range t.forms() {
+			edits = min(edits, editDistance(form, w, most))
+		}
+		if edits <= most {
+			return editQuality(max(edits, 1))
+		}
+	}
+	return 0
+}
+
+// spelled reports whether a token can be misspelled, which house numbers are not: 12
+// or 12b, but 7ht may be 7th.
+func (t token) spelled() bool { return !t.isNum || len(strings.Trim(t.text, "0123456789")) > 1 }
+
+// forms returns the spellings of a token: what looks like an accented letter may be a
+// mistake.
+func (t token) forms() []string {
+	if t.raw == "" {
+		return []string{t.text}
+	}
+	return []string{t.text, t.raw}
+}
+
+// judgePlace returns how well the city and the postal code match, and whether the
+// query names a city. It marks their tokens as used.
+func (s *search) judgePlace(c *candidate, taken *used) (city, code float64, asked bool) {
+	plain := ""
+	if text, _, _ := s.code(c.code); text != "" {
+		plain = plainCode(text)
+	}
+	for _, w := range s.codes {
+		if w.plain != plain || plain == "" {
+			continue
+		}
+		free := true
+		for k := w.from; k < w.to; k++ {
+			free = free && !taken[k]
+		}
+		if !free {
+			continue
+		}
+		for k := w.from; k < w.to; k++ {
+			taken[k] = true
+		}
+		code = 1
+		break
+	}
+	if s.query.Line == "" {
+		return s.places[c.place], code, len(s.city) > 0
+	}
+	city = s.places[c.place]
+	if city == 0 {
+		// Other words may name a city that is not in the index.
+		return 0, code, s.hasFree(*taken)
+	}
+	p, _ := s.place(c.place)
+	best := used{}
+	bestShare := 0.0
+	for _, name := range p.names {
+		mark := *taken
+		words := wordsOf(name)
+		sum, got := 0.0, 0.0
+		for _, w := range words {
+			sum += float64(len(w))
+			for i, t := range s.street {
+				if mark[i] || t.isNum || t.unit {
+					continue
+				}
+				if q := s.compare(t, w, i == len(s.street)-1); q > 0 {
+					mark[i] = true
+					got += q * float64(len(w))
+					break
+				}
+			}
+		}
+		if sum > 0 && got/sum > bestShare {
+			bestShare, best = got/sum, mark
+		}
+	}
+	if bestShare > 0 {
+		*taken = best
+	}
+	return bestShare, code, bestShare > 0 || s.hasFree(*taken)
+}
+
+// hasFree reports whether a word of the line has no meaning yet.
+func (s *search) hasFree(taken used) bool {
+	for i, t := range s.street {
+		if !taken[i] && !t.isNum && !t.unit && !t.known {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeNumber finds the house. It returns how well its number matches.
+func (s *search) judgeNumber(c *candidate, taken *used) float64 {
+	type choice struct {
+		token, away int
+		number      houseNumber
+		letter      int // a token with the letter of the number; -1 for none
+	}
+	var choices []choice
+	for i, t := range s.street {
+		if !t.isNum || taken[i] || t.unit {
+			continue
+		}
+		away := 0
+		if t.part >= 0 {
+			away = max(c.from-i-1, i-c.to, 0)
+			if c.from < len(s.street) && s.street[c.from].part != t.part {
+				away++
+			}
+		}
+		choices = append(choices, choice{i, away, t.number, -1})
+		// 85 A
+		if k := i + 1; k < len(s.street) && !taken[k] && len(s.street[k].text) == 1 && s.street[k].part == t.part && t.number.suffix == "" && !s.street[k].isNum {
+			lettered := t.number
+			lettered.suffix = s.street[k].text
+			choices = append(choices, choice{i, away, lettered, k})
+		}
+	}
+	if len(choices) == 0 {
+		return 0
+	}
+	best, bestScore := -1, 0.0
+	var bestHouse house
+	for i, ch := range choices {
+		if ch.away > 3 {
+			continue
+		}
+		h, quality, ok := s.findHouse(c.streetRecord, ch.number)
+		if !ok {
+			quality = 0.2
+		}
+		if score := quality - 0.12*float64(ch.away); best < 0 || score > bestScore {
+			best, bestScore, bestHouse = i, score, h
+			c.exact = KindStreet
+			switch {
+			case ok && quality >= 0.9 && h.ranged:
+				c.exact = KindRange
+			case ok && quality >= 0.9:
+				c.exact = KindHouse
+			case ok:
+				c.exact = KindNearby
+			}
+		}
+	}
+	if best < 0 {
+		return 0
+	}
+	c.number, c.house = choices[best].token, bestHouse
+	taken[choices[best].token] = true
+	if k := choices[best].letter; k >= 0 {
+		taken[k] = true
+	}
+	return max(bestScore, 0)
+}
+
+// findHouse returns the house with a number, or the nearest one, and how well its
+// number matches.
+func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality float64, ok bool) {
+	nearest := math.Inf(1)
+	x.houses(s, func(h house) bool {
+		q := 0.0
+		switch end := h.number.last(); {
+		case h.number == n:
+			q = 1
+		case sameSuffix(h.number, n):
+			q = 0.99
+		case h.number.value == n.value && end > n.value:
+			q = 0.97 // 5 is in 5-11
+		case end > h.number.value && n.value > h.number.value && n.value <= end && (n.value-h.number.value)%2 == 0:
+			q = 0.95
+		case n.last() > n.value && h.number.value >= n.value && h.number.value <= n.last():
+			q = 0.94 - 0.0001*float64(h.number.value-n.value) // 5-11 was requested, 5 exists
+		case h.number.value == n.value && (h.number.suffix == "" || n.suffix == ""):
+			q = 0.92
+		}
+		if h.ranged {
+			q -= 0.005
+		}
+		if q > quality {
+			best, quality, ok = h, q, true
+		}
+		if quality < 0.9 {
+			away := math.Abs(float64(h.number.value) - float64(n.value))
+			if (h.number.value-n.value)%2 != 0 {
+				away += 2.5 // the other side of the street
+			}
+			if h.number.value == n.value {
+				away = 0.5
+			}
+			if away < nearest {
+				nearest = away
+				best, quality, ok = h, 0.55/(1+away/100), true
+			}
+		}
+		return quality < 1
+	})
+	return best, quality, ok
+}
+
+// sameSuffix compares numbers without punctuation: 12-b equals 12b.
+func sameSuffix(a, b houseNumber) bool {
+	return a.value == b.value && a.suffix != "" && b.suffix != "" && strings.EqualFold(plainCode(a.suffix), plainCode(b.suffix))
+}
+
+// leftOver returns the weight of the words without a meaning, and of all, and whether
+// every word has one.
+func (s *search) leftOver(taken used) (extra, all float64, whole bool) {
+	whole = true
+	for i, t := range s.street {
+		weight := 1.0
+		switch {
+		case t.unit || t.known && !taken[i]:
+			continue
+		case t.isNum:
+			weight = 0.3
+		case len(t.text) <= 2:
+			weight = 0.3
+		}
+		all += weight
+		if !taken[i] {
+			extra += weight
+			whole = whole && weight < 1
+		}
+	}
+	return extra, all, whole
+}
+
+// hits returns the best candidates as hits, each address once.
+func (s *search) hits(best []*candidate, limit int) (hits []Hit) {
+	slices.SortStableFunc(best, func(a, b *candidate) int { return cmp.Compare(b.total, a.total) })
+	seen := map[uint32]bool{}
+	for _, c := range best {
+		if seen[c.id] || len(hits) == limit {
+			continue
+		}
+		seen[c.id] = true
+		h := s.hit(c.streetRecord)
+		h.Score, h.Confirmed, h.Whole = min(c.total, 1), c.city, c.whole
+		if c.number >= 0 && c.exact != KindStreet {
+			h.Kind, h.Location, h.Number = c.exact, c.house.at.point(), numberText(c.house.number)
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// numberText returns a house number as it is written.
+func numberText(n houseNumber) string {
+	digits := []byte{}
+	for v := n.value; ; v /= 10 {
+		digits = append(digits, byte('0'+v%10))
+		if v < 10 {
+			break
+		}
+	}
+	slices.Reverse(digits)
+	return string(digits) + strings.ToUpper(n.suffix)
+}
+
+// hit returns the hit for a street as a whole.
+func (x *Index) hit(s streetRecord) Hit {
+	names, _, _ := strings.Cut(x.string(s.names), separator)
+	h := Hit{Street: names, Location: s.at.point(), Guessed: s.guessed}
+	h.PostalCode, _, _ = x.code(s.code)
+	if p, ok := x.place(s.place); ok {
+		h.City, h.State, h.Country = p.names[0], p.state, p.country
+	}
+	return h
+}

@@ -13,7 +13,7 @@ import (
 
 func mapImportCommand() command {
 	return command{
-		name: "map import", args: "FILE...", summary: "Import maps from extracts of OpenStreetMap (.osm.pbf), also while a server is running",
+		name: "map import", args: "FILE...", summary: "Import extracts of OpenStreetMap (.osm.pbf), addresses and postal codes, also while a server is running",
 		examples: []string{"dray map import milan.osm.pbf", "dray map import italy-latest.osm.pbf --name italy --data /var/lib/dray"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			bindMapFolder(f, c)

@@ -167,7 +167,7 @@ func insertion(ctx context.Context, m travel.Itinerary, q travel.EstimateRequest
 			clock = stop.NotBefore
 		}
 		e.Steps = append(e.Steps, travel.EstimateStep{
-			Location: stop.Location, Travel: leg.Duration, Distance: leg.Distance, Service: q.Service, Arrival: clock, Completion: clock.Add(q.Service),
+			Location: stop.Location, Travel: leg.Duration, Distance: leg.Distance, ByFormula: leg.Estimated, Service: q.Service, Arrival: clock, Completion: clock.Add(q.Service),
 		})
 		clock = clock.Add(q.Service)
 	}

@@ -48,6 +48,7 @@ type EstimateStep struct {
 	Location            lastmile.Point
 	Travel              time.Duration   // from the previous stop
 	Distance            lastmile.Meters // from the previous stop
+	ByFormula           bool            // travel time and distance, not by a road network
 	Service             time.Duration
 	Arrival, Completion time.Time
 }

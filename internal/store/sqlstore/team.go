@@ -174,7 +174,7 @@ func (t fleetTx) HubLocations(ctx context.Context, org lastmile.OrganizationID, 
 		if err := r.Scan(&doc); err != nil {
 			return lastmile.Point{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		return form.Location.Point(), err
 	}
 	found, err := collect(ctx, t, scan, `SELECT t.doc FROM hub t WHERE t.org = $1 ORDER BY t.created, t.id LIMIT $2`, org, limit)

@@ -130,9 +130,9 @@ func (a *App) openMaps() {
 	a.maps.report(a.Log, errors.Join(err, problem))
 }
 
-// refreshMaps uses maps that were imported and drops those that were removed or are
+// RefreshMaps uses maps that were imported and drops those that were removed or are
 // damaged.
-func (a *App) refreshMaps(context.Context) error {
+func (a *App) RefreshMaps(context.Context) error {
 	a.openMaps()
 	if err := errors.Join(a.maps.roads.Verify(), a.maps.streets.Verify()); err != nil {
 		a.Log.Error("a map is not used", "error", err)
@@ -171,9 +171,9 @@ func add[T any](names map[string]string, all []mapdata.Loaded[T]) {
 // nodeMapsKey is where nodes that share a database save which maps they use.
 const nodeMapsKey = "nodes/maps"
 
-// shareMaps saves which maps the node uses and compares them with those of other
+// CompareMaps saves which maps the node uses and compares them with those of other
 // nodes. On SQLite there is one node.
-func (a *App) shareMaps(ctx context.Context) error {
+func (a *App) CompareMaps(ctx context.Context) error {
 	if a.Store.Engine() == "sqlite" {
 		return nil
 	}

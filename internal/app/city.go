@@ -72,10 +72,10 @@ func (c *Config) hasTown(folder mapdata.Folder) bool {
 
 // How much of a map a simulation uses.
 const (
-	cityRadius lastmile.Meters = 3500
-	cityCell                   = 0.02 // degrees, to find where most houses are
-	maxDoors                   = 50_000
-	fewDoors                   = 100 // with fewer houses, streets are addresses as well
+	cityRadius = 3500.0 // meters
+	cityCell   = 0.02   // degrees, to find where most houses are
+	maxDoors   = 50_000
+	fewDoors   = 100 // with fewer houses, streets are addresses as well
 )
 
 // City returns the densest part of an imported map, for a simulation.
@@ -84,7 +84,7 @@ func (a *App) City(ctx context.Context, name string) (*simulate.City, error) {
 	if index == nil || roads == nil {
 		return nil, fmt.Errorf("the map %s cannot be used: remove it with dray map remove %s and start again", name, name)
 	}
-	whole, err := a.addressesOf(index)
+	whole, err := addressesOf(index)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func product[T any](l *mapdata.Live[T], name string) *T {
 
 // addressesOf returns the houses of an index and, if there are few, its streets. Of a
 // large index it is some of them.
-func (a *App) addressesOf(index *street.Index) (all []street.Hit, err error) {
+func addressesOf(index *street.Index) (all []street.Hit, err error) {
 	houses, seen := 0, 0
 	count := func(h street.Hit) bool {
 		if h.Kind == street.KindHouse {
@@ -180,14 +180,11 @@ func densest(all []street.Hit) lastmile.Point {
 
 // routeOn returns the way of a vehicle on the roads of a map.
 func routeOn(roads *road.Map, by lastmile.VehicleType, from, to lastmile.Point) ([]lastmile.Point, time.Duration) {
-	profile := road.Car
-	switch by {
-	case lastmile.OnFoot:
-		profile = road.Foot
-	case lastmile.Bicycle:
-		profile = road.Bicycle
-	case lastmile.Truck:
-		profile = road.Truck
+	profile, special := map[lastmile.VehicleType]road.Profile{
+		lastmile.OnFoot: road.Foot, lastmile.Bicycle: road.Bicycle, lastmile.Truck: road.Truck,
+	}[by]
+	if !special {
+		profile = road.Car
 	}
 	found, err := roads.Route(profile, road.Point(from), road.Point(to))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/mapdata"
 	"dray/internal/road"
@@ -109,6 +110,11 @@ func (m *mapFiles) Roads() []*road.Map { return products(m.roads) }
 
 // Streets returns the streets of all maps.
 func (m *mapFiles) Streets() []*street.Index { return products(m.streets) }
+
+// ways returns travel times on the roads of all maps, or by formula.
+func (m *mapFiles) ways(speed float64) *geo.Travel {
+	return &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
+}
 
 func products[T any](l *mapdata.Live[T]) []*T {
 	all := l.All()

@@ -88,10 +88,20 @@ type Consideration struct {
 	Excluded string           // reason; empty if not excluded
 }
 
+// Ruler measures a way by road, and reports whether it is known.
+type Ruler func(by lastmile.VehicleType, way []lastmile.Point) (lastmile.Meters, bool)
+
+// Limits of measuring by road, which costs more than a straight line: how many of
+// the nearest workers are compared, and the locations on the way of each.
+const (
+	maxMeasured = 10
+	maxStops    = 12
+)
+
 // PickWorker chooses the best worker for tasks that must be assigned together;
-// distance is measured to the first of them. It returns the explanation of the
-// choice.
-func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now time.Time) Explanation {
+// distance is measured to the first of them, straight and then, between the nearest
+// workers, with the ruler unless it is nil. It returns the explanation of the choice.
+func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, byRoad Ruler, now time.Time) Explanation {
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
 		c.Queue = without(c.Queue, tasks)
@@ -102,26 +112,60 @@ func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now ti
 		}
 		why.Considered = append(why.Considered, verdict)
 	}
-	slices.SortStableFunc(why.Considered, func(a, b Consideration) int {
-		switch {
-		case a.Measure == nil && b.Measure == nil:
-			return cmp.Compare(a.Worker, b.Worker)
-		case a.Measure == nil:
-			return 1
-		case b.Measure == nil:
-			return -1
-		}
-		return cmp.Or(cmp.Compare(*a.Measure, *b.Measure), cmp.Compare(a.Worker, b.Worker))
-	})
+	slices.SortStableFunc(why.Considered, Consideration.compare)
+	if byRoad != nil {
+		measureByRoad(why.Considered, tasks, candidates, o.Mode, byRoad)
+	}
 	if len(why.Considered) > 0 && why.Considered[0].Measure != nil {
 		why.Chosen = why.Considered[0].Worker
 	}
 	if why.Chosen == "" && len(o.Teams) > 0 && !o.RestrictToTeams {
 		o.Teams = nil
-		return PickWorker(tasks, candidates, o, now)
+		return PickWorker(tasks, candidates, o, byRoad, now)
 	}
 	why.Considered = slices.Clone(why.Considered[:min(len(why.Considered), MaxConsidered)])
 	return why
+}
+
+// compare orders considerations, the nearest worker first.
+func (c Consideration) compare(other Consideration) int {
+	switch {
+	case c.Measure == nil && other.Measure == nil:
+		return cmp.Compare(c.Worker, other.Worker)
+	case c.Measure == nil:
+		return 1
+	case other.Measure == nil:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(*c.Measure, *other.Measure), cmp.Compare(c.Worker, other.Worker))
+}
+
+// measureByRoad measures the nearest workers by road and sorts them again. If the way
+// of one of them is not known, all keep their straight distances, so that equal
+// measures are compared.
+func measureByRoad(sorted []Consideration, tasks []lastmile.Task, candidates []Candidate, mode Mode, byRoad Ruler) {
+	nearest := sorted[:min(len(sorted), maxMeasured)]
+	if end := slices.IndexFunc(nearest, func(c Consideration) bool { return c.Measure == nil }); end >= 0 {
+		nearest = nearest[:end]
+	}
+	measures := make([]lastmile.Meters, len(nearest))
+	for i, one := range nearest {
+		at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Worker.ID == one.Worker })
+		c := candidates[at]
+		c.Queue = without(c.Queue, tasks)
+		way := c.way(tasks[0].Destination.Location, mode)
+		if len(way) > maxStops {
+			return
+		}
+		var known bool
+		if measures[i], known = byRoad(c.Worker.TravelsBy(), way); !known {
+			return
+		}
+	}
+	for i := range nearest {
+		nearest[i].Measure = &measures[i]
+	}
+	slices.SortStableFunc(nearest, Consideration.compare)
 }
 
 // without returns the queue without the given tasks, which would move to its
@@ -209,15 +253,26 @@ func plus(a, b lastmile.Capacities) lastmile.Capacities {
 
 // measure returns the distance of the worker from a location: direct, or
 // through all of the worker's tasks.
-func (c Candidate) measure(place lastmile.Point, mode Mode) lastmile.Meters {
-	at, way := *c.Worker.Whereabouts.Location, lastmile.Meters(0)
+func (c Candidate) measure(place lastmile.Point, mode Mode) (sum lastmile.Meters) {
+	at := *c.Worker.Whereabouts.Location
 	if mode == ByLoad {
 		for _, q := range c.Queue {
-			way += at.Distance(q.Location)
+			sum += at.Distance(q.Location)
 			at = q.Location
 		}
 	}
-	return way + at.Distance(place)
+	return sum + at.Distance(place)
+}
+
+// way returns the locations that measure measures between.
+func (c Candidate) way(place lastmile.Point, mode Mode) []lastmile.Point {
+	way := []lastmile.Point{*c.Worker.Whereabouts.Location}
+	if mode == ByLoad {
+		for _, q := range c.Queue {
+			way = append(way, q.Location)
+		}
+	}
+	return append(way, place)
 }
 
 // Assigned maps the tasks that were assigned to their workers.

@@ -105,7 +105,7 @@ func TestPickingAWorker(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			why := assignment.PickWorker(test.tasks, test.candidates, test.options, testNow)
+			why := assignment.PickWorker(test.tasks, test.candidates, test.options, nil, testNow)
 			if why.Chosen != test.want || why.Task != test.tasks[0].ID || why.Mode != test.options.Mode || !why.At.Equal(testNow) {
 				t.Errorf("chose %q, want %q: %+v", why.Chosen, test.want, why)
 			}
@@ -135,7 +135,7 @@ func TestCapacityIsNotLostToRounding(t *testing.T) {
 		q.Quantity = 0.1
 		c.Queue = append(c.Queue, q)
 	}
-	if why := assignment.PickWorker([]lastmile.Task{tenth}, []assignment.Candidate{c}, assignment.Options{Mode: assignment.ByDistance}, testNow); why.Chosen != "w" {
+	if why := assignment.PickWorker([]lastmile.Task{tenth}, []assignment.Candidate{c}, assignment.Options{Mode: assignment.ByDistance}, nil, testNow); why.Chosen != "w" {
 		t.Errorf("0.1 three times is rejected by a capacity of 0.3: %+v", why)
 	}
 }
@@ -147,7 +147,7 @@ func TestMeasures(t *testing.T) {
 		assignment.ByDistance: 2 * step,
 		assignment.ByLoad:     (3 + 2 + 1) * step, // there, back, and on
 	} {
-		got := *assignment.PickWorker([]lastmile.Task{waiting("t", 2)}, []assignment.Candidate{c}, assignment.Options{Mode: mode}, testNow).Considered[0].Measure
+		got := *assignment.PickWorker([]lastmile.Task{waiting("t", 2)}, []assignment.Candidate{c}, assignment.Options{Mode: mode}, nil, testNow).Considered[0].Measure
 		if diff := got - want; diff > 1 || diff < -1 {
 			t.Errorf("by %s: %.1f m, want %.1f m", mode, got, want)
 		}
@@ -186,12 +186,12 @@ func TestPickingAnyWorkerFromAny(t *testing.T) {
 	chosen := 0
 	for range 3_000 {
 		tasks, candidates, o := situation(random)
-		why := assignment.PickWorker(tasks, candidates, o, testNow)
+		why := assignment.PickWorker(tasks, candidates, o, nil, testNow)
 
 		// The order of the candidates makes no difference.
 		shuffled := slices.Clone(candidates)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if again := assignment.PickWorker(tasks, shuffled, o, testNow); !reflect.DeepEqual(why, again) {
+		if again := assignment.PickWorker(tasks, shuffled, o, nil, testNow); !reflect.DeepEqual(why, again) {
 			t.Fatalf("two orders of the same workers:\n%+v\n%+v", why, again)
 		}
 		best, found := lastmile.WorkerID(""), false
@@ -284,4 +284,51 @@ func measureOf(c assignment.Candidate, tasks []lastmile.Task, mode assignment.Mo
 		way += stops[i].Distance(stop)
 	}
 	return way
+}
+
+// TestPickByRoad compares workers by road where all ways are known.
+func TestPickByRoad(t *testing.T) {
+	at := func(lon float64) *lastmile.Point { return &lastmile.Point{Lon: lon, Lat: 50} }
+	candidate := func(id lastmile.WorkerID, lon float64, queue ...float64) assignment.Candidate {
+		c := assignment.Candidate{Worker: lastmile.Worker{ID: id, Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: at(lon)}}}
+		for _, q := range queue {
+			c.Queue = append(c.Queue, assignment.QueuedTask{ID: "q", Location: *at(q)})
+		}
+		return c
+	}
+	task := lastmile.Task{ID: "t", Destination: lastmile.Destination{Location: *at(0)}}
+	// The river is at 0.015: what is east of it is ten kilometers away.
+	river := func(_ lastmile.VehicleType, way []lastmile.Point) (sum lastmile.Meters, known bool) {
+		for i := 1; i < len(way); i++ {
+			sum += way[i-1].Distance(way[i])
+			if (way[i-1].Lon > 0.015) != (way[i].Lon > 0.015) {
+				sum += 10_000
+			}
+		}
+		return sum, true
+	}
+	unknown := func(lastmile.VehicleType, []lastmile.Point) (lastmile.Meters, bool) { return 0, false }
+	across, here, busy := candidate("across", 0.016), candidate("here", -0.04), candidate("busy", -0.01, 0.02, 0)
+	long := candidate("long", 0.001, make([]float64, 20)...)
+	for name, test := range map[string]struct {
+		candidates []assignment.Candidate
+		mode       assignment.Mode
+		ruler      assignment.Ruler
+		want       lastmile.WorkerID
+	}{
+		"straight":                           {[]assignment.Candidate{across, here}, assignment.ByDistance, nil, "across"},
+		"by road":                            {[]assignment.Candidate{across, here}, assignment.ByDistance, river, "here"},
+		"a way that is not known":            {[]assignment.Candidate{across, here}, assignment.ByDistance, unknown, "across"},
+		"through the tasks by road":          {[]assignment.Candidate{busy, candidate("w", -0.12)}, assignment.ByLoad, river, "w"},
+		"too many tasks to measure":          {[]assignment.Candidate{long, across, here}, assignment.ByLoad, river, "long"},
+		"through no tasks, by distance":      {[]assignment.Candidate{busy, here}, assignment.ByDistance, river, "busy"},
+		"a worker without a location is not": {[]assignment.Candidate{{Worker: lastmile.Worker{ID: "lost"}}, here}, assignment.ByDistance, river, "here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why := assignment.PickWorker([]lastmile.Task{task}, test.candidates, assignment.Options{Mode: test.mode}, test.ruler, testNow)
+			if why.Chosen != test.want {
+				t.Errorf("chose %s, want %s", why.Chosen, test.want)
+			}
+		})
+	}
 }

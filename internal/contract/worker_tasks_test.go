@@ -219,6 +219,7 @@ func TestTeamEstimateContract(t *testing.T) {
 			step := steps[i].(map[string]any)
 			has(t, step, "location", jsonText(want))
 			has(t, step, "serviceTime", 120)
+			has(t, step, "travelSource", "formula")
 			arrival, done := int64(step["arrivalTime"].(float64)), int64(step["completionTime"].(float64))
 			if step["travelTime"].(float64) < 30 || step["distance"].(float64) < 500 || arrival < now+30 || arrival > now+7200 || done != arrival+120 {
 				t.Errorf("step %v", step)

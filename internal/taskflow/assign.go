@@ -116,7 +116,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 					return err
 				}
 			}
-			choices, err = chooseAll(ctx, r, who, ids, known, o, now)
+			choices, err = cs.chooseAll(ctx, r, who, ids, known, o, now)
 			return err
 		})
 		if err != nil {
@@ -140,7 +140,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 		if err != nil {
 			return nil, err
 		}
-		choices, err := chooseAll(ctx, w, who, ids, current, o, now)
+		choices, err := cs.chooseAll(ctx, w, who, ids, current, o, now)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func readCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, o 
 
 // chooseAll finds workers for those of the tasks that are unassigned, and adds the
 // tasks to their lists in the crew.
-func chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, ids []lastmile.TaskID, c *crew, o assignment.Options, now time.Time) ([]choice, error) {
+func (b *Base) chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, ids []lastmile.TaskID, c *crew, o assignment.Options, now time.Time) ([]choice, error) {
 	tasks, err := r.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, i
 				return nil, err
 			}
 		}
-		one := choice{why: pick(task, together, c, o, now), together: together}
+		one := choice{why: b.pick(ctx, task, together, c, o, now), together: together}
 		if one.why.Chosen != "" {
 			assignment.MoveTasks(c.candidates, one.why.Chosen, together)
 			for _, t := range together {
@@ -213,9 +213,9 @@ func chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, i
 }
 
 // pick finds the best worker for a task and its related tasks.
-func pick(task lastmile.Task, together []lastmile.Task, c *crew, o assignment.Options, now time.Time) assignment.Explanation {
+func (b *Base) pick(ctx context.Context, task lastmile.Task, together []lastmile.Task, c *crew, o assignment.Options, now time.Time) assignment.Explanation {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
-	return assignment.PickWorker(append([]lastmile.Task{task}, others...), c.candidates, o, now)
+	return assignment.PickWorker(append([]lastmile.Task{task}, others...), c.candidates, o, b.ruler(ctx), now)
 }
 
 // assign gives tasks to the workers who were chosen for them, and stores the reasons.

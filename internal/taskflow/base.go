@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // Base has what the use cases of this package share: moving tasks between
@@ -16,8 +18,29 @@ import (
 type Base struct {
 	Events *events.Log
 	Now    func() time.Time
+	Ways   Ways
 
 	pause time.Duration // before estimates are refreshed
+}
+
+// Ways returns the legs of ways without asking a service, so that it can be used in
+// transactions: on imported roads, or by formula.
+type Ways interface {
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
+}
+
+// ruler measures ways on imported roads.
+func (b *Base) ruler(ctx context.Context) assignment.Ruler {
+	return func(by lastmile.VehicleType, way []lastmile.Point) (sum lastmile.Meters, known bool) {
+		legs, err := b.Ways.Legs(ctx, by, way)
+		for _, leg := range legs {
+			if leg.Estimated || leg.Duration == travel.Unreachable {
+				return 0, false
+			}
+			sum += leg.Distance
+		}
+		return sum, err == nil
+	}
 }
 
 // transfer moves tasks into a container from the containers they are in. It locks

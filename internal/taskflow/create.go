@@ -174,7 +174,7 @@ func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Princ
 			return "", err
 		}
 	}
-	why := pick(task, family, o.crew, o.Options, now)
+	why := ts.pick(ctx, task, family, o.crew, o.Options, now)
 	if _, err := checkCrew(ctx, w, who.Organization, []choice{{why: why}}, o.crew); err != nil {
 		return "", err
 	}

@@ -184,7 +184,7 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 	if err != nil {
 		return err
 	}
-	if err := measureRoute(ctx, w, plan, tasks); err != nil {
+	if err := rs.measureRoute(ctx, w, plan, tasks); err != nil {
 		return err
 	}
 	if err := w.SaveRoutePlan(ctx, *plan); err != nil {
@@ -280,7 +280,7 @@ func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now t
 
 // measureRoute sets the planned length of a route. It rejects a worker, a team or
 // a hub that is not the organization's.
-func measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
+func (rs *RoutePlans) measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
 	var worker *lastmile.Worker
 	if plan.Worker != "" {
 		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
@@ -309,7 +309,11 @@ func measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, t
 	if err != nil {
 		return err
 	}
-	travel.MeasureRoute(plan, plan.TravelsBy(worker), append(way, end...), service)
+	legs, err := rs.Ways.Legs(ctx, plan.TravelsBy(worker), append(way, end...))
+	if err != nil {
+		return err
+	}
+	travel.MeasureRoute(plan, legs, service)
 	return nil
 }
 

@@ -48,6 +48,7 @@ type EstimateStep struct {
 	Location            lastmile.Point
 	Travel              time.Duration   // from the previous stop
 	Distance            lastmile.Meters // from the previous stop
+	ByFormula           bool            // travel time and distance, not by a road network
 	Service             time.Duration
 	Arrival, Completion time.Time
 }
@@ -127,7 +128,7 @@ func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) 
 		}
 		clock = arrival.Add(q.Service)
 		e.Steps = append(e.Steps, EstimateStep{
-			Location: stop.place, Travel: leg.Duration, Distance: leg.Distance, Service: q.Service, Arrival: arrival, Completion: clock,
+			Location: stop.place, Travel: leg.Duration, Distance: leg.Distance, ByFormula: leg.Estimated, Service: q.Service, Arrival: arrival, Completion: clock,
 		})
 	}
 	return e, true

@@ -43,13 +43,14 @@ func TimeToTask(w lastmile.Worker, t lastmile.Task) *time.Duration {
 	return &eta
 }
 
-// MeasureRoute sets the planned distance and duration of a route plan along its
-// waypoints, including the service time at them.
-func MeasureRoute(p *lastmile.RoutePlan, by lastmile.VehicleType, way []lastmile.Point, service time.Duration) {
+// MeasureRoute sets the planned distance and duration of a route plan with its legs,
+// including the service time at its stops.
+func MeasureRoute(p *lastmile.RoutePlan, legs []Leg, service time.Duration) {
 	p.PlannedDistance, p.PlannedDuration = 0, service
-	for i := 1; i < len(way); i++ {
-		duration, distance := Approximate(by, way[i-1], way[i])
-		p.PlannedDistance += distance
-		p.PlannedDuration += duration
+	for _, leg := range legs {
+		if leg.Duration != Unreachable {
+			p.PlannedDistance += leg.Distance
+			p.PlannedDuration += leg.Duration
+		}
 	}
 }

@@ -107,6 +107,9 @@ type EstimateStep struct {
 	TravelTime Seconds `json:"travelTime" example:"540"`
 	// Estimated distance from the previous stop by road, in meters.
 	Distance int64 `json:"distance" example:"3900"`
+	// What travel time and distance come from: "roads" for a road network, "formula" for an estimate
+	// by formula, where no map is imported and no router is configured.
+	TravelSource string `json:"travelSource" example:"roads"`
 	// Time spent at the stop, in seconds.
 	ServiceTime Seconds `json:"serviceTime" example:"120"`
 	// Unix time in seconds at which the worker would arrive.
@@ -126,8 +129,12 @@ func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
 		Steps: Each(e.Steps, func(s travel.EstimateStep) EstimateStep {
+			source := "roads"
+			if s.ByFormula {
+				source = "formula"
+			}
 			return EstimateStep{
-				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance),
+				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance), TravelSource: source,
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),
 			}
 		}),

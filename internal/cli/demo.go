@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func demoCommand() command {
 	return command{
 		name: "demo", summary: "Serve a demonstration organization with workers on the move",
 		endless:  true,
-		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
+		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8", "dray demo --map copenhagen.osm.pbf --data copenhagen"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.LogFormat, c.LogLevel, c.ShortRetention = "text", slog.LevelWarn, true
 			c.BindStorage(f)
@@ -50,6 +51,7 @@ func demoCommand() command {
 			f.IntVar(&pace.Workers, "workers", 18, "`number` of simulated workers; 0 for none")
 			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which everything that takes time is faster than in real life")
 			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")
+			file := f.String("map", "", "`file` of a city to play in, an extract of OpenStreetMap (.osm.pbf) (default a generated town)")
 			return func(ctx context.Context, inv *invocation) error {
 				if err := checkPace(pace); err != nil {
 					return err
@@ -58,8 +60,12 @@ func demoCommand() command {
 					return usageErrorf("--workers must be at most %d", demoMost)
 				}
 				inv.Config.Speed = pace.Speed
+				where, err := prepareCity(ctx, inv, *file, pace.Seed)
+				if err != nil {
+					return err
+				}
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
-					shown, err := openDemonstration(ctx, a)
+					shown, err := openDemonstration(ctx, a, where)
 					if err == nil && pace.Workers > 0 {
 						err = shown.scaleMessages(ctx, a, pace.Speed)
 					}
@@ -80,14 +86,13 @@ func demoCommand() command {
 type demonstration struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	APIKey       string                  `json:"apiKey"`
-	Starts       uint64                  `json:"starts"` // each start creates different tasks
+	Map          string                  `json:"map,omitempty"` // where it plays; empty for a grid of streets, before there were maps
+	Starts       uint64                  `json:"starts"`        // each start creates different tasks
 }
 
-// openDemonstration creates the demonstration organization, or finds the one of
-// an earlier start.
-func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
-	file := filepath.Join(a.Config.Data, demoFile)
-	var shown demonstration
+// readDemonstration returns the demonstration of an earlier start, if there is one.
+func readDemonstration(data string) (shown demonstration, err error) {
+	file := filepath.Join(data, demoFile)
 	text, err := os.ReadFile(file)
 	switch {
 	case err == nil:
@@ -97,6 +102,51 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return shown, err
 	}
+	return shown, nil
+}
+
+// prepareCity imports the map of the city where the demonstration plays, and returns
+// its name. Workers and tasks of an earlier start are where they are, so that another
+// city needs another data folder.
+func prepareCity(ctx context.Context, inv *invocation, file string, seed uint64) (name string, err error) {
+	before, err := readDemonstration(inv.Config.Data)
+	if err != nil {
+		return "", err
+	}
+	if file == "" && (before.APIKey == "" || before.Map == app.TownMap) {
+		inv.progress.report("the town is built", 0)
+		defer inv.progress.watch("demo")()
+		return app.TownMap, inv.Config.ImportTown(ctx, seed, func(product string, share float64) {
+			inv.progress.report("the town, "+product+" "+bar(share), 0)
+		})
+	}
+	if file == "" {
+		return before.Map, nil
+	}
+	name = app.MapName(file)
+	if before.APIKey != "" && before.Map != name {
+		return "", usageErrorf("the demonstration in %s plays elsewhere; choose another folder with --data", inv.Config.Data)
+	}
+	folder := inv.Config.MapFolder()
+	maps, err := folder.List()
+	if err != nil || slices.ContainsFunc(maps, func(m app.ImportedMap) bool { return m.Name == name }) {
+		return name, err
+	}
+	inv.progress.report(name, 0)
+	defer inv.progress.watch("demo")()
+	_, err = folder.Import(ctx, file, name, func(product string, share float64) {
+		inv.progress.report(name+", "+product+" "+bar(share), 0)
+	})
+	return name, err
+}
+
+// openDemonstration creates the demonstration organization, or finds the one of
+// an earlier start.
+func openDemonstration(ctx context.Context, a *app.App, where string) (demonstration, error) {
+	shown, err := readDemonstration(a.Config.Data)
+	if err != nil {
+		return shown, err
+	}
 	if _, err := a.Keys.Authenticate(ctx, shown.APIKey); err != nil {
 		made, err := a.Organizations.Create(ctx, lastmile.OrganizationDraft{
 			Name: "Demonstration Courier", Country: "US", Timezone: "America/New_York",
@@ -104,20 +154,21 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 		if err != nil {
 			return shown, err
 		}
-		shown = demonstration{Organization: made.Organization.ID, APIKey: made.APIKey}
+		shown = demonstration{Organization: made.Organization.ID, APIKey: made.APIKey, Map: where}
 		_, err = a.Pages.Configure(ctx, shown.Organization, lastmile.PageSettingsChange{Phone: new(demoPhone), NewTimes: new(true)})
 		if err != nil {
 			return shown, err
 		}
 	}
 	shown.Starts++
-	if text, err = json.Marshal(shown); err != nil {
+	text, err := json.Marshal(shown)
+	if err != nil {
 		return shown, err
 	}
 	if err := os.MkdirAll(a.Config.Data, 0o700); err != nil {
 		return shown, err
 	}
-	return shown, os.WriteFile(file, text, 0o600)
+	return shown, os.WriteFile(filepath.Join(a.Config.Data, demoFile), text, 0o600)
 }
 
 // scaleMessages sets the times of text messages to those of the demonstration.
@@ -139,6 +190,14 @@ const startTimeout = 20 * time.Second
 // start moves the workers in the background and prints what to do next.
 func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, inv *invocation) error {
 	var underWay simulate.Active
+	where := "New York"
+	if d.Map != "" {
+		city, err := a.City(ctx, d.Map)
+		if err != nil {
+			return err
+		}
+		o.City, where = city, city.Doors[0].Address.City
+	}
 	if o.Workers > 0 {
 		inv.progress.report("the workers begin their day", 0)
 		defer inv.progress.watch("demo")()
@@ -156,7 +215,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(inv.out, a.Config, o.Workers > 0, underWay)
+	return d.explain(inv.out, a.Config, o.Workers > 0, where, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed
@@ -201,7 +260,7 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 }
 
 // explain prints the instructions.
-func (d demonstration) explain(out io.Writer, c app.Config, moving bool, underWay simulate.Active) error {
+func (d demonstration) explain(out io.Writer, c app.Config, moving bool, where string, underWay simulate.Active) error {
 	url, data := c.URL(), c.Data
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
@@ -213,7 +272,7 @@ Dray is serving a demonstration organization.
 `, url, d.APIKey)
 	if moving {
 		text += fmt.Sprintf(`
-Its workers are at work in New York. See what happens, and where they are:
+Its workers are at work in %[7]s. See what happens, and where they are:
 
   %[5]s tail --data %[6]s
   curl -u %[2]s: '%[1]s/api/v2/workers?filter=name,location,activeTask'
@@ -224,7 +283,7 @@ One worker with a list of tasks is yours to play in the driver app:
   Open        %[1]s/driver
   Phone       %[3]s
   Password    %[4]s
-`, url, d.APIKey, demoVisitor, demoPassword, os.Args[0], data)
+`, url, d.APIKey, demoVisitor, demoPassword, os.Args[0], data, where)
 	}
 	if underWay.Task != "" {
 		text += fmt.Sprintf(`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -104,20 +105,31 @@ func listMaps(ctx context.Context, inv *invocation) error {
 		results = append(results, result)
 		rows.add(m.Name, strings.Join(result.Products, ", "), thousands(result.Bytes), result.Version, formatTime(m.Imported), m.Source)
 	}
-	if inv.Config.Database == "" {
-		return inv.printTable(results, rows, "No map is imported.")
+	byNode, nodes := &table{header: []string{"NODE", "MAPS", "COMPARED WITH OTHER NODES"}}, map[string]any{}
+	if inv.Config.Database != "" {
+		if err := inv.with(ctx, func(a *app.App) error { return addNodes(ctx, a, nodes, byNode) }); err != nil {
+			return err
+		}
 	}
-	return inv.with(ctx, func(a *app.App) error { return listNodeMaps(ctx, inv, a, results, rows) })
+	text := rows.format(inv.out)
+	if len(byNode.rows) > 0 {
+		text += "\n" + byNode.format(inv.out)
+	}
+	if text == "" && !inv.json {
+		_, err := io.WriteString(inv.errs, "No map is imported.\n")
+		return err
+	}
+	return inv.print(map[string]any{"maps": results, "nodes": nodes}, "%s", text)
 }
 
-// listNodeMaps prints the maps of this folder and those of every node.
-func listNodeMaps(ctx context.Context, inv *invocation, a *app.App, results []mapResult, rows *table) error {
+// addNodes adds the maps of every node that shares the database.
+func addNodes(ctx context.Context, a *app.App, results map[string]any, rows *table) error {
 	nodes, err := a.NodeMaps(ctx)
 	if err != nil {
 		return err
 	}
-	byNode := &table{header: []string{"NODE", "MAPS", "COMPARED WITH OTHER NODES"}}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		results[name] = nodes[name].Maps
 		var have []string
 		for _, m := range slices.Sorted(maps.Keys(nodes[name].Maps)) {
 			have = append(have, m+" "+nodes[name].Maps[m])
@@ -126,10 +138,10 @@ func listNodeMaps(ctx context.Context, inv *invocation, a *app.App, results []ma
 		if different := nodes.Differences(name); different != "" {
 			state, as = different, yellow
 		}
-		byNode.add(name, strings.Join(have, ", "), state)
-		byNode.color(2, as)
+		rows.add(name, strings.Join(have, ", "), state)
+		rows.color(2, as)
 	}
-	return inv.print(map[string]any{"maps": results, "nodes": nodes}, "%s\n%s", rows.format(inv.out), byNode.format(inv.out))
+	return nil
 }
 
 func mapRemoveCommand() command {

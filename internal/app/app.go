@@ -73,6 +73,7 @@ type App struct {
 	Feed          *webhook.Feed
 	Tracking      *tracking.Tracker
 	Travel        *geo.Travel
+	Maps          *Maps
 	Uploads       *upload.Uploads
 	Hub           *events.Hub
 	Events        *events.Log
@@ -92,7 +93,6 @@ type App struct {
 	failed   chan error
 
 	ready      *readiness
-	maps       *mapFiles
 	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
@@ -121,7 +121,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	files := openMapFiles(c)
+	files, err := newMaps(c, db, log, now)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	streets := &geo.Streets{Indexes: files.Streets}
 	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
@@ -129,7 +132,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{
-		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), maps: files,
+		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), Maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
@@ -239,7 +242,7 @@ func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
 	if err := a.checkClock(ctx); err != nil {
 		return errors.Join(err, a.listener.Close())
 	}
-	a.openMaps()
+	a.Maps.open()
 	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)

@@ -80,7 +80,7 @@ const (
 
 // City returns the densest part of an imported map, for a simulation.
 func (a *App) City(ctx context.Context, name string) (*simulate.City, error) {
-	index, roads := product(a.maps.streets, name), product(a.maps.roads, name)
+	index, roads := product(a.Maps.streets, name), product(a.Maps.roads, name)
 	if index == nil || roads == nil {
 		return nil, fmt.Errorf("the map %s cannot be used: remove it with dray map remove %s and start again", name, name)
 	}

@@ -33,7 +33,7 @@ func TestTown(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("the extract is left behind: %v, %v", left, err)
 	}
-	if err := p.RefreshMaps(t.Context()); err != nil {
+	if err := p.Maps.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c := p.Organization(t, "Acme")

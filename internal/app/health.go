@@ -40,7 +40,7 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusServiceUnavailable, problem)
 		return
 	}
-	respond(w, http.StatusOK, "ready"+a.maps.readyNote())
+	respond(w, http.StatusOK, "ready"+a.Maps.readyNote())
 }
 
 // readiness finds out whether a node can serve requests: the database responds, its

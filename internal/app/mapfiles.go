@@ -86,8 +86,12 @@ func checked[T interface{ Verify() error }](open func([]byte) (T, error)) func([
 	}
 }
 
-// mapFiles is the imported maps that a node uses.
-type mapFiles struct {
+// Maps is the imported maps that a node uses.
+type Maps struct {
+	log     *slog.Logger
+	db      *sqlstore.Store // where nodes save which maps they use
+	now     func() time.Time
+	node    string // the node's name
 	roads   *mapdata.Live[road.Map]
 	streets *mapdata.Live[street.Index]
 
@@ -95,24 +99,29 @@ type mapFiles struct {
 	problem string                 // the last one that was logged
 }
 
-// openMapFiles opens the imported maps. A problem with them does not prevent the
+// newMaps returns the imported maps. A problem with them does not prevent the
 // start: they are used as soon as it is solved.
-func openMapFiles(c Config) *mapFiles {
+func newMaps(c Config, db *sqlstore.Store, log *slog.Logger, now func() time.Time) (*Maps, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
 	folder := c.MapFolder()
-	return &mapFiles{
+	return &Maps{
+		log: log, db: db, now: now, node: host + " " + c.Listen,
 		roads:   mapdata.NewLive(folder, roadProduct, road.Open, (*road.Map).Verify),
 		streets: mapdata.NewLive(folder, streetProduct, street.Open, (*street.Index).Verify),
-	}
+	}, nil
 }
 
 // Roads returns the roads of all maps.
-func (m *mapFiles) Roads() []*road.Map { return products(m.roads) }
+func (m *Maps) Roads() []*road.Map { return products(m.roads) }
 
 // Streets returns the streets of all maps.
-func (m *mapFiles) Streets() []*street.Index { return products(m.streets) }
+func (m *Maps) Streets() []*street.Index { return products(m.streets) }
 
 // ways returns travel times on the roads of all maps, or by formula.
-func (m *mapFiles) ways(speed float64) *geo.Travel {
+func (m *Maps) ways(speed float64) *geo.Travel {
 	return &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
 }
 
@@ -125,41 +134,41 @@ func products[T any](l *mapdata.Live[T]) []*T {
 	return list
 }
 
-// openMaps uses the maps that were imported. Their content is verified later, so
+// open uses the maps that were imported. Their content is verified later, so
 // that large maps do not delay the start.
-func (a *App) openMaps() {
-	roads, err := a.maps.roads.Refresh()
-	streets, problem := a.maps.streets.Refresh()
+func (m *Maps) open() {
+	roads, err := m.roads.Refresh()
+	streets, problem := m.streets.Refresh()
 	if roads || streets {
-		a.Log.Info("the maps have changed", "maps", a.maps.names())
+		m.log.Info("the maps have changed", "maps", m.names())
 	}
-	a.maps.report(a.Log, errors.Join(err, problem))
+	m.report(errors.Join(err, problem))
 }
 
-// RefreshMaps uses maps that were imported and drops those that were removed or are
+// Refresh uses maps that were imported and drops those that were removed or are
 // damaged.
-func (a *App) RefreshMaps(context.Context) error {
-	a.openMaps()
-	if err := errors.Join(a.maps.roads.Verify(), a.maps.streets.Verify()); err != nil {
-		a.Log.Error("a map is not used", "error", err)
+func (m *Maps) Refresh(context.Context) error {
+	m.open()
+	if err := errors.Join(m.roads.Verify(), m.streets.Verify()); err != nil {
+		m.log.Error("a map is not used", "error", err)
 	}
 	return nil
 }
 
 // report logs a problem, once for as long as it lasts.
-func (m *mapFiles) report(log *slog.Logger, err error) {
+func (m *Maps) report(err error) {
 	problem := ""
 	if err != nil {
 		problem = err.Error()
 	}
 	if problem != "" && problem != m.problem {
-		log.Error("a map cannot be used", "error", err)
+		m.log.Error("a map cannot be used", "error", err)
 	}
 	m.problem = problem
 }
 
 // names returns the versions of the maps in use by name.
-func (m *mapFiles) names() map[string]string {
+func (m *Maps) names() map[string]string {
 	names := map[string]string{}
 	add(names, m.roads.All())
 	add(names, m.streets.All())
@@ -177,24 +186,19 @@ func add[T any](names map[string]string, all []mapdata.Loaded[T]) {
 // nodeMapsKey is where nodes that share a database save which maps they use.
 const nodeMapsKey = "nodes/maps"
 
-// CompareMaps saves which maps the node uses and compares them with those of other
+// Compare saves which maps the node uses and compares them with those of other
 // nodes. On SQLite there is one node.
-func (a *App) CompareMaps(ctx context.Context) error {
-	if a.Store.Engine() == "sqlite" {
+func (m *Maps) Compare(ctx context.Context) error {
+	if m.db.Engine() == "sqlite" {
 		return nil
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		return err
-	}
-	self := host + " " + a.Config.Listen
 	var nodes mapdata.Nodes
-	err = a.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {
-		now := a.Now()
+	err := m.db.Write(ctx, func(w *sqlstore.Tx) (err error) {
+		now := m.now()
 		if nodes, err = readNodeMaps(ctx, w, now); err != nil {
 			return err
 		}
-		nodes[self] = mapdata.Node{Seen: now, Maps: a.maps.names()}
+		nodes[m.node] = mapdata.Node{Seen: now, Maps: m.names()}
 		value, err := nodes.Encode()
 		if err != nil {
 			return err
@@ -204,8 +208,8 @@ func (a *App) CompareMaps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note := nodes.Differences(self)
-	a.maps.note.Store(&note)
+	note := nodes.Differences(m.node)
+	m.note.Store(&note)
 	return nil
 }
 
@@ -218,17 +222,17 @@ func readNodeMaps(ctx context.Context, r *sqlstore.Tx, now time.Time) (mapdata.N
 	return mapdata.ParseNodes(value, now.Add(-shareFor))
 }
 
-// NodeMaps returns the maps of all nodes that share the database.
-func (a *App) NodeMaps(ctx context.Context) (nodes mapdata.Nodes, err error) {
-	err = a.Store.Read(ctx, func(r *sqlstore.Tx) (err error) {
-		nodes, err = readNodeMaps(ctx, r, a.Now())
+// Nodes returns the maps of all nodes that share the database.
+func (m *Maps) Nodes(ctx context.Context) (nodes mapdata.Nodes, err error) {
+	err = m.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
+		nodes, err = readNodeMaps(ctx, r, m.now())
 		return err
 	})
 	return nodes, err
 }
 
 // readyNote returns what /readyz says besides that the node is ready.
-func (m *mapFiles) readyNote() string {
+func (m *Maps) readyNote() string {
 	if note := m.note.Load(); note != nil && *note != "" {
 		return "; the maps of nodes differ: " + *note
 	}

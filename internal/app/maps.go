@@ -14,7 +14,7 @@ import (
 // openMaps returns the geocoder and the source of travel times. Both ask the
 // configured map services and fall back to imported maps, and then to the built-in
 // gazetteer and formula.
-func openMaps(c Config, files *mapFiles, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
+func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already

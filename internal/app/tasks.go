@@ -12,7 +12,7 @@ import (
 // addTasks sets up the use cases of tasks. Submitting a batch signals batches.
 func (a *App) addTasks(newID func() string, batches *events.Wake) {
 	db, now := a.Store, a.Now
-	base := taskflow.Base{Events: a.Events, Now: now, Ways: a.maps.ways(a.Config.Speed)}
+	base := taskflow.Base{Events: a.Events, Now: now, Ways: a.Maps.ways(a.Config.Speed)}
 	creator := taskflow.Creator{
 		Base: base, Book: a.Book, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: a.Config.URL(),

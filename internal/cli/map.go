@@ -124,7 +124,7 @@ func listMaps(ctx context.Context, inv *invocation) error {
 
 // addNodes adds the maps of every node that shares the database.
 func addNodes(ctx context.Context, a *app.App, results map[string]any, rows *table) error {
-	nodes, err := a.NodeMaps(ctx)
+	nodes, err := a.Maps.Nodes(ctx)
 	if err != nil {
 		return err
 	}

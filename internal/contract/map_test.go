@@ -35,7 +35,7 @@ func importTown(t testing.TB, p *apptest.Platform) {
 
 func refreshMaps(t testing.TB, p *apptest.Platform) {
 	t.Helper()
-	if err := p.RefreshMaps(t.Context()); err != nil {
+	if err := p.Maps.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,7 +118,7 @@ func TestMapsOfNodesDiffer(t *testing.T) {
 		compare := func(nodes ...*apptest.Platform) {
 			t.Helper()
 			for _, node := range nodes {
-				if err := node.CompareMaps(t.Context()); err != nil {
+				if err := node.Maps.Compare(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -139,7 +139,7 @@ func TestMapsOfNodesDiffer(t *testing.T) {
 		if got := ready(other); !strings.Contains(got, "has town, which is missing here") {
 			t.Errorf("the node without is %q", got)
 		}
-		nodes, err := p.NodeMaps(t.Context())
+		nodes, err := p.Maps.Nodes(t.Context())
 		if err != nil || len(nodes) != 2 {
 			t.Errorf("the nodes are %v, %v", nodes, err)
 		}
@@ -150,7 +150,7 @@ func TestMapsOfNodesDiffer(t *testing.T) {
 		}
 		p.Advance(10 * time.Minute)
 		compare(p)
-		if nodes, err := p.NodeMaps(t.Context()); err != nil || len(nodes) != 1 {
+		if nodes, err := p.Maps.Nodes(t.Context()); err != nil || len(nodes) != 1 {
 			t.Errorf("a node that is gone is among %v, %v", nodes, err)
 		}
 	})
@@ -185,4 +185,3 @@ func TestDamagedImportKeepsTheMap(t *testing.T) {
 		}
 	}
 }
-

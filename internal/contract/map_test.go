@@ -185,4 +185,3 @@ func TestDamagedImportKeepsTheMap(t *testing.T) {
 		}
 	}
 }
-

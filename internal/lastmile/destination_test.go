@@ -2,6 +2,7 @@ package lastmile_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestAnUnparsedLineWinsOverAllButNameAndApartment(t *testing.T) {
 		Unparsed: "543 Howard St, San Francisco", Language: "US",
 	}.Query("DE")
 	want := lastmile.AddressQuery{Address: lastmile.Address{Name: "Dock", Apartment: "5"}, Unparsed: "543 Howard St, San Francisco", Language: "US", Country: "DE"}
-	if q != want {
+	if !reflect.DeepEqual(q, want) {
 		t.Errorf("asks for %+v, want %+v", q, want)
 	}
 }

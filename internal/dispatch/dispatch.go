@@ -223,6 +223,12 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		if d.Team != "" && !slices.Contains(list.Teams, d.Team) {
 			add("worker %s is no longer in the team", route.Worker)
 		}
+		if list.TravelsBy() != route.Vehicle {
+			add("worker %s has another vehicle", route.Worker)
+		}
+		if planning.Capacity(list) != route.Capacity {
+			add("worker %s has another capacity", route.Worker)
+		}
 		for _, id := range missing(route.Before, list.Tasks) {
 			add("task %s is no longer on the list of worker %s", id, route.Worker)
 		}
@@ -282,7 +288,14 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 				add("task %s would be later than allowed, because the plan is %s old", stop.Task, now.Sub(d.Ended).Round(time.Second))
 			}
 		}
-		tasks, err := r.TasksOf(ctx, d.Organization, ids)
+		left, err := r.Unfinished(ctx, d.Organization, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range missing(ids, left) {
+			add("task %s was completed or deleted", id)
+		}
+		tasks, err := r.TasksOf(ctx, d.Organization, left)
 		if err != nil {
 			return err
 		}
@@ -302,6 +315,9 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 			}
 			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
 				add("task %s has another quantity", t.ID)
+			}
+			if len(t.Dependencies) != len(was.Dependencies) || len(missing(t.Dependencies, was.Dependencies)) > 0 {
+				add("task %s has other dependencies", t.ID)
 			}
 		}
 	}

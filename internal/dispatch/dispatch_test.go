@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/dispatch"
+	crew "dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
@@ -297,6 +298,45 @@ func TestTasksThatChangeAfterADryRun(t *testing.T) {
 			}
 			if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err == nil {
 				t.Error("the plan is applied")
+			}
+		})
+	}
+}
+
+// TestDependenciesWorkersAndDeletionsAfterADryRun lists what else a plan was made with.
+func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
+	for want, change := range map[string]func(t *testing.T, f *fleet) error{
+		"was completed or deleted": func(t *testing.T, f *fleet) error {
+			return f.Tasks.Delete(t.Context(), f.Principal, f.tasks[0])
+		},
+		"has other dependencies": func(t *testing.T, f *fleet) error {
+			change := lastmile.TaskChange{Dependencies: &[]lastmile.TaskID{f.tasks[1]}}
+			_, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: change})
+			return err
+		},
+		"has another capacity": func(t *testing.T, f *fleet) error {
+			_, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], crew.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: lastmile.WorkerChange{Capacity: new(7.0)}}})
+			return err
+		},
+		"has another vehicle": func(t *testing.T, f *fleet) error {
+			change := lastmile.WorkerChange{Vehicle: &lastmile.VehicleChange{Type: new(string(lastmile.Bicycle))}}
+			_, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], crew.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: change}})
+			return err
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			f := newFleet(t, 1, 2)
+			id := f.start(t, planning.Request{DryRun: true})
+			f.end(t, id)
+			if err := change(t, f); err != nil {
+				t.Fatal(err)
+			}
+			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || !strings.Contains(strings.Join(changes, "; "), want) {
+				t.Errorf("the changes are %q: %v", changes, err)
+			}
+			_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
+			if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.Conflict("").Code || !strings.Contains(rejected.Cause, want) {
+				t.Errorf("applying it: %v", err)
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func (ds *Dispatches) Estimate(ctx context.Context, who lastmile.Principal, id l
 // estimate returns the estimate of the member who would finish first, and reports whether
 // there is one.
 func (ds *Dispatches) estimate(ctx context.Context, members []travel.Itinerary, q travel.EstimateRequest) (best travel.Estimate, found bool, err error) {
-	for _, m := range nearest(members, q) {
+	for _, m := range members {
 		legs, err := ds.insertionLegs(ctx, m, q)
 		if err != nil {
 			return best, false, err
@@ -62,7 +62,7 @@ func (ds *Dispatches) estimate(ctx context.Context, members []travel.Itinerary, 
 	return best, found, nil
 }
 
-// members returns the workers of a team who are on duty, with their tasks. It adds the
+// members returns the nearest workers of a team who are on duty, with their tasks. It adds the
 // organization's experience to the request.
 func (ds *Dispatches) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *travel.EstimateRequest) (members []travel.Itinerary, err error) {
 	err = ds.Store.Read(ctx, func(r Reader) error {
@@ -79,12 +79,14 @@ func (ds *Dispatches) members(ctx context.Context, who lastmile.Principal, id la
 		}
 		members = members[:0]
 		for _, worker := range workers {
-			route := worker.Route()
-			tasks, err := r.TasksOf(ctx, who.Organization, route[:min(len(route), planning.MaxTasksPerRoute)])
-			if err != nil {
+			members = append(members, travel.Itinerary{Worker: worker})
+		}
+		members = nearest(members, *q)
+		for i, m := range members {
+			route := m.Worker.Route()
+			if members[i].Tasks, err = r.TasksOf(ctx, who.Organization, route[:min(len(route), planning.MaxTasksPerRoute)]); err != nil {
 				return err
 			}
-			members = append(members, travel.Itinerary{Worker: worker, Tasks: tasks})
 		}
 		trips, err := r.Trips(ctx, who.Organization, travel.LearnedTrips)
 		q.Experience = travel.Learn(trips, ds.Speed)

@@ -34,7 +34,7 @@ func (byFormula) Matrix(context.Context, lastmile.VehicleType, []lastmile.Point,
 func estimateOf(t *testing.T, by Travel, q travel.EstimateRequest, members ...travel.Itinerary) (travel.Estimate, bool) {
 	t.Helper()
 	ds := &Dispatches{Travel: by, Now: func() time.Time { return estimateNow }}
-	e, found, err := ds.estimate(t.Context(), members, q)
+	e, found, err := ds.estimate(t.Context(), nearest(members, q), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +141,86 @@ func TestEstimatesAreTheBestInsertions(t *testing.T) {
 		}
 		if arrival := got.Steps[0].Arrival.Sub(estimateNow); (arrival - want).Abs() > 10*time.Second {
 			t.Errorf("the worker with %d tasks arrives after %v, best after %v", len(m.Tasks), arrival, want)
+		}
+	}
+}
+
+// TestEstimatesOfPairsAreTheBestInsertions compares estimates of a pickup and its drop-off
+// with all positions among tasks with windows, the first of which may be active.
+func TestEstimatesOfPairsAreTheBestInsertions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	anywhere := func() lastmile.Point {
+		return lastmile.Point{Lon: -73.9 + rng.Float64()/10, Lat: 40.7 + rng.Float64()/10}
+	}
+	for range 200 {
+		at, pickup, dropoff := anywhere(), anywhere(), anywhere()
+		m := travel.Itinerary{Worker: lastmile.Worker{ID: "a", Vehicle: &lastmile.Vehicle{Type: lastmile.Car}, Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: &at}}}
+		for i := range rng.IntN(8) {
+			task := lastmile.Task{Destination: lastmile.Destination{Location: anywhere()}, ServiceTime: new(time.Duration(rng.IntN(5)) * time.Minute)}
+			if i == 0 && rng.IntN(2) == 0 {
+				task.State = lastmile.TaskActive
+			}
+			if rng.IntN(2) == 0 {
+				task.CompleteBefore = estimateNow.Add(time.Duration(rng.IntN(120)) * time.Minute)
+			}
+			m.Tasks = append(m.Tasks, task)
+		}
+		q := travel.EstimateRequest{Pickup: &pickup, Dropoff: &dropoff, Service: time.Minute, PickupTime: estimateNow.Add(time.Duration(rng.IntN(60)) * time.Minute)}
+		got, found := estimateOf(t, byFormula{}, q, m)
+		if !found {
+			t.Fatal("no estimate")
+		}
+		type cost struct{ late, travel time.Duration }
+		var least, ours *cost
+		first := 0
+		if len(m.Tasks) > 0 && m.Tasks[0].State == lastmile.TaskActive {
+			first = 1
+		}
+		for i := first; i <= len(m.Tasks); i++ {
+			for j := i; j <= len(m.Tasks); j++ {
+				var (
+					c        cost
+					arrivals []time.Time
+				)
+				from, clock := at, estimateNow
+				visit := func(to lastmile.Point, after, before time.Time, service time.Duration) {
+					takes, _ := travel.Approximate(lastmile.Car, from, to)
+					takes = (takes + time.Second - 1).Truncate(time.Second)
+					from, clock, c.travel = to, clock.Add(takes), c.travel+takes
+					if clock.Before(after) {
+						clock = after
+					}
+					if !before.IsZero() {
+						c.late += max(clock.Sub(before), 0)
+					}
+					arrivals = append(arrivals, clock)
+					clock = clock.Add(service)
+				}
+				var stops []time.Time
+				for n := 0; n <= len(m.Tasks); n++ {
+					if n == i {
+						visit(pickup, q.PickupTime, time.Time{}, q.Service)
+						stops = append(stops, arrivals[len(arrivals)-1])
+					}
+					if n == j {
+						visit(dropoff, time.Time{}, time.Time{}, q.Service)
+						stops = append(stops, arrivals[len(arrivals)-1])
+					}
+					if n < len(m.Tasks) {
+						visit(m.Tasks[n].Destination.Location, time.Time{}, m.Tasks[n].CompleteBefore, *m.Tasks[n].ServiceTime)
+					}
+				}
+				less := func(a, b *cost) bool { return b == nil || a.late < b.late || a.late == b.late && a.travel < b.travel }
+				if less(&c, least) {
+					least = &c
+				}
+				if stops[0].Sub(got.Steps[0].Arrival).Abs() <= 10*time.Second && stops[1].Sub(got.Steps[1].Arrival).Abs() <= 10*time.Second && less(&c, ours) {
+					ours = &c
+				}
+			}
+		}
+		if ours == nil || *ours != *least {
+			t.Errorf("with %d tasks, the estimate costs %+v, the best %+v", len(m.Tasks), ours, least)
 		}
 	}
 }

@@ -114,7 +114,8 @@ type ReplanWriter interface {
 	// planned again, at a time and not before the pause after the last run is over. It does
 	// nothing if the organization has not enabled that, or if it is requested already.
 	RequestReplan(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID, worker lastmile.WorkerID, r lastmile.Replan, at time.Time) error
-	// SaveReplanning saves how an organization has routes planned again.
+	// SaveReplanning saves how an organization has routes planned again. Runs that wait
+	// for the end of the pause wait for that of the new one.
 	SaveReplanning(ctx context.Context, org lastmile.OrganizationID, s assignment.Replanning) error
 	// SaveReplanSchedule saves when the routes of a team are planned again. It runs in the
 	// transaction that ends the lease.

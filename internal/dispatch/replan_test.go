@@ -222,6 +222,34 @@ func TestReplanningLeavesGoodRoutesAlone(t *testing.T) {
 	}
 }
 
+// TestReplanningThatIsNotApplied reports no change of a route that stayed as it was,
+// because its worker got another task while it was planned.
+func TestReplanningThatIsNotApplied(t *testing.T) {
+	f := newFleet(t, 1, 0)
+	ada := lastmile.WorkerContainer(f.workers[0])
+	for _, east := range []float64{8000, 500, 7000, 1000} {
+		f.add(t, ada, east, time.Time{})
+	}
+	f.enable(t, assignment.ReplanningChange{Interval: new(time.Hour)})
+	before := f.list(t, f.workers[0])
+	f.dispatches.Travel = &changing{Travel: f.dispatches.Travel, change: func(int) { f.add(t, ada, 100, time.Time{}) }}
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, before[0], lastmile.TaskDraft{Change: lastmile.TaskChange{Notes: new("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	f.Triggers(t)
+	f.pass(t, 10*time.Second, time.Second)
+	if got := f.list(t, f.workers[0]); !slices.Equal(got[:4], before) {
+		t.Fatalf("the list is %v", got)
+	}
+	d := f.runs(t)[0]
+	if d.Status != lastmile.DispatchSucceeded || d.Replan.Changed || len(d.Plan.Routes[0].Stops) > 0 || len(d.Plan.Unplanned) != 4 {
+		t.Errorf("the run is %s %+v with %+v", d.Status, d.Replan, d.Plan)
+	}
+	if got := f.Triggers(t); slices.Contains(got, "autoDispatchJobCompleted") {
+		t.Errorf("the triggers are %v", got)
+	}
+}
+
 func TestReplanningMovesOnlyWhatItMay(t *testing.T) {
 	f := newFleet(t, 1, 0)
 	far := f.Worker(t, "far", &lastmile.Point{Lon: -73.99 + 20_000.0/84_000, Lat: 40.73}, f.team).Worker

@@ -321,8 +321,14 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 		if ended.Plan, left, err = asApplied(ctx, w, d); err != nil {
 			return err
 		}
+		if d.Rounds == 1 && d.Replan != nil { // the plan may be better without having been applied
+			replan := *d.Replan
+			changed, _ := steps(ended.Plan)
+			replan.Changed = replan.Changed && len(changed) > 0
+			ended.Replan = &replan
+		}
 		if left && !d.DryRun && d.Rounds < maxRounds {
-			return ds.planAgain(ctx, w, d)
+			return ds.planAgain(ctx, w, d, ended.Replan)
 		}
 		event := ended.Complete(ds.Now())
 		return ds.end(ctx, w, ended, event)
@@ -330,8 +336,8 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 }
 
 // planAgain makes a dispatch plan its routes once more.
-func (ds *Dispatches) planAgain(ctx context.Context, w Writer, d lastmile.Dispatch) error {
-	d.Status = lastmile.DispatchRunning
+func (ds *Dispatches) planAgain(ctx context.Context, w Writer, d lastmile.Dispatch, replan *lastmile.Replan) error {
+	d.Status, d.Replan = lastmile.DispatchRunning, replan
 	if err := w.SaveDispatch(ctx, d); err != nil {
 		return err
 	}
@@ -426,7 +432,7 @@ func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.W
 }
 
 // asApplied returns a plan without the tasks that are not where it puts them: those were
-// moved, started or deleted while it was made. left reports whether some of them could
+// moved, started or deleted while it was made, or are in the order of before. left reports whether some of them could
 // still be assigned.
 func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmile.DispatchPlan, left bool, err error) {
 	plan = d.Plan
@@ -445,6 +451,15 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 			}
 			left = left || len(waiting) > 0
 		}
+		inOrder, err := isInOrder(ctx, w, d, route.Worker, missing(ids, gone))
+		if err != nil {
+			return plan, false, err
+		}
+		if !inOrder {
+			gone = slices.DeleteFunc(ids, func(id lastmile.TaskID) bool {
+				return !slices.Contains(gone, id) && !slices.Contains(route.Before, id)
+			})
+		}
 		plan.Routes[i].Stops = slices.DeleteFunc(slices.Clone(route.Stops), func(s lastmile.DispatchStop) bool { return slices.Contains(gone, s.Task) })
 		for _, id := range gone {
 			plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: id, Reasons: []lastmile.DispatchReason{{
@@ -453,4 +468,13 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 		}
 	}
 	return plan, left, nil
+}
+
+// isInOrder reports whether a worker has tasks in an order.
+func isInOrder(ctx context.Context, r Reader, d lastmile.Dispatch, worker lastmile.WorkerID, ids []lastmile.TaskID) (bool, error) {
+	if len(ids) == 0 {
+		return true, nil
+	}
+	list, err := r.Container(ctx, d.Organization, lastmile.WorkerContainer(worker))
+	return slices.Equal(ids, slices.DeleteFunc(list.Tasks, func(id lastmile.TaskID) bool { return !slices.Contains(ids, id) })), err
 }

@@ -98,6 +98,9 @@ type DispatchRoute struct {
 	Stops  []DispatchStop
 	Cost   DispatchCost
 	Before []TaskID // the worker's list when the plan was made
+
+	Vehicle  VehicleType // as planned with
+	Capacity [4]float64  // likewise; the additional ones last
 }
 
 // DispatchStop is a task of a route.
@@ -165,6 +168,7 @@ type DispatchTask struct {
 	Destination                   DestinationID
 	Recipient                     RecipientID    // empty for none
 	ServiceTime                   *time.Duration // nil if none was sent
+	Dependencies                  []TaskID
 }
 
 // Complete ends a dispatch whose plan was applied.

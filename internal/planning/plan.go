@@ -166,7 +166,7 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left)}
 	routes := make([]lastmile.DispatchRoute, len(m.crew))
 	for i, c := range m.crew {
-		routes[i].Worker = c.Worker.ID
+		routes[i].Worker, routes[i].Vehicle, routes[i].Capacity = c.Worker.ID, c.Worker.TravelsBy(), Capacity(c.Worker)
 		for _, t := range c.Tasks {
 			if t.State != lastmile.TaskActive {
 				routes[i].Before = append(routes[i].Before, t.ID)
@@ -202,6 +202,11 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 	return plan
 }
 
+// Capacity returns the four capacities of a worker.
+func Capacity(w lastmile.Worker) [4]float64 {
+	return [4]float64{w.Capacity, w.AdditionalCapacities.A, w.AdditionalCapacities.B, w.AdditionalCapacities.C}
+}
+
 func addCost(a, b lastmile.DispatchCost) lastmile.DispatchCost {
 	return lastmile.DispatchCost{
 		Travel: a.Travel + b.Travel, Service: a.Service + b.Service, Waiting: a.Waiting + b.Waiting, Lateness: a.Lateness + b.Lateness,
@@ -223,7 +228,7 @@ func (m *Model) Tasks() []lastmile.DispatchTask {
 	for i, t := range m.tasks {
 		all[i] = lastmile.DispatchTask{
 			ID: t.ID, ShortID: t.ShortID, Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
-			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Destination: t.Destination.ID, ServiceTime: t.ServiceTime,
+			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Destination: t.Destination.ID, ServiceTime: t.ServiceTime, Dependencies: t.Dependencies,
 		}
 		if t.Recipient != nil {
 			all[i].Recipient = t.Recipient.ID

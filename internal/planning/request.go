@@ -121,7 +121,7 @@ func EndHub(end string) (lastmile.HubID, bool) {
 // the team, or the defaults if there was none, for the time ahead.
 func ReplanOptions(last lastmile.DispatchOptions, ahead time.Duration, now time.Time) lastmile.DispatchOptions {
 	o, _ := Request{}.Options(now) // without a request there is nothing to reject
-	if last.MaxTasksPerRoute > 0 {
+	if last != (lastmile.DispatchOptions{}) {
 		o.MaxTasksPerRoute, o.ServiceTime, o.MaxAllowedDelay, o.RouteEnd, o.VehicleType = last.MaxTasksPerRoute, last.ServiceTime, last.MaxAllowedDelay, last.RouteEnd, last.VehicleType
 	}
 	o.MaxContainerSize = MaxTasksPerRoute // routes are improved even if they are long already

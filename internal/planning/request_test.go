@@ -25,6 +25,20 @@ func TestDefaultOptions(t *testing.T) {
 	}
 }
 
+// TestReplanOptionsFollowTheLastDispatch also if its routes took no further tasks.
+func TestReplanOptionsFollowTheLastDispatch(t *testing.T) {
+	now := time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
+	none := ReplanOptions(lastmile.DispatchOptions{}, time.Hour, now)
+	last, err := Request{MaxTasksPerRoute: new(0), MaxAllowedDelay: new(25 * time.Minute)}.Options(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ReplanOptions(last, time.Hour, now)
+	if none.MaxTasksPerRoute == 0 || got.MaxTasksPerRoute != 0 || got.MaxAllowedDelay != 25*time.Minute {
+		t.Errorf("the rules are %+v, and %+v without a dispatch", got, none)
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	window := func(from, to time.Duration) *lastmile.Window {
 		second := noon.Truncate(time.Second) // clients send whole seconds

@@ -238,6 +238,10 @@ type DispatchRoute struct {
 	Cost DispatchCost `json:"cost"`
 	// IDs of the worker's tasks when the plan was made, without the active one.
 	TasksBefore []lastmile.TaskID `json:"tasksBefore" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Type of the worker's vehicle when the plan was made.
+	VehicleType lastmile.VehicleType `json:"vehicleType" example:"CAR"`
+	// Capacities of the worker when the plan was made: the first and the three additional ones.
+	Capacities [4]float64 `json:"capacities"`
 }
 
 // DispatchStop is a task of a route.
@@ -312,6 +316,8 @@ type DispatchTask struct {
 	Recipient *lastmile.RecipientID `json:"recipient" example:"null"`
 	// Time spent at the task, in minutes; null if none was sent with the task.
 	ServiceTime *Minutes `json:"serviceTime" example:"null"`
+	// IDs of the tasks that the task depends on.
+	Dependencies []lastmile.TaskID `json:"dependencies" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 }
 
 // NewDispatch returns a dispatch in its wire form.
@@ -331,7 +337,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 			return DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
 				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
-				Destination: t.Destination, Recipient: orNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime),
+				Destination: t.Destination, Recipient: orNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime), Dependencies: orEmpty(t.Dependencies),
 			}
 		}),
 	}
@@ -353,7 +359,7 @@ func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
 
 func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
-		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before),
+		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity,
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
 			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: orNull(s.Pin)}
 		}),
@@ -385,7 +391,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 			return lastmile.DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
 				CompleteAfter: t.CompleteAfter.Time(), CompleteBefore: t.CompleteBefore.Time(),
-				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime),
+				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime), Dependencies: t.Dependencies,
 			}
 		}),
 	}
@@ -404,7 +410,7 @@ func (c DispatchCost) domain() lastmile.DispatchCost {
 
 func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
-		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore,
+		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: r.VehicleType, Capacity: r.Capacities,
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
 			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),

@@ -104,7 +104,8 @@ func Until(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Settle waits until all batches and dispatches are done.
+// Settle waits until all batches and dispatches are done and every write is counted: that
+// a job has ended can be seen before the write that ended it is in the statistics.
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
@@ -119,7 +120,7 @@ func (p *Platform) Settle(t testing.TB) {
 				t.Fatalf("count the jobs of kind %s that are left: %v", kind, err)
 			}
 		}
-		return left == 0
+		return left == 0 && p.Store.Stats().Running == 0
 	})
 }
 

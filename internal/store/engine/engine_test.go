@@ -457,3 +457,19 @@ func TestARaceForAUniqueValueHasOneWinner(t *testing.T) {
 		}
 	})
 }
+
+// TestRunningWritesAreCounted counts a write until it is among those that were committed.
+func TestRunningWritesAreCounted(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine.Engine) {
+		committed := e.Stats().Operations
+		must(t, e.Write(t.Context(), func(engine.Conn) error {
+			if s := e.Stats(); s.Running != 1 || s.Operations != committed {
+				t.Errorf("while it runs, %d run and %d are committed", s.Running, s.Operations-committed)
+			}
+			return nil
+		}))
+		if s := e.Stats(); s.Running != 0 || s.Operations != committed+1 {
+			t.Errorf("afterwards, %d run and %d are committed", s.Running, s.Operations-committed)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 // Stats are counters of an engine since it was opened, for metrics.
 type Stats struct {
 	Waiting    int    // operations waiting to be started, now
+	Running    int    // operations that were begun and are not counted yet, now
 	Operations uint64 // operations committed
 	Commits    uint64 // transactions committed
 	Failed     uint64 // operations that returned an error
@@ -26,6 +27,7 @@ type Stats struct {
 // Counters are the counters behind Stats. They may be used concurrently.
 type Counters struct {
 	Operations, Failed, Retries, Shed, Broken atomic.Uint64
+	Running                                   atomic.Int64
 
 	commits atomic.Uint64
 	batches [9]atomic.Uint64
@@ -45,6 +47,7 @@ func (c *Counters) Commits() uint64 { return c.commits.Load() }
 // Stats copies the counters.
 func (c *Counters) Stats() Stats {
 	s := Stats{
+		Running:    int(c.Running.Load()),
 		Operations: c.Operations.Load(),
 		Commits:    c.commits.Load(),
 		Failed:     c.Failed.Load(),

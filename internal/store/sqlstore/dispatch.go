@@ -213,8 +213,15 @@ func (t dispatchTx) Replanning(ctx context.Context, org lastmile.OrganizationID)
 	return s, nil
 }
 
-// SaveReplanning saves how an organization has routes planned again.
+// SaveReplanning saves how an organization has routes planned again. Runs that wait for
+// the end of the pause wait for that of the new one.
 func (t dispatchTx) SaveReplanning(ctx context.Context, org lastmile.OrganizationID, s assignment.Replanning) error {
+	const shift = `
+		UPDATE replan SET next_at = last_at + $2 WHERE org = $1 AND requested = 1 AND claim = ''
+			AND next_at = last_at + (SELECT pause FROM replan_setting WHERE org = $1)`
+	if _, err := t.exec(ctx, shift, org, s.Interval.Milliseconds()); err != nil {
+		return fmt.Errorf("move re-planning of %s: %w", org, err)
+	}
 	const query = `
 		INSERT INTO replan_setting (org, enabled, move, assign, pause, lateness, ahead) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org) DO UPDATE SET enabled = excluded.enabled, move = excluded.move, assign = excluded.assign,

@@ -98,6 +98,10 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 	request("", ada, "late", now.Add(time.Minute)) // of both teams
 	got, _ = schedule(north)
 	same(t, "a request soon after a run", []any{got.Due, got.Requested, got.Request.Cause, got.Last}, []any{now.Add(7 * time.Minute), true, "late", now})
+	on.Interval = 3 * time.Minute
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveReplanning(ctx, acme, on) })
+	got, _ = schedule(north)
+	same(t, "a request that waits when the pause changes", got.Due, now.Add(3*time.Minute))
 	got, _ = schedule(south)
 	same(t, "a request for a team that had no run", []any{got.Due, got.Requested, got.Last}, []any{now.Add(time.Minute), true, time.Time{}})
 	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTeam(ctx, acme, south) })

@@ -63,6 +63,8 @@ func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
 
 // Transact is Write without a time limit.
 func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error {
+	e.count.Running.Add(1)
+	defer e.count.Running.Add(-1)
 	var r retries
 	leave := func() {}
 	defer func() { leave() }()

@@ -297,6 +297,8 @@ func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
 
 // Write implements engine.Engine.
 func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
+	e.writer.count.Running.Add(1)
+	defer e.writer.count.Running.Add(-1)
 	return e.writer.do(ctx, fn)
 }
 

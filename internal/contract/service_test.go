@@ -238,7 +238,9 @@ func TestQuoteContract(t *testing.T) {
 			}
 			malformed.check(t, shop.Call(t, "GET", "/deliveryServices/quote", nil), "readyBy")
 			malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&quantity=x", ready), nil), "quantity")
-			malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&pickup%%5Blocation%%5D=1", ready), nil), "pickup[location]")
+			for _, location := range []string{"1", "NaN,40", "40,Infinity", "1,2,3", "a,b"} {
+				malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&pickup%%5Blocation%%5D=%s", ready, location), nil), "pickup[location]")
+			}
 		})
 		t.Run("an invalid request is rejected", func(t *testing.T) {
 			for name, tt := range map[string]struct {

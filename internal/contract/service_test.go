@@ -221,6 +221,12 @@ func TestQuoteContract(t *testing.T) {
 				}
 			}
 		})
+		t.Run("what is ready already is not due in the past", func(t *testing.T) {
+			quote := quotesOf(t, shop, "", body(fmt.Sprint(ready), fmt.Sprint(ready-12*3_600_000)))[0]
+			if want := float64(p.Now().Add(90 * time.Minute).UnixMilli()); quote["dueBy"] != want {
+				t.Errorf("due at %v, want %v", quote["dueBy"], want)
+			}
+		})
 		t.Run("GET takes the same as query parameters", func(t *testing.T) {
 			for name, query := range map[string]string{
 				"brackets": "&weight[value]=2.5&weight[units]=kg&pickup[address][city]=NY&pickup[address][country]=US&pickup[location][0]=-73.98&pickup[location][1]=40.75&dropoff[city]=NY&dropoff[country]=US&dropoff[location]=-73.98,40.70",

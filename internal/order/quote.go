@@ -42,12 +42,15 @@ func (j Job) Check(now time.Time) error {
 	return j.Weight.check("weight")
 }
 
-// Due returns when a job is due by a service.
-func (s *Service) Due(j Job) time.Time {
-	if j.DueBy.IsZero() {
-		return j.ReadyBy.Add(s.DueIn)
+// Due returns when a job is due by a service that is ordered now.
+func (s *Service) Due(j Job, now time.Time) time.Time {
+	switch {
+	case !j.DueBy.IsZero():
+		return j.DueBy
+	case j.ReadyBy.Before(now):
+		return now.Add(s.DueIn)
 	}
-	return j.DueBy
+	return j.ReadyBy.Add(s.DueIn)
 }
 
 // Offers reports whether a service is offered to a client at all.
@@ -201,7 +204,7 @@ func (s *Service) NewQuote(id QuoteID, client lastmile.OrganizationID, j Job, no
 	if !ok || s.Obstacle(j, now) != "" || s.TooFar(j) != "" {
 		return Quote{}, false
 	}
-	j.DueBy = s.Due(j)
+	j.DueBy = s.Due(j, now)
 	return Quote{
 		ID: id, Organization: s.Organization, Client: client, Service: s.ID, Rate: s.Base().ID, DisplayName: s.DisplayName,
 		Created: now, Expires: now.Add(QuoteLifetime), Job: j, Price: price,

@@ -318,7 +318,7 @@ func (os *Orders) apply(ctx context.Context, job *order.Job, t *terms) error {
 	if !ok {
 		return lastmile.Invalid("deliveryServiceId: the price by %s would be too large", t.service.DisplayName)
 	}
-	job.DueBy = t.service.Due(*job)
+	job.DueBy = t.service.Due(*job, os.Now())
 	t.price = &price
 	return nil
 }

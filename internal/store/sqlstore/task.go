@@ -358,7 +358,7 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 	const query = `
 		UPDATE task SET doc = $3, v = $4, state = $5, worker = $6, container_kind = $7, container = $8, rank = $9,
 			arrival = $10, completion = $11, eta = $12, delay = $13, history = $14, events = $15, route_plan = $16, plan_place = $17,
-			pin = CASE WHEN $5 IN (1, 2) AND worker = $6 THEN pin ELSE 0 END
+			pin = CASE WHEN worker = $6 THEN pin ELSE 0 END
 		WHERE org = $1 AND id = $2`
 	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {

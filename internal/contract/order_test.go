@@ -169,9 +169,15 @@ func testOrderPrice(t *testing.T, p *apptest.Platform) {
 	matches(t, direct["price"], `8`)
 	byTasks := m.shop.Must(t, "POST", "/taskOrders", `{"deliveryServiceId":"`+service+`","pickupTask":{`+pickupPlace+`,"quantity":4},"dropoffTask":{`+dropoffPlace+`}}`)
 	matches(t, byTasks["price"], `10`)
+	byMore := m.shop.Must(t, "POST", "/taskOrders", `{"deliveryServiceId":"`+service+`","price":10,"currency":"usd","pickupTask":{`+pickupPlace+`,"quantity":4},"dropoffTask":{`+dropoffPlace+`,"quantity":2}}`)
+	matches(t, byMore["price"], `10`)
+	m.placed(t, `,"deliveryServiceId":"`+fmt.Sprint(q["id"])+`","quantity":3,"weight":{"value":4.4,"units":"lbs"}`)
 	for words, more := range map[string]string{
 		"price 8.70":                  `,"deliveryServiceId":"` + fmt.Sprint(q["id"]) + `","price":8`,
 		"currency USD":                `,"deliveryServiceId":"` + fmt.Sprint(q["id"]) + `","price":8.7,"currency":"EUR"`,
+		"currency USD left":           `,"deliveryServiceId":"` + fmt.Sprint(q["id"]) + `","currency":"EUR"`,
+		"quantity 3 quote":            `,"deliveryServiceId":"` + fmt.Sprint(q["id"]) + `","quantity":4`,
+		"weight 2 kg quote":           `,"deliveryServiceId":"` + fmt.Sprint(q["id"]) + `","weight":{"value":4.42,"units":"lbs"}`,
 		"deliveryServiceId Express 5": `,"deliveryServiceId":"` + service + `","quantity":6`,
 		"quantity 1":                  `,"deliveryServiceId":"` + service + `","quantity":0`,
 		"weight.units kg":             `,"deliveryServiceId":"` + service + `","weight":{"value":1,"units":"g"}`,
@@ -375,6 +381,10 @@ func testOrderRejects(t *testing.T, p *apptest.Platform) {
 		"a container":               {`{"pickupTask":{` + pickupPlace + `,"container":{"type":"WORKER","worker":"x"}},` + dropoff + `}`, invalid, []string{"pickupTask.container"}},
 		"automatic assignment":      {`{"pickupTask":{` + pickupPlace + `,"autoAssign":{"mode":"load"}},` + dropoff + `}`, invalid, []string{"pickupTask.autoAssign"}},
 		"a price without currency":  {`{` + bothTasks + `,"price":5}`, malformed, []string{"currency"}},
+		"an unknown currency":       {`{` + bothTasks + `,"currency":"ZZZ"}`, invalid, []string{"currency", "ZZZ"}},
+		"a negative quantity":       {`{` + bothTasks + `,"quantity":-1}`, invalid, []string{"quantity"}},
+		"a weight in grams":         {`{` + bothTasks + `,"weight":{"value":1,"units":"g"}}`, invalid, []string{"weight.units"}},
+		"another client of courier": {`{` + bothTasks + `,"courier":"` + string(m.courier.Organization.ID) + `","client":"x"}`, invalid, []string{"client"}},
 		"a price of half a yen":     {`{` + bothTasks + `,"price":5.5,"currency":"JPY"}`, invalid, []string{"price", "JPY"}},
 		"a negative price":          {`{` + bothTasks + `,"price":-5,"currency":"USD"}`, invalid, []string{"price"}},
 		"an unknown courier":        {`{` + bothTasks + `,"courier":"` + unknownID + `"}`, notFound, []string{unknownID}},

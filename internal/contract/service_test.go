@@ -108,6 +108,8 @@ func TestDeliveryServiceContract(t *testing.T) {
 				"a negative lead time":      {of(`,"leadTime":-1`), invalid, []string{"leadTime"}},
 				"an unknown client":         {of(`,"clients":["` + unknownID + `"]`), notFound, []string{"client", unknownID}},
 				"weight without units":      {of(`,"limits":{"weight":{"value":1}}`), malformed, []string{"limits.weight.units"}},
+				"weight without value":      {of(`,"limits":{"weight":{"units":"kg"}}`), malformed, []string{"limits.weight.value"}},
+				"distance of null":          {of(`,"limits":{"distance":{"value":null,"units":"km"}}`), malformed, []string{"limits.distance.value"}},
 				"an area as a text":         {of(`,"limits":{"area":"Bronx"}`), malformed, []string{"limits.area", "GeoJSON"}},
 				"an area that is a point":   {of(`,"limits":{"area":{"type":"Point","coordinates":[1,2]}}`), invalid, []string{"limits.area", "Polygon", "Point"}},
 				"an area without positions": {of(`,"limits":{"area":{"type":"Polygon"}}`), invalid, []string{"limits.area", "polygon"}},
@@ -219,6 +221,12 @@ func TestQuoteContract(t *testing.T) {
 				}
 			}
 		})
+		t.Run("what is ready already is not due in the past", func(t *testing.T) {
+			quote := quotesOf(t, shop, "", body(fmt.Sprint(ready), fmt.Sprint(ready-12*3_600_000)))[0]
+			if want := float64(p.Now().Add(90 * time.Minute).UnixMilli()); quote["dueBy"] != want {
+				t.Errorf("due at %v, want %v", quote["dueBy"], want)
+			}
+		})
 		t.Run("GET takes the same as query parameters", func(t *testing.T) {
 			for name, query := range map[string]string{
 				"brackets": "&weight[value]=2.5&weight[units]=kg&pickup[address][city]=NY&pickup[address][country]=US&pickup[location][0]=-73.98&pickup[location][1]=40.75&dropoff[city]=NY&dropoff[country]=US&dropoff[location]=-73.98,40.70",
@@ -238,7 +246,9 @@ func TestQuoteContract(t *testing.T) {
 			}
 			malformed.check(t, shop.Call(t, "GET", "/deliveryServices/quote", nil), "readyBy")
 			malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&quantity=x", ready), nil), "quantity")
-			malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&pickup%%5Blocation%%5D=1", ready), nil), "pickup[location]")
+			for _, location := range []string{"1", "NaN,40", "40,Infinity", "1,2,3", "a,b"} {
+				malformed.check(t, shop.Call(t, "GET", fmt.Sprintf("/deliveryServices/quote?readyBy=%d&pickup%%5Blocation%%5D=%s", ready, location), nil), "pickup[location]")
+			}
 		})
 		t.Run("an invalid request is rejected", func(t *testing.T) {
 			for name, tt := range map[string]struct {
@@ -246,20 +256,21 @@ func TestQuoteContract(t *testing.T) {
 				want  refusal
 				words []string
 			}{
-				"no body":               {``, malformed, []string{"readyBy"}},
-				"a time in seconds":     {body(fmt.Sprint(ready), "1790000000"), invalid, []string{"readyBy", "milliseconds"}},
-				"a time that is past":   {body(fmt.Sprint(ready), fmt.Sprint(ready-30*3_600_000)), invalid, []string{"readyBy", "past"}},
-				"due before it's ready": {body(`"quantity"`, fmt.Sprintf(`"dueBy":%d,"quantity"`, ready)), invalid, []string{"dueBy", "readyBy"}},
-				"no pieces":             {body(`"quantity":3`, `"quantity":0`), invalid, []string{"quantity"}},
-				"half a piece":          {body(`"quantity":3`, `"quantity":0.5`), malformed, []string{"quantity"}},
-				"no quantity":           {body(`"quantity":3,`, ``), malformed, []string{"quantity"}},
-				"no weight":             {body(`"weight":{"value":2.5,"units":"kg"},`, ``), malformed, []string{"weight"}},
-				"grams":                 {body(`"kg"`, `"g"`), invalid, []string{"weight.units", "kg or lbs"}},
-				"no pickup":             {body(`"pickup"`, `"from"`), malformed, []string{"pickup"}},
-				"a pickup as a text":    {body(`"pickup":{`, `"pickup":"here","x":{`), malformed, []string{"pickup", "address"}},
-				"no city to pick up":    {body(`"address":{"city":"New York",`, `"address":{`), malformed, []string{"pickup.address.city"}},
-				"no number to look up":  {body(`,"location":[-73.98,40.70]`, ``), malformed, []string{"dropoff.address.number"}},
-				"a latitude of 91":      {body(`40.70`, `91`), invalid, []string{"dropoff.location", "latitude"}},
+				"no body":                {``, malformed, []string{"readyBy"}},
+				"a time in seconds":      {body(fmt.Sprint(ready), "1790000000"), invalid, []string{"readyBy", "milliseconds"}},
+				"a time that is past":    {body(fmt.Sprint(ready), fmt.Sprint(ready-30*3_600_000)), invalid, []string{"readyBy", "past"}},
+				"due before it's ready":  {body(`"quantity"`, fmt.Sprintf(`"dueBy":%d,"quantity"`, ready)), invalid, []string{"dueBy", "readyBy"}},
+				"no pieces":              {body(`"quantity":3`, `"quantity":0`), invalid, []string{"quantity"}},
+				"half a piece":           {body(`"quantity":3`, `"quantity":0.5`), malformed, []string{"quantity"}},
+				"no quantity":            {body(`"quantity":3,`, ``), malformed, []string{"quantity"}},
+				"no weight":              {body(`"weight":{"value":2.5,"units":"kg"},`, ``), malformed, []string{"weight"}},
+				"a weight without value": {body(`"value":2.5,`, ``), malformed, []string{"weight.value"}},
+				"grams":                  {body(`"kg"`, `"g"`), invalid, []string{"weight.units", "kg or lbs"}},
+				"no pickup":              {body(`"pickup"`, `"from"`), malformed, []string{"pickup"}},
+				"a pickup as a text":     {body(`"pickup":{`, `"pickup":"here","x":{`), malformed, []string{"pickup", "address"}},
+				"no city to pick up":     {body(`"address":{"city":"New York",`, `"address":{`), malformed, []string{"pickup.address.city"}},
+				"no number to look up":   {body(`,"location":[-73.98,40.70]`, ``), malformed, []string{"dropoff.address.number"}},
+				"a latitude of 91":       {body(`40.70`, `91`), invalid, []string{"dropoff.location", "latitude"}},
 			} {
 				t.Run(name, func(t *testing.T) {
 					tt.want.check(t, shop.Call(t, "POST", "/deliveryServices/quote", tt.body), tt.words...)

@@ -32,22 +32,31 @@ func (j Job) Check(now time.Time) error {
 		return lastmile.Missing("readyBy")
 	case j.ReadyBy.Before(now.Add(-MaxPastReady)):
 		return lastmile.Invalid("readyBy must not be more than %.0f hours in the past", MaxPastReady.Hours())
-	case j.Quantity < 1 || j.Quantity > MaxUnits:
-		return lastmile.Invalid("quantity must be an integer between 1 and %d, not %d", MaxUnits, j.Quantity)
 	case !j.DueBy.IsZero() && !j.DueBy.After(j.ReadyBy):
 		return lastmile.Invalid("dueBy must be after readyBy")
 	case !j.DueBy.IsZero() && !j.DueBy.After(now):
 		return lastmile.Invalid("dueBy must be in the future")
 	}
+	return j.CheckSize()
+}
+
+// CheckSize rejects an invalid number of pieces or weight.
+func (j Job) CheckSize() error {
+	if j.Quantity < 1 || j.Quantity > MaxUnits {
+		return lastmile.Invalid("quantity must be an integer between 1 and %d, not %d", MaxUnits, j.Quantity)
+	}
 	return j.Weight.check("weight")
 }
 
-// Due returns when a job is due by a service.
-func (s *Service) Due(j Job) time.Time {
-	if j.DueBy.IsZero() {
-		return j.ReadyBy.Add(s.DueIn)
+// Due returns when a job is due by a service that is ordered now.
+func (s *Service) Due(j Job, now time.Time) time.Time {
+	switch {
+	case !j.DueBy.IsZero():
+		return j.DueBy
+	case j.ReadyBy.Before(now):
+		return now.Add(s.DueIn)
 	}
-	return j.DueBy
+	return j.ReadyBy.Add(s.DueIn)
 }
 
 // Offers reports whether a service is offered to a client at all.
@@ -201,9 +210,20 @@ func (s *Service) NewQuote(id QuoteID, client lastmile.OrganizationID, j Job, no
 	if !ok || s.Obstacle(j, now) != "" || s.TooFar(j) != "" {
 		return Quote{}, false
 	}
-	j.DueBy = s.Due(j)
+	j.DueBy = s.Due(j, now)
 	return Quote{
 		ID: id, Organization: s.Organization, Client: client, Service: s.ID, Rate: s.Base().ID, DisplayName: s.DisplayName,
 		Created: now, Expires: now.Add(QuoteLifetime), Job: j, Price: price,
 	}, true
+}
+
+// CheckSize rejects a job that has more pieces than that of the quote, or is heavier.
+func (q *Quote) CheckSize(j Job) error {
+	switch quoted := q.Job; {
+	case j.Quantity > quoted.Quantity:
+		return lastmile.Invalid("quantity must be at most %d, as in quote %s, not %d; request a new quote", quoted.Quantity, q.ID, j.Quantity)
+	case j.Weight.kilograms().Cmp(quoted.Weight.kilograms()) > 0:
+		return lastmile.Invalid("weight must be at most %v %s, as in quote %s, not %v %s; request a new quote", quoted.Weight.Value, quoted.Weight.Unit, q.ID, j.Weight.Value, j.Weight.Unit)
+	}
+	return nil
 }

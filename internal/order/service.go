@@ -3,6 +3,7 @@ package order
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -199,13 +200,15 @@ func (w Weight) check(field string) error {
 	return checkMeasure(field, w.Value, w.Unit, units[RateWeight])
 }
 
-// checkMeasure rejects an invalid number of units.
+// checkMeasure rejects an invalid number of units; NaN is one that was not sent.
 func checkMeasure(field string, value float64, unit Unit, allowed []Unit) error {
 	switch {
 	case unit == "":
 		return lastmile.Missing(field + ".units")
 	case !slices.Contains(allowed, unit):
 		return lastmile.Invalid("%s.units must be %s, not %q", field, listed(allowed), lastmile.Truncate(string(unit), 32))
+	case math.IsNaN(value):
+		return lastmile.Missing(field + ".value")
 	case !(value >= 0 && value <= MaxUnits):
 		return lastmile.Invalid("%s.value must be between 0 and %d, not %v", field, MaxUnits, value)
 	}

@@ -64,16 +64,16 @@ func TestAvailability(t *testing.T) {
 func TestDue(t *testing.T) {
 	j := testJob()
 	s := newService(t, serviceDraft{})
-	if got := s.Due(j).Sub(j.ReadyBy); got != DefaultDueIn {
+	if got := s.Due(j, testNow).Sub(j.ReadyBy); got != DefaultDueIn {
 		t.Errorf("by default it is due in %v", got)
 	}
 	hour := time.Hour
 	s = newService(t, serviceDraft{DueIn: &hour})
-	if got := s.Due(j).Sub(j.ReadyBy); got != hour {
+	if got := s.Due(j, testNow).Sub(j.ReadyBy); got != hour {
 		t.Errorf("it is due in %v", got)
 	}
 	j.DueBy = j.ReadyBy.Add(time.Minute)
-	if got := s.Due(j); !got.Equal(j.DueBy) {
+	if got := s.Due(j, testNow); !got.Equal(j.DueBy) {
 		t.Errorf("the client's time is not used, but %v", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"dray/internal/edge"
-	"dray/internal/order"
 	"dray/internal/ordering"
 	"dray/internal/wire"
 )
@@ -67,7 +66,7 @@ func (s orders) create(ctx context.Context, c *edge.Call, body wire.OrderBody) (
 		Quantity: body.Quantity, Pickup: pickup, Dropoff: dropoff,
 	}
 	if body.Weight != nil {
-		draft.Weight = &order.Weight{Value: body.Weight.Value, Unit: body.Weight.Units}
+		draft.Weight = new(body.Weight.Domain())
 	}
 	return s.Orders.Create(ctx, c.Who, draft)
 }

@@ -2,6 +2,7 @@ package orderapi
 
 import (
 	"context"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -185,7 +186,7 @@ func locationOf(query url.Values, name string) ([2]float64, error) {
 	var location [2]float64
 	for i, part := range parts {
 		n, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil || len(parts) != 2 {
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || len(parts) != 2 {
 			return location, lastmile.Malformed("%s must be a longitude and a latitude, such as -73.9857,40.7484, not %q", name, edge.Clip(strings.Join(parts, ",")))
 		}
 		location[i] = n

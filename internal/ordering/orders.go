@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -142,6 +143,9 @@ func orderRelations(ctx context.Context, r ClientReader, who lastmile.Principal,
 		if err != nil {
 			return nil, err
 		}
+		if d.Client != "" && d.Client != string(client.ID) && d.Client != string(client.Organization) {
+			return nil, lastmile.Invalid("client must be %s or %s, which is the caller as a client of the courier, or be left out, not %q", client.ID, client.Organization, lastmile.Truncate(d.Client, 32))
+		}
 		return []store.Client{client}, inactive(client)
 	}
 	relations, err := relationsOf(ctx, r, who, d.Client)
@@ -189,10 +193,11 @@ func (t *terms) find(ctx context.Context, r OrderReader, relations []store.Clien
 
 // price sets the price of an order, and the times that follow from it.
 func (os *Orders) price(ctx context.Context, caller lastmile.Principal, d Draft, pickup, dropoff *lastmile.TaskDraft, t *terms) error {
+	job := d.job(*pickup, *dropoff, os.Now())
 	if t.service == nil && t.quote == nil {
-		return t.agree(d)
+		return lastmile.FirstError(job.CheckSize(), t.agree(d))
 	}
-	job, err := os.job(ctx, caller, d, *pickup, *dropoff)
+	err := os.locateJob(ctx, caller, &job, *pickup, *dropoff)
 	if err != nil {
 		return err
 	}
@@ -214,19 +219,16 @@ func (os *Orders) price(ctx context.Context, caller lastmile.Principal, d Draft,
 	if dropoff.Change.CompleteBefore == nil {
 		dropoff.Change.CompleteBefore = &due
 	}
-	if d.Price != nil {
-		return t.checkPrice(d)
-	}
-	return nil
+	return t.checkPrice(d)
 }
 
 // agree sets the price that the client names, if it does.
 func (t *terms) agree(d Draft) error {
-	if d.Price == nil {
+	if d.Price == nil && d.Currency == "" {
 		return nil
 	}
 	currency, err := order.NewCurrency("currency", d.Currency)
-	if err != nil {
+	if err != nil || d.Price == nil {
 		return err
 	}
 	amount, err := currency.NewAmount("price", *d.Price)
@@ -237,8 +239,11 @@ func (t *terms) agree(d Draft) error {
 // checkPrice rejects a price that differs from that of the service or quote.
 func (t *terms) checkPrice(d Draft) error {
 	currency := t.price.Currency
-	if d.Currency != "" && order.Currency(d.Currency) != currency {
+	if d.Currency != "" && !strings.EqualFold(d.Currency, string(currency)) {
 		return lastmile.Invalid("currency must be %s, as of the service, or be left out", currency)
+	}
+	if d.Price == nil {
+		return nil
 	}
 	amount, err := currency.NewAmount("price", *d.Price)
 	if err == nil && amount != t.price.Total {
@@ -247,15 +252,14 @@ func (t *terms) checkPrice(d Draft) error {
 	return err
 }
 
-// job returns the delivery that an order is, without the length of the trip.
-func (os *Orders) job(ctx context.Context, caller lastmile.Principal, d Draft, pickup, dropoff lastmile.TaskDraft) (order.Job, error) {
-	now := os.Now()
+// job returns the delivery that an order is, without its places.
+func (d Draft) job(pickup, dropoff lastmile.TaskDraft, now time.Time) order.Job {
 	job := order.Job{ReadyBy: now, Quantity: 1, Weight: order.Weight{Unit: order.Kilograms}}
 	lastmile.Set(&job.ReadyBy, pickup.Change.CompleteAfter)
 	lastmile.Set(&job.DueBy, dropoff.Change.CompleteBefore)
 	for _, quantity := range []*float64{pickup.Change.Quantity, dropoff.Change.Quantity} {
-		if quantity != nil && *quantity >= 1 {
-			job.Quantity = int(min(*quantity, order.MaxUnits+1))
+		if quantity != nil {
+			job.Quantity = max(job.Quantity, int(min(*quantity, order.MaxUnits+1)))
 		}
 	}
 	lastmile.Set(&job.Quantity, d.Quantity)
@@ -263,14 +267,18 @@ func (os *Orders) job(ctx context.Context, caller lastmile.Principal, d Draft, p
 	if job.ReadyBy.IsZero() {
 		job.ReadyBy = now
 	}
-	if err := job.Check(now); err != nil {
-		return job, err
+	return job
+}
+
+// locateJob checks a delivery and sets its places, without the length of the trip.
+func (os *Orders) locateJob(ctx context.Context, caller lastmile.Principal, job *order.Job, pickup, dropoff lastmile.TaskDraft) (err error) {
+	if err := job.Check(os.Now()); err != nil {
+		return err
 	}
-	var err error
 	if job.Pickup, err = os.locate(ctx, caller, "pickupTask.", pickup); err == nil {
 		job.Dropoff, err = os.locate(ctx, caller, "dropoffTask.", dropoff)
 	}
-	return job, err
+	return err
 }
 
 // locate returns where a task is.
@@ -300,7 +308,7 @@ func (t *terms) checkQuote(job order.Job) error {
 			return lastmile.Invalid("%s is %.1f km from where it is in quote %s; request a new quote", field, far/1000, t.quote.ID)
 		}
 	}
-	return nil
+	return t.quote.CheckSize(job)
 }
 
 // apply prices a delivery by a service.
@@ -318,7 +326,7 @@ func (os *Orders) apply(ctx context.Context, job *order.Job, t *terms) error {
 	if !ok {
 		return lastmile.Invalid("deliveryServiceId: the price by %s would be too large", t.service.DisplayName)
 	}
-	job.DueBy = t.service.Due(*job)
+	job.DueBy = t.service.Due(*job, os.Now())
 	t.price = &price
 	return nil
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -308,13 +309,43 @@ type WeekWindowBody struct {
 // ServiceLimitsBody is the largest deliveries that a service accepts, in a request. Limits that are not sent do not exist.
 type ServiceLimitsBody struct {
 	// Largest weight.
-	Weight *Weight `json:"weight"`
+	Weight *WeightBody `json:"weight"`
 	// Largest number of pieces.
 	Quantity *int `json:"quantity" example:"10"`
 	// Longest distance from pickup to drop-off.
-	Distance *Distance `json:"distance"`
+	Distance *DistanceBody `json:"distance"`
 	// Area that pickup and drop-off must be in, as a GeoJSON Polygon or MultiPolygon of at most 10,000 positions.
 	Area *Area `json:"area" example:"null"`
+}
+
+// WeightBody is a weight, in a request.
+type WeightBody struct {
+	// Number of units.
+	Value *float64 `json:"value" required:"true" example:"2.5"`
+	// Unit: kg or lbs.
+	Units order.Unit `json:"units" required:"true" enum:"kg,lbs" example:"kg"`
+}
+
+// Domain returns the weight.
+func (b WeightBody) Domain() order.Weight {
+	return order.Weight{Value: measured(b.Value), Unit: b.Units}
+}
+
+// measured returns a number of units that was sent, and NaN if it was not: the domain
+// reports it as missing.
+func measured(value *float64) float64 {
+	if value == nil {
+		return math.NaN()
+	}
+	return *value
+}
+
+// DistanceBody is a distance, in a request.
+type DistanceBody struct {
+	// Number of units.
+	Value *float64 `json:"value" required:"true" example:"25"`
+	// Unit: km or mi.
+	Units order.Unit `json:"units" required:"true" enum:"km,mi" example:"km"`
 }
 
 // RateBody is an entry of a rate plan, in a request.
@@ -380,10 +411,10 @@ func (b WeekWindowBody) draft() order.WindowDraft { return order.WindowDraft(b) 
 func (b ServiceLimitsBody) domain() order.Limits {
 	limits := order.Limits{Quantity: b.Quantity}
 	if b.Weight != nil {
-		limits.Weight = &order.Weight{Value: b.Weight.Value, Unit: b.Weight.Units}
+		limits.Weight = new(b.Weight.Domain())
 	}
 	if b.Distance != nil {
-		limits.Distance = &order.Distance{Value: b.Distance.Value, Unit: b.Distance.Units}
+		limits.Distance = &order.Distance{Value: measured(b.Distance.Value), Unit: b.Distance.Units}
 	}
 	if b.Area != nil {
 		limits.Area = order.Area(*b.Area)
@@ -412,7 +443,7 @@ type QuoteBody struct {
 	// Number of pieces.
 	Quantity *int `json:"quantity" required:"true" example:"2"`
 	// Total weight.
-	Weight *Weight `json:"weight" required:"true"`
+	Weight *WeightBody `json:"weight" required:"true"`
 	// Where the delivery is picked up.
 	Pickup *QuotePlace `json:"pickup" required:"true"`
 	// Where the delivery is dropped off.
@@ -471,7 +502,7 @@ func (b QuoteBody) Job() (job order.Job, pickup, dropoff lastmile.DestinationDra
 	}
 	job = order.Job{
 		ReadyBy: b.ReadyBy.Time(), DueBy: time.Time(b.DueBy), Quantity: *b.Quantity,
-		Weight: order.Weight{Value: b.Weight.Value, Unit: b.Weight.Units},
+		Weight: b.Weight.Domain(),
 	}
 	return job, b.Pickup.Draft(), b.Dropoff.Draft(), nil
 }
@@ -664,7 +695,7 @@ type OrderBody struct {
 	// Number of pieces, for the price of a service; by default, the quantity of the tasks, or 1.
 	Quantity *int `json:"quantity" example:"2"`
 	// Total weight, for the price of a service; by default, none.
-	Weight *Weight `json:"weight"`
+	Weight *WeightBody `json:"weight"`
 }
 
 // Tasks returns the requested tasks, nil if they were not sent.

@@ -12,7 +12,6 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/dispatch"
-	crew "dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
@@ -303,6 +302,20 @@ func TestTasksThatChangeAfterADryRun(t *testing.T) {
 	}
 }
 
+// changeWorker changes the first worker.
+func (f *fleet) changeWorker(t *testing.T, change func(*lastmile.Worker)) error {
+	t.Helper()
+	f.Write(t, func(w *sqlstore.Tx) error {
+		worker, err := w.WholeWorker(t.Context(), f.Principal.Organization, f.workers[0])
+		if err != nil {
+			return err
+		}
+		change(&worker)
+		return w.SaveWorker(t.Context(), worker)
+	})
+	return nil
+}
+
 // TestDependenciesWorkersAndDeletionsAfterADryRun lists what else a plan was made with.
 func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 	for want, change := range map[string]func(t *testing.T, f *fleet) error{
@@ -315,13 +328,10 @@ func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 			return err
 		},
 		"has another capacity": func(t *testing.T, f *fleet) error {
-			_, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], crew.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: lastmile.WorkerChange{Capacity: new(7.0)}}})
-			return err
+			return f.changeWorker(t, func(w *lastmile.Worker) { w.Capacity = 7 })
 		},
 		"has another vehicle": func(t *testing.T, f *fleet) error {
-			change := lastmile.WorkerChange{Vehicle: &lastmile.VehicleChange{Type: new(string(lastmile.Bicycle))}}
-			_, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], crew.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: change}})
-			return err
+			return f.changeWorker(t, func(w *lastmile.Worker) { w.Vehicle = &lastmile.Vehicle{Type: lastmile.Bicycle} })
 		},
 	} {
 		t.Run(want, func(t *testing.T) {

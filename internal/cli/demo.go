@@ -19,6 +19,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
+
 	"dray/internal/simulate"
 	"dray/internal/textmessage"
 )
@@ -35,6 +36,7 @@ const (
 	demoFirst    = 100
 	demoMost     = 42 // the next number is the visitor's
 	demoVisitor  = "+12125550142"
+	demoShop     = "Corner Shop"  // client of the organization
 	demoPhone    = "+12125550143" // the number that recipients can call
 )
 
@@ -87,6 +89,7 @@ type demonstration struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	APIKey       string                  `json:"apiKey"`
 	Map          string                  `json:"map,omitempty"` // where it plays; empty for a grid of streets, before there were maps
+	ShopKey      string                  `json:"shopKey"`       // of the client that orders deliveries
 	Starts       uint64                  `json:"starts"`        // each start creates different tasks
 }
 
@@ -159,6 +162,13 @@ func openDemonstration(ctx context.Context, a *app.App, where string) (demonstra
 		if err != nil {
 			return shown, err
 		}
+	}
+	if shown.ShopKey == "" {
+		client, err := a.Clients.Link(ctx, shown.Organization, app.ClientDraft{New: lastmile.OrganizationDraft{Name: demoShop}})
+		if err != nil {
+			return shown, err
+		}
+		shown.ShopKey = client.APIKey
 	}
 	shown.Starts++
 	text, err := json.Marshal(shown)
@@ -237,7 +247,7 @@ func serves(ctx context.Context, a *app.App, path string) bool {
 func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.Options) {
 	o.URL, o.Key, o.Password = "http://"+a.Address(), d.APIKey, demoPassword
 	o.Now, o.Log = time.Now, a.Log
-	o.Prefix, o.First = demoPrefix, demoFirst
+	o.Prefix, o.First, o.Shop, o.ShopKey = demoPrefix, demoFirst, demoShop, d.ShopKey
 	o.Visitor = &simulate.Person{Name: "Ada Example", Phone: demoVisitor}
 	o.Temporary = func(ctx context.Context, phone string) (string, error) {
 		return readTemporaryPassword(ctx, a, d.Organization, lastmile.Phone(phone))
@@ -284,6 +294,13 @@ One worker with a list of tasks is yours to play in the driver app:
   Phone       %[3]s
   Password    %[4]s
 `, url, d.APIKey, demoVisitor, demoPassword, os.Args[0], data, where)
+	}
+	if moving {
+		text += fmt.Sprintf(`
+A shop orders deliveries from it. What the shop sees:
+
+  curl -u %[2]s: '%[1]s/api/v2/tasks/all?from=1'
+`, url, d.ShopKey)
 	}
 	if underWay.Task != "" {
 		text += fmt.Sprintf(`

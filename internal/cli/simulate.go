@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	simulationName   = "Simulation" // of the organization created when --key is not set
+	simulationName   = "Simulation"     // of the organization created when --key is not set
+	simulationShop   = "Simulated Shop" // client of the organization
 	simulationPrefix = "+1646555"
 	simulationMost   = 10_000 // workers: four digits
 )
@@ -40,7 +41,7 @@ func simulateCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.Data = "" // only a folder that is named is opened
 			c.BindStorage(f)
-			s := &simulationFlags{Options: simulate.Options{Now: time.Now, Prefix: simulationPrefix, Check: true}}
+			s := &simulationFlags{Options: simulate.Options{Now: time.Now, Prefix: simulationPrefix, Check: true, Shop: simulationShop}}
 			f.StringVar(&s.URL, "url", "http://127.0.0.1:8080", "`URL` of the server")
 			f.StringVar(&s.key, "key", "", "API `key` of the organization (default: an organization named "+simulationName+" is created)")
 			f.StringVar(&s.Password, "password", "simulated-worker", "`password` of the simulated workers")
@@ -117,6 +118,9 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 		if err != nil {
 			return fmt.Errorf("the key does not belong to this data: %w", err)
 		}
+		if s.ShopKey, err = shopKey(ctx, a, who); err != nil {
+			return err
+		}
 		s.Temporary = func(ctx context.Context, phone string) (string, error) {
 			return readTemporaryPassword(ctx, a, who.Organization, lastmile.Phone(phone))
 		}
@@ -139,6 +143,22 @@ func simulationKey(ctx context.Context, a *app.App) (string, error) {
 	}
 	made, err := a.Organizations.Create(ctx, lastmile.OrganizationDraft{Name: simulationName, Country: "US", Timezone: "America/New_York"})
 	return made.APIKey, err
+}
+
+// shopKey creates a key of the client that orders deliveries from an organization;
+// empty if there is no such client yet.
+func shopKey(ctx context.Context, a *app.App, courier lastmile.Principal) (string, error) {
+	clients, err := a.Clients.List(ctx, courier)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range clients {
+		if c.Opened && c.Name == simulationShop {
+			key, _, err := a.Organizations.CreateKey(ctx, c.Organization, "dray simulate")
+			return key, err
+		}
+	}
+	return "", nil
 }
 
 var temporaryPassword = regexp.MustCompile(`temporary password (\S+)`)
@@ -193,6 +213,8 @@ func formatReport(r simulate.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.1f s, %d workers, %d requests, %.1f a second\n", r.Seconds, r.Workers, r.Requests, r.PerSecond)
 	fmt.Fprintf(&b, "Tasks      %d created, %d completed, %d failed, %d open\n", r.Created, r.Completed, r.Failed, r.Open)
+	fmt.Fprintf(&b, "Orders     %d placed, %d completed, %d failed, %d cancelled, %d open; %d quotes\n",
+		r.Orders.Placed, r.Orders.Completed, r.Orders.Failed, r.Orders.Cancelled, r.Orders.Open, r.Orders.Quotes)
 	fmt.Fprintf(&b, "Actions    %d done, %d resent, %d reported late, %d rejected\n", r.Actions, r.Resent, r.CaughtUp, r.Abandoned)
 	fmt.Fprintf(&b, "Positions  %d sent, %d accepted\n\n", r.Positions, r.Believed)
 	b.WriteString(formatDay(r.Day) + "\n")

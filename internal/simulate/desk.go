@@ -31,7 +31,8 @@ type desk struct {
 
 // leftover is an unassigned task.
 type leftover struct {
-	team  int // -1 for any
+	team  int    // -1 for any
+	order string // that the tasks belong to; empty for none
 	tasks []string
 }
 
@@ -61,6 +62,8 @@ func (s *simulation) runDesk(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var err error
 		switch {
+		case d.cancelDue():
+			err = d.cancelOrder(ctx)
 		case d.leftoversDue():
 			err = d.assignLeftovers(ctx)
 		case d.finished() && len(d.batch) > 0:
@@ -69,6 +72,8 @@ func (s *simulation) runDesk(ctx context.Context) error {
 			return nil
 		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.canPause():
 			wait(ctx, deskPause)
+		case d.orderDue():
+			err = d.placeOrder(ctx)
 		default:
 			err = d.createNext(ctx)
 		}
@@ -119,11 +124,22 @@ func (d *desk) take(t shownTask) {
 		return // possibly created by another client
 	}
 	if t.State == 0 {
-		d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
+		d.takeLeftover(t)
 	}
 	if t.State == 0 || t.Worker != d.visitor {
 		d.ledger.inherit(t.ID)
 	}
+}
+
+// takeLeftover takes over an unassigned task. The tasks of an order stay together.
+func (d *desk) takeLeftover(t shownTask) {
+	for i, l := range d.leftovers {
+		if t.Order != "" && l.order == t.Order {
+			d.leftovers[i].tasks = append(l.tasks, t.ID)
+			return
+		}
+	}
+	d.leftovers = append(d.leftovers, leftover{team: -1, order: t.Order, tasks: []string{t.ID}})
 }
 
 // createNext creates the next errand.
@@ -301,24 +317,30 @@ func (d *desk) assignLeftovers(ctx context.Context) error {
 			still = append(still, l)
 			continue
 		}
-		options := map[string]any{"mode": "load", "maxAssignedTaskCount": maxForEach, "considerDependencies": true, "restrictAutoAssignmentToTeam": true, "teams": d.teams}
-		if l.team >= 0 {
-			options["teams"] = d.teams[l.team : l.team+1]
-		}
-		var answer struct {
-			AssignedTasks map[string]string `json:"assignedTasks"`
-		}
-		err := d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
+		assigned, err := d.autoAssign(ctx, l)
 		if err != nil && !rejected(err) {
 			d.leftovers = append(still, d.leftovers[i:]...)
 			return err
 		}
-		if err == nil && len(answer.AssignedTasks) == 0 {
+		if err == nil && !assigned {
 			still = append(still, l)
 		}
 	}
 	d.leftovers = still
 	return nil
+}
+
+// autoAssign has the server assign tasks, and reports whether it did.
+func (d *desk) autoAssign(ctx context.Context, l leftover) (assigned bool, err error) {
+	options := map[string]any{"mode": "load", "maxAssignedTaskCount": maxForEach, "considerDependencies": true, "restrictAutoAssignmentToTeam": true, "teams": d.teams}
+	if l.team >= 0 {
+		options["teams"] = d.teams[l.team : l.team+1]
+	}
+	var answer struct {
+		AssignedTasks map[string]string `json:"assignedTasks"`
+	}
+	err = d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
+	return len(answer.AssignedTasks) > 0, err
 }
 
 // create creates a task.

@@ -60,6 +60,7 @@ type shownTask struct {
 	Worker       string    `json:"worker"`
 	TrackingURL  string    `json:"trackingURL"`
 	Dependencies []string  `json:"dependencies"`
+	Order        string    `json:"orderShortId"`
 	PickupTask   bool      `json:"pickupTask"`
 	ServiceTime  float64   `json:"serviceTime"` // minutes
 	Container    container `json:"container"`

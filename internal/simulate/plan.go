@@ -24,6 +24,7 @@ const (
 	chanceCrew = iota
 	chanceErrand
 	chancePhone
+	chanceShop
 )
 
 func (p plan) random(source, index uint64) *rand.Rand {

@@ -41,6 +41,8 @@ type Options struct {
 	Radius     float64       // of a team's area, in meters
 	Offline    float64       // probability of losing the network on the way to a task
 	Check      bool          // whether to compare in the end
+	Shop       string        // name of a client of the organization that orders deliveries; empty for none
+	ShopKey    string        // of the client; empty to open one
 
 	Prefix  string                                             // of the workers' phone numbers, to which four digits are added
 	First   int                                                // the first of the four digits
@@ -66,6 +68,7 @@ type Report struct {
 	Checked   int      `json:"checked"` // tasks compared
 	Breaches  int      `json:"brokenPromises"`
 	Broken    []string `json:"broken"` // the first of them
+	Orders    Orders   `json:"orders"`
 	Day       Day      `json:"day"`
 }
 
@@ -98,6 +101,8 @@ type simulation struct {
 
 	messages, messaged int // text messages, and the ended tasks that they are about
 	day                day
+	shop               *shop // nil for none
+	orders             Orders
 }
 
 // Run simulates until the context ends, the time is over or all tasks are
@@ -113,6 +118,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		defer stop()
 	}
 	people, err := s.prepare(working)
+	if err == nil && o.Shop != "" {
+		err = s.openShop(working)
+	}
 	if err != nil {
 		return s.report(begun, 0), err
 	}
@@ -301,7 +309,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	if took == 0 {
 		took = s.now().Sub(begun)
 	}
-	r := Report{Seconds: took.Seconds(), Routes: s.tally.report(), Open: s.ledger.open(), Day: s.day.report()}
+	r := Report{Seconds: took.Seconds(), Routes: s.tally.report(), Open: s.ledger.open(), Orders: s.orders, Day: s.day.report()}
 	r.Day.Messages, r.Day.MessagedTasks = s.messages, s.messaged
 	r.Day.PerDelivery = math.Round(100*float64(s.messages)/float64(max(s.messaged, 1))) / 100
 	s.mu.Lock()
@@ -354,7 +362,7 @@ func (s *simulation) check(ctx context.Context) error {
 	}
 	close(tasks)
 	all.Wait()
-	return errors.Join(failed, s.countMessages(ctx))
+	return errors.Join(failed, s.checkOrders(ctx), s.countMessages(ctx))
 }
 
 // countMessages counts the text messages about the tasks that ended.

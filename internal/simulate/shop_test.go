@@ -17,7 +17,7 @@ func shopOptions(t *testing.T, p *apptest.Platform, name, prefix string) simulat
 	t.Helper()
 	o := options(t, p, name, prefix)
 	o.Shop, o.Tasks, o.Offline, o.Open, o.Duration = "Shop of "+name, 6, 0.1, 40, time.Minute
-	o.Workers, o.Speed, o.Interval = 1, 20_000, 20*time.Millisecond // near the shop
+	o.Workers, o.Speed, o.Interval, o.Radius = 1, 20_000, 20*time.Millisecond, 10 // near the shop
 	return o
 }
 

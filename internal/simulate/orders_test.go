@@ -101,7 +101,7 @@ func TestStatusOfTasks(t *testing.T) {
 }
 
 func TestDeliveries(t *testing.T) {
-	p := plan{seed: 7, staffed: 1, radius: 500}
+	p := plan{city: grid{}, seed: 7, staffed: 1, radius: 500}
 	cancelled := 0
 	shop := p.delivery(0).pickup.door
 	for i := range uint64(200) {

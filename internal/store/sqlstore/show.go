@@ -152,13 +152,13 @@ const (
 func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
 		key := taskKey{org, id}
-		if known := s.places.find(key); known.id != "" {
+		if known := s.destinations.find(key); known.id != "" {
 			if doc, err = s.readShown(ctx, c, key, known); doc != nil || err != nil {
 				return err
 			}
 		}
 		// The task was not shown lately, or it has another destination by now.
-		if doc, err = s.readShown(ctx, c, key, place{}); doc != nil || err != nil {
+		if doc, err = s.readShown(ctx, c, key, cachedDestination{}); doc != nil || err != nil {
 			return err
 		}
 		doc, err = newTx(sqlConn{c}, s.now).showPlaced(ctx, org, id)
@@ -211,7 +211,7 @@ func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids 
 
 // readShown reads a task whose destination is known, or any. It returns nil if
 // there is no such task.
-func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known place) ([]byte, error) {
+func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedDestination) ([]byte, error) {
 	var read struct { // in one piece of memory
 		row         taskRow
 		destination engine.Raw
@@ -238,7 +238,7 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 	}
 	switch {
 	case known.id == "":
-		s.places.add(key, place{string(read.destination), bytes.Clone(row.destination)})
+		s.destinations.add(key, cachedDestination{string(read.destination), bytes.Clone(row.destination)})
 	case string(read.destination) != known.id:
 		return nil, nil
 	default:
@@ -253,29 +253,29 @@ type taskKey struct {
 	id  string
 }
 
-// place is a destination and its document.
-type place struct {
+// cachedDestination is a destination and its document.
+type cachedDestination struct {
 	id  string
 	doc []byte
 }
 
-// places keeps the destinations of the tasks that were shown last, so that
+// destinationCache keeps the destinations of the tasks that were shown last, so that
 // they need not be read again: a task can get another destination, but
 // destinations do not change.
-type places struct {
+type destinationCache struct {
 	mu         sync.Mutex
-	young, old map[taskKey]place
+	young, old map[taskKey]cachedDestination
 	youngBytes int
 }
 
-// Bounds of the memory that places takes.
+// Bounds of the memory that the cache takes.
 const (
-	placesBytes = 8 << 20
-	placeBytes  = 256 // of one, besides its document
+	cachedBytes = 8 << 20
+	entryBytes  = 256 // of one, besides its document
 )
 
 // find returns the destination that a task had when it was shown, or none.
-func (p *places) find(key taskKey) place {
+func (p *destinationCache) find(key taskKey) cachedDestination {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if found, ok := p.young[key]; ok {
@@ -289,7 +289,7 @@ func (p *places) find(key taskKey) place {
 }
 
 // add keeps the destination of a task.
-func (p *places) add(key taskKey, of place) {
+func (p *destinationCache) add(key taskKey, of cachedDestination) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.put(key, of)
@@ -297,10 +297,10 @@ func (p *places) add(key taskKey, of place) {
 
 // put keeps a destination, and discards those that were not used since half of
 // the memory was free. The caller holds the lock.
-func (p *places) put(key taskKey, of place) {
-	size := placeBytes + len(of.doc)
-	if p.young == nil || p.youngBytes+size > placesBytes/2 {
-		p.young, p.old, p.youngBytes = map[taskKey]place{}, p.young, 0
+func (p *destinationCache) put(key taskKey, of cachedDestination) {
+	size := entryBytes + len(of.doc)
+	if p.young == nil || p.youngBytes+size > cachedBytes/2 {
+		p.young, p.old, p.youngBytes = map[taskKey]cachedDestination{}, p.young, 0
 	}
 	p.young[key] = of
 	p.youngBytes += size

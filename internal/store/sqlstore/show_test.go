@@ -6,12 +6,12 @@ import (
 )
 
 func TestPlacesAreBounded(t *testing.T) {
-	var p places
+	var p destinationCache
 	doc := make([]byte, 10_000)
 	key := func(n int) taskKey { return taskKey{"acme", fmt.Sprint(n)} }
-	const added = 4 * placesBytes / 10_000
+	const added = 4 * cachedBytes / 10_000
 	for n := range added {
-		p.add(key(n), place{fmt.Sprint(n), doc})
+		p.add(key(n), cachedDestination{fmt.Sprint(n), doc})
 		if got := p.find(key(0)); got.id != "0" { // it is in use all the time
 			t.Fatalf("after %d others the first is %q", n, got.id)
 		}
@@ -22,8 +22,8 @@ func TestPlacesAreBounded(t *testing.T) {
 			kept++
 		}
 	}
-	if most := placesBytes / len(doc); kept > most || kept < most/4 {
-		t.Errorf("%d places are kept, at most %d fit", kept, most)
+	if most := cachedBytes / len(doc); kept > most || kept < most/4 {
+		t.Errorf("%d destinations are kept, at most %d fit", kept, most)
 	}
 	if got := p.find(key(1)); got.id != "" {
 		t.Errorf("a place that was not used is kept: %q", got.id)

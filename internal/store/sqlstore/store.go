@@ -16,9 +16,9 @@ import (
 
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
 type Store struct {
-	engine engine.Engine
-	now    func() time.Time
-	places places
+	engine       engine.Engine
+	now          func() time.Time
+	destinations destinationCache
 }
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)

@@ -67,7 +67,7 @@ func demoCommand() command {
 					return err
 				}
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
-					shown, err := openDemonstration(ctx, a, where)
+					shown, err := openDemonstration(ctx, a, where, pace.Workers > 0)
 					if err == nil && pace.Workers > 0 {
 						err = shown.scaleMessages(ctx, a, pace.Speed)
 					}
@@ -88,9 +88,9 @@ func demoCommand() command {
 type demonstration struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	APIKey       string                  `json:"apiKey"`
-	Map          string                  `json:"map,omitempty"` // where it plays; empty for a grid of streets, before there were maps
-	ShopKey      string                  `json:"shopKey"`       // of the client that orders deliveries
-	Starts       uint64                  `json:"starts"`        // each start creates different tasks
+	Map          string                  `json:"map,omitempty"`     // where it plays; empty for a grid of streets, before there were maps
+	ShopKey      string                  `json:"shopKey,omitempty"` // of the client that orders deliveries
+	Starts       uint64                  `json:"starts"`            // each start creates different tasks
 }
 
 // readDemonstration returns the demonstration of an earlier start, if there is one.
@@ -144,8 +144,8 @@ func prepareCity(ctx context.Context, inv *invocation, file string, seed uint64)
 }
 
 // openDemonstration creates the demonstration organization, or finds the one of
-// an earlier start.
-func openDemonstration(ctx context.Context, a *app.App, where string) (demonstration, error) {
+// an earlier start. If workers are moving, a client orders deliveries from it.
+func openDemonstration(ctx context.Context, a *app.App, where string, moving bool) (demonstration, error) {
 	shown, err := readDemonstration(a.Config.Data)
 	if err != nil {
 		return shown, err
@@ -163,7 +163,7 @@ func openDemonstration(ctx context.Context, a *app.App, where string) (demonstra
 			return shown, err
 		}
 	}
-	if shown.ShopKey == "" {
+	if shown.ShopKey == "" && moving {
 		client, err := a.Clients.Link(ctx, shown.Organization, app.ClientDraft{New: lastmile.OrganizationDraft{Name: demoShop}})
 		if err != nil {
 			return shown, err

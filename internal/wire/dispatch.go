@@ -203,7 +203,7 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0]}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
 	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
@@ -241,7 +241,7 @@ type DispatchRoute struct {
 	// Type of the worker's vehicle when the plan was made.
 	VehicleType lastmile.VehicleType `json:"vehicleType" example:"CAR"`
 	// Capacities of the worker when the plan was made: the first and the three additional ones.
-	Capacities [4]float64 `json:"capacities"`
+	Capacities [4]float64 `json:"capacities" example:"[20, 0, 0, 0]"`
 }
 
 // DispatchStop is a task of a route.

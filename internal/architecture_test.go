@@ -76,8 +76,8 @@ var rules = map[string]rule{
 
 	"osm":      {},
 	"osm/town": {may: []string{"osm"}},
-	"road":     {may: []string{"osm"}, tests: []string{"osm/town"}},
-	"street":   {may: []string{"osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
+	"road":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
+	"street":   {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
 	"mapdata":  {},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},

@@ -148,7 +148,7 @@ func (s *S3) do(ctx context.Context, method string, u lastmile.Upload, body []by
 		if err == nil {
 			return content, nil
 		}
-		if refusal, ok := errors.AsType[*s3Error](err); ok && refusal.expired() {
+		if rejection, ok := errors.AsType[*s3Error](err); ok && rejection.expired() {
 			s.credentials.Invalidate()
 		}
 		if attempt >= s.retryer.MaxAttempts() || !s.retryer.IsErrorRetryable(err) || !s.pause(ctx, attempt, err) {

@@ -238,8 +238,8 @@ func isUsage(err error) bool {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return true
 	}
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	return ok && (refusal.Code == lastmile.CodeInvalid || refusal.Code == lastmile.CodeMalformed)
+	rejection, ok := errors.AsType[*lastmile.Error](err)
+	return ok && (rejection.Code == lastmile.CodeInvalid || rejection.Code == lastmile.CodeMalformed)
 }
 
 // parse reads flags, which may come before, between and after positional

@@ -22,7 +22,7 @@ import (
 //
 // It is lenient with numbers, in every field alike: see Number.
 //
-// A refusal is a *lastmile.Error that names the field. Any other error means
+// A rejection is a *lastmile.Error that names the field. Any other error means
 // that into is of a type that cannot be read, which is our fault.
 func Decode(data []byte, into any) error {
 	switch string(bytes.Trim(data, " \t\r\n")) {
@@ -31,7 +31,7 @@ func Decode(data []byte, into any) error {
 	}
 	var s Scanner
 	if err := s.Scan(data); err != nil {
-		return err.refusal()
+		return err.rejection()
 	}
 	return Rejection(DecodePart(data, into))
 }
@@ -39,7 +39,7 @@ func Decode(data []byte, into any) error {
 // Rejection turns an error of DecodePart into the one that clients see.
 func Rejection(err error) error {
 	if rejected, ok := errors.AsType[*FieldError](err); ok {
-		return rejected.refusal()
+		return rejected.rejection()
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func (p *picky) UnmarshalJSON(data []byte) error {
 	switch string(data) {
 	case `"plain"`:
 		return errors.New("must be an id or an object")
-	case `"refusal"`:
+	case `"rejection"`:
 		return lastmile.Duplicate("phone", "+1").Because("taken")
 	case `"named"`:
 		return lastmile.Invalid("the field picky must be kinder")
@@ -130,8 +130,8 @@ func TestDecodeRejects(t *testing.T) {
 		"a wrong optional":                {`{"capacity":"x"}`, malformed, "capacity must be a number, not a string"},
 		"a wrong field in an optional":    {`{"window":{"times":[null,true]}}`, malformed, "window.times[1] must be a time in Unix milliseconds, not true"},
 		"a type's plain error":            {`{"picky":"plain"}`, malformed, "picky must be an id or an object"},
-		"a type's refusal":                {`{"picky":"refusal"}`, lastmile.CodeDuplicate, `picky phone "+1" is already in use: taken`},
-		"a type's refusal with its place": {`{"picky":"named"}`, invalid, "the field picky must be kinder"},
+		"a type's rejection":                {`{"picky":"rejection"}`, lastmile.CodeDuplicate, `picky phone "+1" is already in use: taken`},
+		"a type's rejection with its place": {`{"picky":"named"}`, invalid, "the field picky must be kinder"},
 		"metadata of a wrong type":        {`{"metadata":[{"name":1}]}`, malformed, "metadata[0].name must be a string, not a number"},
 
 		"nothing but an open brace": {`{`, invalid, "the request body is not valid JSON: at byte 1 there is the end instead of a key in double quotes"},
@@ -193,18 +193,18 @@ func TestDecodeRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var into taskLike
 			err := codec.Decode([]byte(test.body), &into)
-			refusal, ok := errors.AsType[*lastmile.Error](err)
+			rejection, ok := errors.AsType[*lastmile.Error](err)
 			if !ok {
-				t.Fatalf("got %v, want a refusal", err)
+				t.Fatalf("got %v, want a rejection", err)
 			}
-			if refusal.Code != test.code {
-				t.Errorf("code is %v, want %v", refusal.Code, test.code)
+			if rejection.Code != test.code {
+				t.Errorf("code is %v, want %v", rejection.Code, test.code)
 			}
-			if !strings.HasPrefix(refusal.Error(), test.want) {
-				t.Errorf("\n got %q\nwant %q", refusal, test.want)
+			if !strings.HasPrefix(rejection.Error(), test.want) {
+				t.Errorf("\n got %q\nwant %q", rejection, test.want)
 			}
-			if len(refusal.Message) > 4096 {
-				t.Errorf("the message is %d bytes long", len(refusal.Message))
+			if len(rejection.Message) > 4096 {
+				t.Errorf("the message is %d bytes long", len(rejection.Message))
 			}
 		})
 	}
@@ -276,7 +276,7 @@ func TestDecodeBlamesUsForUnreadableTypes(t *testing.T) {
 	}
 	err := codec.Decode([]byte(`{"c":1}`), &into)
 	if _, ok := errors.AsType[*lastmile.Error](err); ok || err == nil {
-		t.Errorf("got %v, want an error that is no refusal", err)
+		t.Errorf("got %v, want an error that is no rejection", err)
 	}
 }
 
@@ -390,7 +390,7 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 // FuzzDecode holds that what Decode accepts, encoding/json accepts too and
-// reads as the same, that it can be written again, and that every refusal is
+// reads as the same, that it can be written again, and that every rejection is
 // one that a client can read.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
@@ -446,12 +446,12 @@ func checkAny(t *testing.T, data []byte) {
 }
 
 func checkRefusal(t *testing.T, data []byte, err error) {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
+	rejection, ok := errors.AsType[*lastmile.Error](err)
 	if !ok {
-		t.Fatalf("%q: %v is no refusal", data, err)
+		t.Fatalf("%q: %v is no rejection", data, err)
 	}
-	if len(refusal.Message) < 10 || len(refusal.Message) > 8192 || strings.ContainsAny(refusal.Message, "\x00\n") {
-		t.Fatalf("%q: not a message to show: %q", data, refusal.Message)
+	if len(rejection.Message) < 10 || len(rejection.Message) > 8192 || strings.ContainsAny(rejection.Message, "\x00\n") {
+		t.Fatalf("%q: not a message to show: %q", data, rejection.Message)
 	}
 }
 

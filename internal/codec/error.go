@@ -186,24 +186,24 @@ func Shown(err error) *lastmile.Error {
 	if errors.Is(err, lastmile.ErrUnknownOutcome) {
 		return lastmile.UnknownOutcome()
 	}
-	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
-		return refusal
+	if rejection, ok := errors.AsType[*lastmile.Error](err); ok {
+		return rejection
 	}
 	return lastmile.Internal()
 }
 
 // NewError returns the HTTP status and the body of an error.
 func NewError(err error, request string) (status int, body ErrorBody) {
-	refusal := Shown(err)
-	entry := errorEntries[refusal.Code]
-	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: refusal.Message, Request: request}}
+	rejection := Shown(err)
+	entry := errorEntries[rejection.Code]
+	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: rejection.Message, Request: request}}
 	switch {
-	case refusal.Key != nil:
-		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
-	case refusal.Missing != nil:
-		body.Message.Cause.Missing = &MissingCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
+	case rejection.Key != nil:
+		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: rejection.Key.Key, Value: rejection.Key.Value}
+	case rejection.Missing != nil:
+		body.Message.Cause.Missing = &MissingCause{Type: rejection.Missing.Kind, Missing: rejection.Missing.Items}
 	default:
-		body.Message.Cause.Text = refusal.Cause
+		body.Message.Cause.Text = rejection.Cause
 	}
 	return entry.Status, body
 }

@@ -45,14 +45,14 @@ func (e *FieldError) at(path string) *FieldError {
 }
 
 // Error implements error.
-func (e *FieldError) Error() string { return e.refusal().Error() }
+func (e *FieldError) Error() string { return e.rejection().Error() }
 
 // Unwrap makes the error a *lastmile.Error for errors.As, also when a method
 // of this package is called by something other than Decode.
-func (e *FieldError) Unwrap() error { return e.refusal() }
+func (e *FieldError) Unwrap() error { return e.rejection() }
 
-// refusal returns the error that the client sees.
-func (e *FieldError) refusal() *lastmile.Error {
+// rejection returns the error that the client sees.
+func (e *FieldError) rejection() *lastmile.Error {
 	shown := *e.err
 	switch {
 	case e.full && strings.Contains(shown.Message, e.path):
@@ -65,13 +65,13 @@ func (e *FieldError) refusal() *lastmile.Error {
 	return &shown
 }
 
-// asFieldError returns the refusal that a type's own method made.
+// asFieldError returns the rejection that a type's own method made.
 func asFieldError(err error) *FieldError {
 	if inner, ok := errors.AsType[*FieldError](err); ok {
 		return inner
 	}
-	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
-		return &FieldError{err: refusal, full: true}
+	if rejection, ok := errors.AsType[*lastmile.Error](err); ok {
+		return &FieldError{err: rejection, full: true}
 	}
 	return Malformed("%s", err.Error())
 }

@@ -43,7 +43,7 @@ func TestAdminContract(t *testing.T) {
 			before := len(list(t, c, "/admins"))
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                 {``, malformed, []string{"name"}},
@@ -121,7 +121,7 @@ func TestAdminContract(t *testing.T) {
 			path := "/admins/" + id(t, c, "/admins", `{"name":"Ann","email":"steady@acme.example"}`)
 			before := string(encode(t, list(t, c, "/admins")))
 			for body, want := range map[string]struct {
-				refusal
+				rejection
 				word string
 			}{
 				`{"name":""}`:                     {malformed, "name"},

@@ -298,7 +298,7 @@ func testAssignFaults(t *testing.T, p *apptest.Platform, s *shift) {
 	task := s.taskAt(t, 0)
 	for name, test := range map[string]struct {
 		sent string
-		want refusal
+		want rejection
 		word string
 	}{
 		"no tasks":                      {`{}`, malformed, "tasks"},

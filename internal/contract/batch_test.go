@@ -25,7 +25,7 @@ func goodItem(n int) string {
 // badItems are tasks that are rejected, each for its own reason.
 var badItems = map[string]struct {
 	item string
-	want refusal
+	want rejection
 	word string // of the message
 }{
 	"nothing in it":        {`{}`, malformed, "destination"},
@@ -59,7 +59,7 @@ func await(t testing.TB, c *apptest.Client, id string) (report map[string]any) {
 
 // batchRejected fails the test unless a response is an error in the shape of
 // batches.
-func batchRejected(t testing.TB, want refusal, a apptest.Response, words ...string) {
+func batchRejected(t testing.TB, want rejection, a apptest.Response, words ...string) {
 	t.Helper()
 	var shape struct {
 		StatusCode, Error *int
@@ -222,18 +222,18 @@ func TestBatchContract(t *testing.T) {
 				if at.operation != "POST /tasks" || at.ignored || strings.HasPrefix(at.field, "autoAssign") {
 					continue
 				}
-				own := refusal{}
+				own := rejection{}
 				if at.field == "container.worker" {
 					own = invalid // tasks are created unassigned
 				}
-				for id, want := range map[string]refusal{zenith.pick(at): outsideScope, unknownID: notFound, c.pick(at): own} {
+				for id, want := range map[string]rejection{zenith.pick(at): outsideScope, unknownID: notFound, c.pick(at): own} {
 					if own == invalid {
 						want = invalid
 					}
 					c.made++
 					item := c.fill(strings.ReplaceAll(at.body, `"ID"`, text(id)))
 					report := submit(t, c.Client, item, goodItem(400))
-					got := refusal{}
+					got := rejection{}
 					for _, fault := range objects(t, report["errors"]) {
 						got.status, got.subcode = int(fault["statusCode"].(float64)), int(fault["errorCode"].(float64))
 					}

@@ -96,7 +96,7 @@ func TestClientContract(t *testing.T) {
 			before := string(encode(t, list(t, courier, "/clients")))
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                 {``, malformed, []string{"name"}},

@@ -108,7 +108,7 @@ func testRejectedPlacement(t *testing.T, m market) {
 	before := len(m.fast.queue(t, "organizations/"+of(m.fast.Client)))
 	for name, tt := range map[string]struct {
 		body  string
-		want  refusal
+		want  rejection
 		words []string
 	}{
 		"an executor that is not connected":   {order(m.slow), outsideScope, nil},

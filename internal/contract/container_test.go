@@ -220,7 +220,7 @@ func testContainerFaults(t *testing.T, p *apptest.Platform, r roads) {
 	before := r.Must(t, "GET", path, nil)
 	for name, test := range map[string]struct {
 		sent  string
-		want  refusal
+		want  rejection
 		words []string
 	}{
 		"no tasks":                    {`{}`, malformed, []string{"tasks"}},

@@ -86,7 +86,7 @@ func TestCustomFieldContract(t *testing.T) {
 			field := func(s string) string { return `{"model":"Task","field":[{"name":"ok","type":"date"},` + s + `]}` }
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                {``, malformed, []string{"model"}},
@@ -129,7 +129,7 @@ func TestCustomFieldContract(t *testing.T) {
 			matches(t, list("/customFields/Task?integration=shopify"), `[`+fieldJSON(t, `{"key":"test","name":"Renamed","type":"single_line_text_field","description":"this is a test"}`)+`]`)
 			before := string(encode(t, list("/customFields/Task")))
 			for body, want := range map[string]struct {
-				refusal
+				rejection
 				word string
 			}{
 				`{"model":"Task","field":[{"key":"test","name":"X"},{"name":"no key"}]}`:            {malformed, "field[1].key"},
@@ -404,7 +404,7 @@ func TestTemplateContract(t *testing.T) {
 			before := string(encode(t, list(t, c, path)))
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                            {``, malformed, []string{"name"}},

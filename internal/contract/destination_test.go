@@ -82,7 +82,7 @@ func TestDestinationContract(t *testing.T) {
 			const place = `"location":[-74,40.7]`
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                      {``, malformed, []string{"address"}},

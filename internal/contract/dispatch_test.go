@@ -276,7 +276,7 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 	path := "/teams/" + d.team + "/dispatch"
 	now := p.Now().Unix()
 	for body, c := range map[string]struct {
-		want refusal
+		want rejection
 		word string
 	}{
 		`{"maxTasksPerRoute":201}`:                                     {invalid, "maxTasksPerRoute"},

@@ -285,7 +285,7 @@ func testStrictJSON(t *testing.T, c *apptest.Client, team string) {
 	before := c.Must(t, "GET", "/teams/"+team, nil)["name"]
 	for name, tt := range map[string]struct {
 		body  string
-		want  refusal
+		want  rejection
 		words []string
 	}{
 		"one key twice":                 {`{"name":"a","name":"b"}`, invalid, []string{"name", "more than once"}},

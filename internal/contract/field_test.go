@@ -101,7 +101,7 @@ func testPhones(t *testing.T, r roads) {
 
 func testRecipientErrors(t *testing.T, r roads) {
 	for sent, test := range map[string]struct {
-		want refusal
+		want rejection
 		word string
 	}{
 		`{"name":"A","phone":"12"}`:                                  {invalid, `recipients[0].phone "12" is not a valid phone number`},

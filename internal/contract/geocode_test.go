@@ -79,7 +79,7 @@ func TestGeocodeContract(t *testing.T) {
 			})
 			t.Run(name+" sends something else", func(t *testing.T) {
 				for query, tt := range map[string]struct {
-					want  refusal
+					want  rejection
 					words []string
 				}{
 					"":                              {malformed, []string{"q or location"}},

@@ -167,7 +167,7 @@ func TestTrackerAppContract(t *testing.T) {
 		})
 		for name, test := range map[string]struct {
 			query string
-			want  refusal
+			want  rejection
 		}{
 			"no token":              {"?lat=1&lon=2", unauthenticated},
 			"a wrong token":         {"?id=" + strings.Repeat("x", 32) + "&lat=1&lon=2", unauthenticated},

@@ -41,7 +41,7 @@ func TestHubContract(t *testing.T) {
 			const place = `"address":{"city":"X","country":"Y"},"location":[1,2]`
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                {``, malformed, []string{"name"}},
@@ -105,7 +105,7 @@ func TestHubContract(t *testing.T) {
 			}
 			before := string(encode(t, list(t, c.Client, "/hubs")))
 			for body, want := range map[string]struct {
-				refusal
+				rejection
 				word string
 			}{
 				`{"name":" "}`: {malformed, "name"},

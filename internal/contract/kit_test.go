@@ -21,8 +21,8 @@ import (
 // The contract tests drive the whole platform from outside, through HTTP, on
 // each database. This file is what they share.
 
-// refusal is an error of the API.
-type refusal struct {
+// rejection is an error of the API.
+type rejection struct {
 	status  int
 	class   string
 	subcode int
@@ -30,25 +30,25 @@ type refusal struct {
 
 // The errors of the API.
 var (
-	unauthenticated    = refusal{401, "InvalidCredentials", 1102}
-	outsideScope       = refusal{401, "InvalidCredentials", 1103}
-	forbidden          = refusal{403, "Forbidden", 1300}
-	notFound           = refusal{404, "ResourceNotFound", 1402}
-	invalid            = refusal{400, "InvalidContent", 1000}
-	duplicate          = refusal{400, "InvalidContent", 1004}
-	malformed          = refusal{400, "InvalidArgument", 1900}
-	notUnique          = refusal{400, "InvalidArgument", 1901}
-	preconditionFailed = refusal{412, "PreconditionFailed", 2218}
-	wrongMethod        = refusal{405, "MethodNotAllowed", 1405}
-	tooLarge           = refusal{413, "InvalidContent", 1006}
-	tooMany            = refusal{429, "TooManyRequests", 2300}
+	unauthenticated    = rejection{401, "InvalidCredentials", 1102}
+	outsideScope       = rejection{401, "InvalidCredentials", 1103}
+	forbidden          = rejection{403, "Forbidden", 1300}
+	notFound           = rejection{404, "ResourceNotFound", 1402}
+	invalid            = rejection{400, "InvalidContent", 1000}
+	duplicate          = rejection{400, "InvalidContent", 1004}
+	malformed          = rejection{400, "InvalidArgument", 1900}
+	notUnique          = rejection{400, "InvalidArgument", 1901}
+	preconditionFailed = rejection{412, "PreconditionFailed", 2218}
+	wrongMethod        = rejection{405, "MethodNotAllowed", 1405}
+	tooLarge           = rejection{413, "InvalidContent", 1006}
+	tooMany            = rejection{429, "TooManyRequests", 2300}
 )
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 // check fails the test unless the response is this error, whole and in shape,
 // with each of the words in its message. It returns the error's cause.
-func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
+func (r rejection) check(t testing.TB, a apptest.Response, words ...string) any {
 	t.Helper()
 	var shape struct {
 		Code    string `json:"code"`
@@ -65,7 +65,7 @@ func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 		t.Errorf("responded with %d, not an error of the API (%v): %s", a.Status, err, a.Body)
 		return nil
 	}
-	got := refusal{a.Status, shape.Code, shape.Message.Error}
+	got := rejection{a.Status, shape.Code, shape.Message.Error}
 	if got != r {
 		t.Errorf("rejected with %v, want %v: %s", got, r, a.Body)
 		return nil

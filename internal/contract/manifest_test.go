@@ -84,7 +84,7 @@ func TestManifestContract(t *testing.T) {
 		})
 		t.Run("what it cannot be made of is rejected", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
-			for query, want := range map[string]refusal{
+			for query, want := range map[string]rejection{
 				"":                  malformed,
 				"hubId=" + r.hub:    malformed,
 				"workerId=" + r.ada: malformed,
@@ -97,7 +97,7 @@ func TestManifestContract(t *testing.T) {
 				want.check(t, r.Call(t, "GET", "/integrations/manifest/generate?"+query, nil))
 				want.check(t, r.Call(t, "POST", "/integrations/marketplace", `{"path":"providers/manifest/generate?`+query+`","method":"GET"}`))
 			}
-			for body, want := range map[string]refusal{
+			for body, want := range map[string]rejection{
 				`{}`:                                 malformed,
 				`null`:                               malformed,
 				`{"path":""}`:                        malformed,

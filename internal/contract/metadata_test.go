@@ -155,7 +155,7 @@ func testMetadataUpdate(t *testing.T, c *apptest.Client, owner metadataOwner,
 	t.Run("an update that breaks a rule changes nothing", func(t *testing.T) {
 		record := owner.path + "/" + fmt.Sprint(create(t, c, three)["id"])
 		for update, want := range map[string]struct {
-			refusal
+			rejection
 			words string
 		}{
 			`{"$unset":["x"]}`: {malformed, "metadata"},
@@ -178,12 +178,12 @@ func testMetadataUpdate(t *testing.T, c *apptest.Client, owner metadataOwner,
 // metadataFault is metadata that is refused.
 type metadataFault struct {
 	metadata string
-	want     refusal
+	want     rejection
 	words    []string
 }
 
 func metadataFaults() map[string]metadataFault {
-	one := func(entry string, want refusal, words ...string) metadataFault {
+	one := func(entry string, want rejection, words ...string) metadataFault {
 		return metadataFault{`[` + entry + `]`, want, words}
 	}
 	return map[string]metadataFault{

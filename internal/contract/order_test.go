@@ -368,7 +368,7 @@ func testOrderRejects(t *testing.T, p *apptest.Platform) {
 	const pickup, dropoff = `"pickupTask":{` + pickupPlace + `}`, `"dropoffTask":{` + dropoffPlace + `}`
 	for name, tt := range map[string]struct {
 		body  string
-		want  refusal
+		want  rejection
 		words []string
 	}{
 		"no body":                   {``, malformed, []string{"pickupTask"}},
@@ -422,7 +422,7 @@ func testOrderScope(t *testing.T, p *apptest.Platform) {
 	before := string(m.shop.Call(t, "GET", "/taskOrders/"+fmt.Sprint(made["shortId"]), nil).OK(t).Body)
 	for name, c := range map[string]*apptest.Client{"a stranger": stranger, "another client of the courier": sibling, "another client": other.shop, "another courier": other.courier} {
 		t.Run(name, func(t *testing.T) {
-			for by, want := range map[string]refusal{fmt.Sprint(made["id"]): outsideScope, fmt.Sprint(made["shortId"]): notFound, unknownID: notFound, "short": notFound} {
+			for by, want := range map[string]rejection{fmt.Sprint(made["id"]): outsideScope, fmt.Sprint(made["shortId"]): notFound, unknownID: notFound, "short": notFound} {
 				path := "/taskOrders/" + by
 				want.check(t, c.Call(t, "GET", path, nil))
 				want.check(t, c.Call(t, "PUT", path, `{"pickupTask":{"notes":"x"},"dropoffTask":{"notes":"x"}}`))

@@ -65,7 +65,7 @@ func TestRecipientContract(t *testing.T) {
 		t.Run("an invalid recipient is rejected", func(t *testing.T) {
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                {``, malformed, []string{"name"}},
@@ -219,7 +219,7 @@ func testRecipientUpdate(t *testing.T, c *apptest.Client) {
 
 	before := string(encode(t, c.Must(t, "GET", path, nil)))
 	for body, want := range map[string]struct {
-		refusal
+		rejection
 		word string
 	}{
 		`{"name":""}`: {malformed, "name"},

@@ -24,7 +24,7 @@ func testReplanSettings(t *testing.T, p *apptest.Platform) {
 	c, other := p.Organization(t, "settings"), p.Organization(t, "others")
 	const path, off = "/organization/replanning", `{"enabled":false,"move":"order","assign":false,"interval":10,"lateness":10,"ahead":240}`
 	matches(t, c.Must(t, "GET", path, nil), off)
-	for body, want := range map[string]refusal{
+	for body, want := range map[string]rejection{
 		`{"enabled":"maybe"}`:   malformed,
 		`{"move":"everything"}`: invalid,
 		`{"interval":0.5}`:      invalid,

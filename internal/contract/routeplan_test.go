@@ -220,7 +220,7 @@ func testRoutePlanFields(t *testing.T, r roads) {
 }
 
 func testRoutePlanFaults(t *testing.T, r roads) {
-	for body, want := range map[string]refusal{
+	for body, want := range map[string]rejection{
 		`{}`:                                         malformed,
 		`{"name":"A"}`:                               malformed,
 		`{"startTime":1894021200000}`:                malformed,
@@ -234,7 +234,7 @@ func testRoutePlanFaults(t *testing.T, r roads) {
 		want.check(t, send(t, r.Client, "POST", "/routePlans", body))
 	}
 	path := "/routePlans/" + fmt.Sprint(r.plan(t)["id"])
-	for field, want := range map[string]refusal{
+	for field, want := range map[string]rejection{
 		`"endTime":1894021200000`:             invalid,
 		`"color":"red"`:                       invalid,
 		`"color":"#12345"`:                    invalid,
@@ -349,7 +349,7 @@ func testRoutePlanTaskFaults(t *testing.T, p *apptest.Platform, r roads) {
 	path := "/routePlans/" + fmt.Sprint(r.plan(t, `,"worker":"`+r.ada+`"`)["id"])
 	for name, test := range map[string]struct {
 		task string
-		want refusal
+		want rejection
 	}{
 		"a task of another plan":         {planned, invalid},
 		"an active task":                 {active, invalid},
@@ -482,7 +482,7 @@ func TestRoutePlanListContract(t *testing.T) {
 				t.Errorf("GET /routePlans%s: %v, want %v", query, got, want)
 			}
 		}
-		for query, want := range map[string]refusal{
+		for query, want := range map[string]rejection{
 			"?limit=0":                    invalid,
 			"?limit=501":                  invalid,
 			"?limit=-1":                   invalid,

@@ -22,11 +22,11 @@ type idPlace struct {
 	field     string // "{id}" in the path, else as in a message: "workers[]"
 	kind      string // of the record
 	body      string // of the request; ID stands for the id
-	missing   refusal
+	missing   rejection
 
 	// What is not as for most places.
-	other    refusal // another organization's id, where that is not outside the scope
-	own      refusal // the own id, where the record is not in a state for it
+	other    rejection // another organization's id, where that is not outside the scope
+	own      rejection // the own id, where the record is not in a state for it
 	ignored  bool    // the field has no meaning there and is not looked at
 	unmarked bool    // the document does not say that it is an id
 }
@@ -388,7 +388,7 @@ func TestScopeContract(t *testing.T) {
 		for _, at := range idPlaces() {
 			t.Run(at.operation+" takes "+at.field+" of the own organization only", func(t *testing.T) {
 				committed := p.Store.Stats().Operations
-				refuse := func(what, id string, want refusal) {
+				refuse := func(what, id string, want rejection) {
 					t.Helper()
 					a := acme.call(t, at, id)
 					leak(t, a)
@@ -405,7 +405,7 @@ func TestScopeContract(t *testing.T) {
 					}
 				}
 				other := at.other
-				if other == (refusal{}) {
+				if other == (rejection{}) {
 					other = outsideScope
 				}
 				refuse("another organization's", zenith.pick(at), other)
@@ -435,7 +435,7 @@ func TestScopeContract(t *testing.T) {
 				}
 				own := acme.call(t, at, id)
 				leak(t, own)
-				if at.own != (refusal{}) {
+				if at.own != (rejection{}) {
 					at.own.check(t, own)
 				} else if own.Status != http.StatusNoContent {
 					own.OK(t)

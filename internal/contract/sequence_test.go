@@ -101,16 +101,16 @@ func (w *twin) live(t *testing.T, steps int) {
 
 // call sends a request and fails the test unless it is rejected with want, or
 // taken when want is none.
-func (w *twin) call(t testing.TB, want refusal, method, path string, body any) (answer apptest.Response, taken bool) {
+func (w *twin) call(t testing.TB, want rejection, method, path string, body any) (answer apptest.Response, taken bool) {
 	t.Helper()
 	w.said = append(w.said, fmt.Sprintf("%s %s %s, want %v", method, path, encode(t, body), want))
 	answer = send(t, w.Client, method, path, string(encode(t, body)))
 	return answer, w.judge(t, want, answer)
 }
 
-func (w *twin) judge(t testing.TB, want refusal, answer apptest.Response) (taken bool) {
+func (w *twin) judge(t testing.TB, want rejection, answer apptest.Response) (taken bool) {
 	t.Helper()
-	if want != (refusal{}) {
+	if want != (rejection{}) {
 		want.check(t, answer)
 		return false
 	}
@@ -194,8 +194,8 @@ func (w *twin) born(t testing.TB, shown map[string]any, task twinTask) {
 }
 
 // details are chosen by chance. They are sent as a request has them, and the
-// refusal that the API has for them is returned.
-func (w *twin) details(id string, task *twinTask) (sent map[string]any, want refusal) {
+// rejection that the API has for them is returned.
+func (w *twin) details(id string, task *twinTask) (sent map[string]any, want rejection) {
 	sent = map[string]any{}
 	if w.chance(2) {
 		w.count++
@@ -232,7 +232,7 @@ func (w *twin) details(id string, task *twinTask) (sent map[string]any, want ref
 	if w.chance(3) {
 		task.dependencies = unique(w.some(3))
 		sent["dependencies"] = task.dependencies
-		if want == (refusal{}) {
+		if want == (rejection{}) {
 			want = w.checkDependencies(id, task.dependencies)
 		}
 	}
@@ -258,7 +258,7 @@ func minutes(n int) any {
 }
 
 // checkDependencies returns the error of the API for the dependencies of a task.
-func (w *twin) checkDependencies(id string, on []string) refusal {
+func (w *twin) checkDependencies(id string, on []string) rejection {
 	switch {
 	case slices.Contains(on, id):
 		return invalid
@@ -267,7 +267,7 @@ func (w *twin) checkDependencies(id string, on []string) refusal {
 	case slices.ContainsFunc(on, func(task string) bool { return w.reaches(task, id) }):
 		return invalid
 	}
-	return refusal{}
+	return rejection{}
 }
 
 // reaches reports whether a task depends on another, directly or not.
@@ -276,7 +276,7 @@ func (w *twin) reaches(from, to string) bool {
 }
 
 // draft is a task by chance, as a request to create it.
-func (w *twin) draft() (task twinTask, body map[string]any, want refusal) {
+func (w *twin) draft() (task twinTask, body map[string]any, want rejection) {
 	task.in = w.home
 	body, want = w.details("", &task)
 	body["destination"] = map[string]any{"address": map[string]any{"city": "X", "country": "Y"}, "location": []float64{-73.98, 40.75}}
@@ -285,7 +285,7 @@ func (w *twin) draft() (task twinTask, body map[string]any, want refusal) {
 		task.in = w.container()
 		body["container"] = ref(task.in)
 	}
-	if want == (refusal{}) && w.chance(20) {
+	if want == (rejection{}) && w.chance(20) {
 		delete(body, "destination")
 		want = malformed
 	}
@@ -308,13 +308,13 @@ func (w *twin) batch(t testing.TB) {
 	for range 1 + w.random.IntN(4) {
 		task, body, want := w.draft()
 		bodies = append(bodies, body)
-		if want == (refusal{}) {
+		if want == (rejection{}) {
 			drafts = append(drafts, task)
 		} else {
 			errors = append(errors, float64(want.subcode))
 		}
 	}
-	answer, taken := w.call(t, refusal{}, "POST", "/tasks/batch", map[string]any{"tasks": bodies})
+	answer, taken := w.call(t, rejection{}, "POST", "/tasks/batch", map[string]any{"tasks": bodies})
 	if !taken {
 		return
 	}
@@ -382,7 +382,7 @@ func (w *twin) clone(t testing.TB) {
 		task.notes = fmt.Sprint("clone ", w.count)
 		options["overrides"] = map[string]any{"notes": task.notes}
 	}
-	if answer, taken := w.call(t, refusal{}, "POST", "/tasks/"+id+"/clone", map[string]any{"options": options}); taken {
+	if answer, taken := w.call(t, rejection{}, "POST", "/tasks/"+id+"/clone", map[string]any{"options": options}); taken {
 		shown := answer.Object(t)
 		has(t, shown, "sourceTaskId", id)
 		w.born(t, shown, task)
@@ -390,7 +390,7 @@ func (w *twin) clone(t testing.TB) {
 }
 
 func (w *twin) remove(t testing.TB) {
-	id, want := w.one(), refusal{}
+	id, want := w.one(), rejection{}
 	switch task := w.tasks[id]; {
 	case task == nil:
 		want = notFound
@@ -421,7 +421,7 @@ func (w *twin) arrange(t testing.TB) {
 	if families {
 		sent["considerDependencies"] = true
 	}
-	want := refusal{}
+	want := rejection{}
 	unfit := func(id string) bool { return w.tasks[id].state > 1 }
 	switch {
 	case replace && !strings.HasPrefix(path, "workers/"), len(unique(ids)) != len(ids):
@@ -514,7 +514,7 @@ func (w *twin) start(t testing.TB) {
 	if own := w.lists["workers/"+worker]; len(own) > 0 && !w.chance(6) {
 		id = w.any(own)
 	}
-	task, want := w.tasks[id], refusal{}
+	task, want := w.tasks[id], rejection{}
 	switch {
 	case task == nil:
 		want = notFound
@@ -530,7 +530,7 @@ func (w *twin) start(t testing.TB) {
 	}
 }
 
-func (w *twin) act(t testing.TB, want refusal, worker, verb, task string, more map[string]any) (taken bool) {
+func (w *twin) act(t testing.TB, want rejection, worker, verb, task string, more map[string]any) (taken bool) {
 	t.Helper()
 	w.count++
 	w.said = append(w.said, fmt.Sprintf("%s: %s %s %v, want %v", worker, verb, task, more, want))
@@ -546,7 +546,7 @@ func (w *twin) complete(t testing.TB) {
 			id = active
 		}
 	}
-	task, want := w.tasks[id], refusal{}
+	task, want := w.tasks[id], rejection{}
 	switch {
 	case task == nil:
 		want = notFound
@@ -554,7 +554,7 @@ func (w *twin) complete(t testing.TB) {
 		want = invalid
 	}
 	success, taken := w.chance(2), false
-	if want == (refusal{}) && w.chance(2) {
+	if want == (rejection{}) && w.chance(2) {
 		taken = w.act(t, want, task.worker, "complete", id, map[string]any{"success": success})
 	} else {
 		_, taken = w.call(t, want, "POST", "/tasks/"+id+"/complete", map[string]any{"completionDetails": map[string]any{"success": success}})
@@ -574,7 +574,7 @@ func (w *twin) duty(t testing.TB) {
 
 // leave has a worker or a team go, and another come.
 func (w *twin) leave(t testing.TB) {
-	path, want := w.container(), refusal{}
+	path, want := w.container(), rejection{}
 	kind, id, _ := strings.Cut(path, "/")
 	switch {
 	case kind == "organizations":

@@ -87,7 +87,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 			rates := func(rates string) string { return `{"displayName":"S","currency":"USD","rates":[` + rates + `]}` }
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                   {``, malformed, []string{"displayName"}},
@@ -253,7 +253,7 @@ func TestQuoteContract(t *testing.T) {
 		t.Run("an invalid request is rejected", func(t *testing.T) {
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                {``, malformed, []string{"readyBy"}},

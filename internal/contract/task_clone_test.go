@@ -113,7 +113,7 @@ func TestTaskCloneContract(t *testing.T) {
 			notFound.check(t, r.Call(t, "POST", "/tasks/"+of+"/clone", `{"options":{"overrides":{"destination":"`+unknownID+`"}}}`))
 			for _, form := range []struct{ path, before, after string }{{"options.overrides.", `{"options":{"overrides":`, `}}`}, {"overrides.", `{"overrides":`, `}`}} {
 				for sent, test := range map[string]struct {
-					want refusal
+					want rejection
 					word string
 				}{
 					`{"notes":5}`:                                 {malformed, "notes must"},

@@ -324,15 +324,15 @@ func testTaskDependencies(t *testing.T, p *apptest.Platform, r roads) {
 	}), `","`)+`"]`)), "dependencies", "100")
 }
 
-// taskFaults are what no task can have, and the words of its refusal.
+// taskFaults are what no task can have, and the words of its rejection.
 func taskFaults() map[string]struct {
 	sent  string
-	want  refusal
+	want  rejection
 	words []string
 } {
 	type fault = struct {
 		sent  string
-		want  refusal
+		want  rejection
 		words []string
 	}
 	return map[string]fault{

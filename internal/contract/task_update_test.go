@@ -200,7 +200,7 @@ func testRejectedUpdates(t *testing.T, r roads) {
 	before := readTask(t, r.Client, task)
 	for name, test := range map[string]struct {
 		sent string
-		want refusal
+		want rejection
 		word string
 	}{
 		"a window against its other end": {`"completeAfter":1894021200000`, invalid, "completeAfter"},

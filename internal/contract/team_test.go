@@ -47,7 +47,7 @@ func TestTeamContract(t *testing.T) {
 			before := len(list(t, c.Client, "/teams"))
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                 {``, malformed, []string{"name"}},
@@ -141,7 +141,7 @@ func TestTeamContract(t *testing.T) {
 			}
 			before := string(encode(t, c.Must(t, "GET", path, nil)))
 			for body, want := range map[string]struct {
-				refusal
+				rejection
 				word string
 			}{
 				`{"name":" "}`: {malformed, "name"},

@@ -35,7 +35,7 @@ func testPageSettings(t *testing.T, c, other *apptest.Client) {
 	matches(t, set, `{"phone":"+12125550100","color":"#ffcc00","allowNewTimes":true}`)
 	matches(t, c.Must(t, http.MethodPut, path, map[string]any{}), `{"phone":"+12125550100","color":"#ffcc00","allowNewTimes":true}`)
 	matches(t, other.Must(t, http.MethodGet, path, nil), none)
-	for body, want := range map[string]refusal{
+	for body, want := range map[string]rejection{
 		`{"phone":"12"}`: invalid, `{"color":"red"}`: invalid, `{"color":"#12345"}`: invalid, `{"color":"#0b6b50;}"}`: invalid,
 		`{"phone":7}`: malformed, `{"allowNewTimes":"yes"}`: malformed, `[]`: malformed,
 	} {
@@ -183,7 +183,7 @@ func testNewTime(t *testing.T, c *apptest.Client, team string) {
 	if got := offered(); len(got) < 18 || len(got) > 21 {
 		t.Fatalf("offered: %v", got)
 	}
-	for body, want := range map[string]refusal{`{}`: malformed, `{"completeAfter":"x"}`: malformed, `{"completeAfter":1}`: invalid, `{"completeAfter":4000000000000}`: invalid} {
+	for body, want := range map[string]rejection{`{}`: malformed, `{"completeAfter":"x"}`: malformed, `{"completeAfter":1}`: invalid, `{"completeAfter":4000000000000}`: invalid} {
 		want.check(t, ask(body))
 	}
 	before := len(triggers(t, c, "taskId", task))

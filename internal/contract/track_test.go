@@ -277,7 +277,7 @@ func testFeedback(t *testing.T, c *apptest.Client, team string) {
 	p.do(t, "start", task, "s", nil)
 	invalid.check(t, say(t, at, `{"rating":5}`), "completed")
 	p.do(t, "complete", task, "c", map[string]any{"success": false})
-	for body, want := range map[string]refusal{
+	for body, want := range map[string]rejection{
 		`{}`: malformed, `{"rating":"five"}`: malformed, `{"rating":null}`: malformed, `[]`: malformed, `{"rating":0}`: invalid, `{"rating":6}`: invalid,
 		`{"rating":-1}`: invalid, `{"rating":4.5}`: malformed, `{"rating":5,"comments":7}`: malformed, `not json`: invalid,
 		`{"rating":5,"comments":"` + strings.Repeat("x", 1001) + `"}`: invalid,

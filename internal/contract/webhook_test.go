@@ -17,9 +17,9 @@ import (
 	"dray/internal/webhook"
 )
 
-// invalidHook is the refusal of an address that no webhook can have, or whose
+// invalidHook is the rejection of an address that no webhook can have, or whose
 // server does not pass the check.
-var invalidHook = refusal{400, "InvalidContent", 1008}
+var invalidHook = rejection{400, "InvalidContent", 1008}
 
 // hookBody is a request for a webhook at a path of the receiver.
 func hookBody(r *apptest.Receiver, path string, trigger int, more string) string {
@@ -97,7 +97,7 @@ func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	url := text(r.URL + path)
 	tests := map[string]struct {
 		body string
-		want refusal
+		want rejection
 		word string
 	}{
 		"nothing":                    {``, malformed, "url"},
@@ -315,7 +315,7 @@ func testUpdateWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		was = shown
 	}
 	for body, tt := range map[string]struct {
-		want refusal
+		want rejection
 		word string
 	}{
 		`{"url":""}`:                    {malformed, "url"},

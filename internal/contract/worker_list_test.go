@@ -81,7 +81,7 @@ func TestWorkerListContract(t *testing.T) {
 		})
 		t.Run("an invalid filter is rejected", func(t *testing.T) {
 			for query, want := range map[string]struct {
-				refusal
+				rejection
 				word string
 			}{
 				"?states=3":          {invalid, "states"},
@@ -140,7 +140,7 @@ func testWorkersNear(t *testing.T, p *apptest.Platform, c fleet, near, far strin
 		}
 	}
 	for query, want := range map[string]struct {
-		refusal
+		rejection
 		word string
 	}{
 		"":                                          {malformed, "longitude"},

@@ -51,7 +51,7 @@ func TestWorkerScheduleContract(t *testing.T) {
 			}
 			for name, tt := range map[string]struct {
 				body  string
-				want  refusal
+				want  rejection
 				words []string
 			}{
 				"no body":                 {``, malformed, []string{"entries"}},

@@ -90,7 +90,7 @@ func testAssignedTasks(t *testing.T, r roads, owner, container string) {
 		}
 	}
 	matches(t, r.Must(t, "GET", owner+"/tasks?isPickupTask=true", nil)["tasks"], `[`+string(encode(t, r.read(t, "/tasks", pickup)))+`]`)
-	for query, want := range map[string]refusal{
+	for query, want := range map[string]rejection{
 		"?from=yesterday": malformed, "?to=-1": invalid, "?isPickupTask=maybe": malformed, "?lastId=" + unknownID: notFound,
 	} {
 		want.check(t, r.Call(t, "GET", owner+"/tasks"+query, nil))
@@ -167,7 +167,7 @@ func TestWorkerAnalyticsContract(t *testing.T) {
 		matches(t, filtered, `{"id":"`+r.ada+`","eta":null,"analytics":`+week+`}`)
 		matches(t, r.Must(t, "GET", path+"?analytics=true&filter=eta", nil), `{"id":"`+r.ada+`","eta":null,"analytics":`+week+`}`)
 		matches(t, r.Must(t, "GET", path+"?analytics=false&filter=eta", nil), `{"id":"`+r.ada+`","eta":null}`)
-		for query, want := range map[string]refusal{
+		for query, want := range map[string]rejection{
 			"?analytics=perhaps": malformed,
 			"?analytics=true&from=" + ms(ago(25)) + "&to=" + ms(now):   invalid,
 			"?analytics=true&from=" + ms(ago(1)) + "&to=" + ms(ago(2)): invalid,
@@ -234,7 +234,7 @@ func TestTeamEstimateContract(t *testing.T) {
 		has(t, step, "arrivalTime", later)
 		has(t, step, "completionTime", later+60)
 		has(t, r.Must(t, "GET", path+both+"&restrictedVehicleTypes=car", nil), "workerId", r.bob)
-		for query, want := range map[string]refusal{
+		for query, want := range map[string]rejection{
 			"":                                    malformed,
 			"?dropoffLocation=here":               malformed,
 			"?dropoffLocation=1":                  malformed,

@@ -233,7 +233,7 @@ func testWorkerRouting(t *testing.T, c fleet) {
 
 	before := string(encode(t, c.read(t, made["id"])))
 	for body, want := range map[string]struct {
-		refusal
+		rejection
 		word string
 	}{
 		`{"addresses":{"routing":7}}`:                                               {malformed, "addresses.routing"},
@@ -257,7 +257,7 @@ func testWorkerFaults(t *testing.T, p *apptest.Platform, c fleet) {
 	before := len(list(t, c.Client, "/workers"))
 	for name, tt := range map[string]struct {
 		fields string // beside name, phone and teams, which come first
-		want   refusal
+		want   rejection
 		words  []string
 	}{
 		"a vehicle without a type":      {`"vehicle":{"color":"red"}`, malformed, []string{"vehicle.type"}},
@@ -283,7 +283,7 @@ func testWorkerFaults(t *testing.T, p *apptest.Platform, c fleet) {
 	}
 	for name, tt := range map[string]struct {
 		body  string
-		want  refusal
+		want  rejection
 		words []string
 	}{
 		"no body":               {``, malformed, []string{"name"}},
@@ -354,7 +354,7 @@ func testWorkerUpdate(t *testing.T, c fleet) {
 	}
 	before := string(encode(t, c.read(t, made["id"])))
 	for body, want := range map[string]struct {
-		refusal
+		rejection
 		word string
 	}{
 		`{"name":" "}`:                                  {malformed, "name"},

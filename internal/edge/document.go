@@ -25,7 +25,7 @@ type (
 	Limits = spec.Limits
 )
 
-// responseHeaders are the headers of responses, for the document.
+// responseHeaders are the headers of responses, for the OpenAPI spec.
 var responseHeaders = []spec.Header{
 	{Name: "X-RateLimit-Limit", Type: "integer", Description: "Number of requests per second that the organization may make."},
 	{Name: "X-RateLimit-Remaining", Type: "integer", Description: "Number of requests remaining in the current second."},

@@ -16,17 +16,17 @@ import (
 
 // respondError writes an error. It is the only place where errors are logged.
 func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, requestID string, err error) int {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if ok && isDenial(refusal) {
-		refusal = m.Trail.deny(refusal, m.address(r), r, requestID)
-		err = refusal
+	rejection, ok := errors.AsType[*lastmile.Error](err)
+	if ok && isDenial(rejection) {
+		rejection = m.Trail.deny(rejection, m.address(r), r, requestID)
+		err = rejection
 	}
 	status, body := codec.NewError(err, requestID)
 	if ok {
-		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
-			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(refusal.RetryAfter.Seconds()))))
+		if rejection.Code == lastmile.CodeOverloaded || rejection.Code == lastmile.CodeTooMany {
+			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(rejection.RetryAfter.Seconds()))))
 		}
-		m.logRejection(r, requestID, refusal, status, err)
+		m.logRejection(r, requestID, rejection, status, err)
 	} else if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		m.Log.Info("client went away", "request", requestID)
 	} else {
@@ -40,16 +40,16 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 
 // logRejection logs a request that was rejected. Callers who have no rights, or
 // too many requests, cannot fill the log: the trail and the metrics count them.
-func (m *Mux) logRejection(r *http.Request, requestID string, refusal *lastmile.Error, status int, err error) {
+func (m *Mux) logRejection(r *http.Request, requestID string, rejection *lastmile.Error, status int, err error) {
 	level := slog.LevelInfo
-	if isDenial(refusal) || refusal.Code == lastmile.CodeTooMany {
+	if isDenial(rejection) || rejection.Code == lastmile.CodeTooMany {
 		level = slog.LevelDebug
 	}
 	if !m.Log.Enabled(r.Context(), level) {
 		return
 	}
-	line := []any{"request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", codec.ErrorOf(refusal.Code).Number}
-	if refusal.Code == lastmile.CodeOverloaded {
+	line := []any{"request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", codec.ErrorOf(rejection.Code).Number}
+	if rejection.Code == lastmile.CodeOverloaded {
 		line = append(line, "cause", err) // the client does not see what is wrapped with the error
 	}
 	m.Log.Log(r.Context(), level, "request rejected", line...)

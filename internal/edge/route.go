@@ -230,7 +230,7 @@ func (rt Route) Describe(text string) Route {
 	return rt
 }
 
-// Example adds a request body for the document, in JSON.
+// Example adds a request body for the OpenAPI spec, in JSON.
 func (rt Route) Example(body string) Route {
 	rt.Operation.Example = body
 	return rt
@@ -261,7 +261,7 @@ func (rt Route) AllowTemporaryPassword() Route {
 	return rt
 }
 
-// Finds makes the document say that the record named by the body may not exist.
+// Finds makes the OpenAPI spec say that the record named by the body may not exist.
 func (rt Route) Finds() Route {
 	rt.FindsRecords = true
 	return rt

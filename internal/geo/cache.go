@@ -37,7 +37,7 @@ type Cached struct {
 // cachedResult is a cached result.
 type cachedResult struct {
 	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
-	Refusal string                    `json:"refusal,omitempty"` // cause of the error
+	Refusal string                    `json:"rejection,omitempty"` // cause of the error
 }
 
 // Geocode implements Geocoder.

@@ -119,7 +119,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v, then %+v, %v; asked %d times; kept %v", first, err1, second, err2, asked.Load(), m.keep)
 		}
 	})
-	t.Run("a refusal is kept for a shorter time", func(t *testing.T) {
+	t.Run("a rejection is kept for a shorter time", func(t *testing.T) {
 		c, m := setup(rejecting("nobody lives there"))
 		_, err1 := c.Geocode(t.Context(), howard)
 		_, err2 := c.Geocode(t.Context(), howard)

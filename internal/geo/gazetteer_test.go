@@ -132,9 +132,9 @@ func TestGazetteerRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := new(geo.Gazetteer).Geocode(t.Context(), q)
-			refusal, ok := errors.AsType[*lastmile.Error](err)
-			if !ok || refusal.Code != lastmile.CodeInvalid || refusal.Cause == "" {
-				t.Errorf("found %+v, %v; want a refusal with a cause", p, err)
+			rejection, ok := errors.AsType[*lastmile.Error](err)
+			if !ok || rejection.Code != lastmile.CodeInvalid || rejection.Cause == "" {
+				t.Errorf("found %+v, %v; want a rejection with a cause", p, err)
 			}
 		})
 	}

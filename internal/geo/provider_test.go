@@ -64,8 +64,8 @@ func TestProvidersThatFindNothingReject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, provider.none) })
 			_, err := open(t, fmt.Sprintf(provider.url, url), nil).Geocode(t.Context(), howard)
-			if refusal, ok := errors.AsType[*lastmile.Error](err); !ok || refusal.Code != lastmile.CodeInvalid {
-				t.Errorf("got %v, want a refusal", err)
+			if rejection, ok := errors.AsType[*lastmile.Error](err); !ok || rejection.Code != lastmile.CodeInvalid {
+				t.Errorf("got %v, want a rejection", err)
 			}
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"unsafe"
+
+	"dray/internal/mapdata"
 )
 
 // The file begins with a header: the magic, the version, the number of sections,
@@ -232,7 +234,7 @@ func indexes(first []uint32, n, length int) bool {
 // Verify checks the checksums of the whole file, which reads all of it.
 func (m *Map) Verify() (err error) {
 	defer runtime.KeepAlive(m)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	for i := range m.sections() {
 		entry := m.data[headSize+entrySize*i:]
 		offset, length := binary.LittleEndian.Uint64(entry), binary.LittleEndian.Uint64(entry[8:])

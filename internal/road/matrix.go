@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"dray/internal/mapdata"
 )
 
 // Cell is a pair of a matrix.
@@ -18,7 +20,7 @@ type Cell struct {
 // Covers reports whether a location is close enough to a road.
 func (m *Map) Covers(p Profile, at Point) (covered bool, err error) {
 	defer runtime.KeepAlive(m)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	_, covered = m.snap(p, at)
 	return covered, nil
 }
@@ -193,7 +195,7 @@ func parallel(ctx context.Context, n int, work func(i int)) error {
 }
 
 func batches(ctx context.Context, n, size int, next *atomic.Int64, work func(i int)) (err error) {
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	for {
 		end := int(next.Add(int64(size)))
 		if end-size >= n {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"dray/internal/mapdata"
 )
 
 // Route is the fastest way between two locations.
@@ -29,7 +31,7 @@ var ErrNotCovered = errors.New("a location is not near a road of the map")
 // Route returns the fastest way between two locations.
 func (m *Map) Route(p Profile, from, to Point) (route Route, err error) {
 	defer runtime.KeepAlive(m)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	a, okA := m.snap(p, from)
 	b, okB := m.snap(p, to)
 	if !okA || !okB {

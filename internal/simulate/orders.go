@@ -82,7 +82,7 @@ func statusOf(pickup, dropoff shownTask) string {
 }
 
 // checkOrders reads every order with the keys of both sides and compares it with the
-// ledger, and then looks for orders that nobody placed.
+// ledger, and then looks for orders that no client placed.
 func (s *simulation) checkOrders(ctx context.Context) error {
 	if s.shop == nil {
 		return nil

@@ -35,7 +35,7 @@ type API struct {
 
 // Security is how callers are authenticated.
 type Security struct {
-	Name        string // of the scheme, in the document
+	Name        string // of the scheme, in the OpenAPI spec
 	Scheme      string // as in the Authorization header: basic or bearer
 	Description string
 }

@@ -109,7 +109,7 @@ func (a API) Document() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Handler serves the document to every caller: it contains no data of any
+// Handler serves the OpenAPI spec to every caller: it contains no data of any
 // organization.
 func (a API) Handler() (http.Handler, error) {
 	doc, err := a.Document()

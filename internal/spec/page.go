@@ -20,7 +20,7 @@ const pagePolicy = "default-src 'none'; style-src 'self'; img-src data:; base-ur
 const originMark = "@origin@"
 
 // PageHandler serves the reference of an API for people: /docs and its style
-// sheet. The page is made once, from the same description as the document.
+// sheet. The page is made once, from the same description as the OpenAPI spec.
 func (a API) PageHandler(limits Limits) (http.Handler, error) {
 	page, err := a.page(limits)
 	if err != nil {

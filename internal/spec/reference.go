@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// reference is what the page shows: the document in the order and the words of
+// reference is what the page shows: the OpenAPI spec in the order and the words of
 // a reader.
 type reference struct {
 	Revision, Program string
@@ -94,7 +94,7 @@ type (
 	}
 )
 
-// newReference arranges the document for reading.
+// newReference arranges the OpenAPI spec for reading.
 func newReference(a API, limits Limits) reference {
 	doc, _ := a.document()
 	v := viewer{document: doc, api: a}
@@ -125,7 +125,7 @@ func newReference(a API, limits Limits) reference {
 	return ref
 }
 
-// viewer turns parts of the document into what the page shows.
+// viewer turns parts of the OpenAPI spec into what the page shows.
 type viewer struct {
 	*document
 	api API

@@ -9,7 +9,8 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"runtime/debug"
+
+	"dray/internal/mapdata"
 )
 
 // The sections of an index file.
@@ -94,7 +95,7 @@ type Index struct {
 // Open returns the index in a file's content, which must not change while it is used.
 // It checks the header and the sizes of all sections; Verify checks the rest.
 func Open(data []byte) (_ *Index, err error) {
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	x := &Index{data: data}
 	switch {
 	case len(data) < headSize || !bytes.Equal(data[:len(magic)], []byte(magic)):
@@ -128,7 +129,7 @@ func Open(data []byte) (_ *Index, err error) {
 // Verify checks the checksums of the whole file, which reads all of it.
 func (x *Index) Verify() (err error) {
 	defer runtime.KeepAlive(x)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	for i, part := range x.parts {
 		if crc32.Checksum(part, castagnoli) != binary.LittleEndian.Uint32(x.data[headSize+entrySize*i+16:]) {
 			return fmt.Errorf("section %d: %w", i, ErrDamaged)
@@ -139,24 +140,6 @@ func (x *Index) Verify() (err error) {
 
 // Streets returns how many streets the index has.
 func (x *Index) Streets() int { return len(x.parts[secStreets]) / streetSize }
-
-// protect makes a search fail with ErrDamaged where a damaged file would end the
-// program: an index out of range, or a page of the file that cannot be read.
-//
-//	defer protect(&err)()
-func protect(err *error) func() {
-	before := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(before)
-		if r := recover(); r != nil {
-			fault, ok := r.(runtime.Error)
-			if !ok {
-				panic(r) //nolint:forbidigo // not from a damaged file: not ours to hide
-			}
-			*err = fmt.Errorf("%w (%w)", ErrDamaged, fault)
-		}
-	}
-}
 
 // micro is a location in millionths of degrees.
 type micro struct{ lon, lat int32 }

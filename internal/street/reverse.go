@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
+
+	"dray/internal/mapdata"
 )
 
 // maxReverse is how far away the nearest address may be, in meters.
@@ -14,7 +16,7 @@ const maxReverse = 250.0
 // streets where there is no house.
 func (x *Index) Reverse(p Point, limit int) (hits []Hit, err error) {
 	defer runtime.KeepAlive(x)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	at, ok := microOf(p.Lon, p.Lat)
 	if !ok {
 		return nil, nil
@@ -112,7 +114,7 @@ type PostalArea struct {
 // PostalAreas returns the areas with a postal code.
 func (x *Index) PostalAreas(code string) (all []PostalArea, err error) {
 	defer runtime.KeepAlive(x)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	plain := plainCode(code)
 	at, found := x.findCode(plain)
 	for ; found && at < uint32(len(x.parts[secCodes])/codeSize); at++ {
@@ -134,7 +136,7 @@ func (x *Index) PostalAreas(code string) (all []PostalArea, err error) {
 // returns false. A street without houses is one address.
 func (x *Index) Addresses(each func(Hit) bool) (err error) {
 	defer runtime.KeepAlive(x)
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	for i := range uint32(x.Streets()) {
 		s, _ := x.street(i)
 		whole := x.hit(s)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"dray/internal/mapdata"
 )
 
 // Limits of a search.
@@ -32,7 +34,7 @@ const (
 // Search returns the best hits for a query, the best first.
 func (x *Index) Search(q Query) (hits []Hit, err error) {
 	defer runtime.KeepAlive(x) // its memory is unmapped when it is not used any more
-	defer protect(&err)()
+	defer mapdata.Protect(&err, ErrDamaged)()
 	limit := min(max(q.Limit, 1), MaxHits)
 	if first, second, ok := crossingOf(q); ok {
 		hits = x.searchCrossing(q, first, second, limit)
@@ -280,7 +282,7 @@ func (s *search) run() []*candidate {
 	}
 	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 	all = all[:min(len(all), maxScored)]
-	all = slices.DeleteFunc(all, func(c *candidate) bool { return !s.judge(c) })
+	all = slices.DeleteFunc(all, func(c *candidate) bool { return !s.score(c) })
 	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Compare(b.total, a.total) })
 	return all
 }

@@ -127,8 +127,8 @@ func TestMetadataRejects(t *testing.T) {
 				Update   wire.MetadataUpdate `json:"update"`
 			}
 			err := codec.Decode([]byte(test.body), &into)
-			refusal, ok := errors.AsType[*lastmile.Error](err)
-			if !ok || refusal.Code != test.code || refusal.Message != test.want {
+			rejection, ok := errors.AsType[*lastmile.Error](err)
+			if !ok || rejection.Code != test.code || rejection.Message != test.want {
 				t.Errorf("\n got %v\nwant %s", err, test.want)
 			}
 		})

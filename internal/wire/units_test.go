@@ -120,8 +120,8 @@ func TestUnitsReject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var into unitsBody
 			err := codec.Decode([]byte(test.body), &into)
-			refusal, ok := errors.AsType[*lastmile.Error](err)
-			if !ok || refusal.Code != test.code || !strings.HasPrefix(refusal.Message, test.want) {
+			rejection, ok := errors.AsType[*lastmile.Error](err)
+			if !ok || rejection.Code != test.code || !strings.HasPrefix(rejection.Message, test.want) {
 				t.Errorf("\n got %v\nwant %s", err, test.want)
 			}
 			if err := json.Unmarshal([]byte(test.body), &into); err == nil {

@@ -86,8 +86,8 @@ func read[T any](t *testing.T, s *sqlstore.Store, fn func(r *sqlstore.Tx) (T, er
 }
 
 func code(err error) lastmile.Code {
-	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
-		return refusal.Code
+	if rejection, ok := errors.AsType[*lastmile.Error](err); ok {
+		return rejection.Code
 	}
 	return 0
 }

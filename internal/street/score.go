@@ -9,13 +9,13 @@ import (
 // used marks the tokens that have a meaning.
 type used [maxTokens + 2]bool
 
-// judge compares a candidate with the query word by word. It reports whether the
+// score compares a candidate with the query word by word. It reports whether the
 // street may be meant.
-func (s *search) judge(c *candidate) bool {
+func (s *search) score(c *candidate) bool {
 	c.total, c.number = 0, -1
 	for _, name := range split(s.string(c.names)) {
 		one := *c
-		if s.judgeName(&one, name) && one.total > c.total {
+		if s.scoreName(&one, name) && one.total > c.total {
 			*c = one
 		}
 	}
@@ -32,7 +32,7 @@ const (
 	leastTotal = 0.35
 )
 
-func (s *search) judgeName(c *candidate, name string) bool {
+func (s *search) scoreName(c *candidate, name string) bool {
 	words := wordsOf(name)
 	if len(words) == 0 {
 		return false
@@ -66,8 +66,8 @@ func (s *search) judgeName(c *candidate, name string) bool {
 	if share < leastName {
 		return false
 	}
-	city, code, askedCity := s.judgePlace(c, &taken)
-	number := s.judgeNumber(c, &taken)
+	city, code, askedCity := s.scoreCity(c, &taken)
+	number := s.scoreNumber(c, &taken)
 	extra, all, whole := s.leftOver(taken)
 	c.whole = whole
 	spread := float64(c.to-c.from-(len(words)-missed)) * 0.05
@@ -156,9 +156,9 @@ func (t token) forms() []string {
 	return []string{t.text, t.raw}
 }
 
-// judgePlace returns how well the city and the postal code match, and whether the
+// scoreCity returns how well the city and the postal code match, and whether the
 // query names a city. It marks their tokens as used.
-func (s *search) judgePlace(c *candidate, taken *used) (city, code float64, asked bool) {
+func (s *search) scoreCity(c *candidate, taken *used) (city, code float64, asked bool) {
 	plain := ""
 	if text, _, _ := s.code(c.code); text != "" {
 		plain = plainCode(text)
@@ -228,8 +228,8 @@ func (s *search) hasFree(taken used) bool {
 	return false
 }
 
-// judgeNumber finds the house. It returns how well its number matches.
-func (s *search) judgeNumber(c *candidate, taken *used) float64 {
+// scoreNumber finds the house. It returns how well its number matches.
+func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 	type choice struct {
 		token, away int
 		number      houseNumber

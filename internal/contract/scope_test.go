@@ -27,8 +27,8 @@ type idPlace struct {
 	// What is not as for most places.
 	other    rejection // another organization's id, where that is not outside the scope
 	own      rejection // the own id, where the record is not in a state for it
-	ignored  bool    // the field has no meaning there and is not looked at
-	unmarked bool    // the document does not say that it is an id
+	ignored  bool      // the field has no meaning there and is not looked at
+	unmarked bool      // the document does not say that it is an id
 }
 
 // resourcePlaces is the places that files of resources add.

@@ -11,18 +11,6 @@ import (
 	"dray/internal/order"
 )
 
-// The records of package order are stored as JSON of the domain: money is stored in
-// integers, unlike in the API. Package sqlstore uses these names for them because it
-// has as many imports as a package may have.
-type (
-	// StoredService is a delivery service.
-	StoredService = order.Service
-	// StoredQuote is a quote.
-	StoredQuote = order.Quote
-	// StoredOrder is an order.
-	StoredOrder = order.Order
-)
-
 // Money is an amount of money, or a percentage, as a JSON number with all decimals of
 // its currency.
 type Money string

@@ -87,7 +87,7 @@ var rules = map[string]rule{
 	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
 	"store/engine/postgres":   {may: []string{"lastmile", "rate", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
-	"store/sqlorder": {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
+	"store/sqlorder":          {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},

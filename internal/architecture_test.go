@@ -70,7 +70,7 @@ var rules = map[string]rule{
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
-	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
+	"geo":    {may: []string{"lastmile", "rate", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 

@@ -99,7 +99,7 @@ var rules = map[string]rule{
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
+	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},

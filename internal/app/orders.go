@@ -9,6 +9,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/orderapi"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
@@ -25,14 +26,14 @@ type (
 )
 
 // addOrders sets up the use cases of couriers and their clients.
-func (a *App) addOrders(newID func() string) {
+func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	a.Clients = &ordering.Clients{
 		Store: sqlstore.For[ordering.ClientReader, ordering.ClientWriter](a.Store), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
 	a.Services = &ordering.Services{Store: sqlstore.For[ordering.ServiceReader, ordering.ServiceWriter](a.Store), Now: a.Now, NewID: newID}
 	a.Quotes = &ordering.Quotes{
-		Store: sqlstore.For[ordering.QuoteReader, ordering.QuoteWriter](a.Store), Places: a.Book, Travel: a.Travel, Now: a.Now, NewID: newID,
+		Store: sqlstore.For[ordering.QuoteReader, ordering.QuoteWriter](a.Store), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}
 	a.Orders = &ordering.Orders{
 		Store: sqlstore.For[ordering.OrderReader, ordering.OrderWriter](a.Store), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,

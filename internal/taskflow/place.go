@@ -139,6 +139,27 @@ func checkOrder(before, after lastmile.Task) error {
 	return nil
 }
 
+// checkOrdered rejects a change, by the client, of what the price of an order is for: the
+// order knows how far that can change.
+func checkOrdered(before, after lastmile.Task) error {
+	field := ""
+	switch {
+	case before.OrderShortID == "":
+		return nil
+	case before.Destination.ID != after.Destination.ID:
+		field = "destination"
+	case !before.CompleteAfter.Equal(after.CompleteAfter):
+		field = "completeAfter"
+	case !before.CompleteBefore.Equal(after.CompleteBefore):
+		field = "completeBefore"
+	case before.Quantity != after.Quantity:
+		return lastmile.Invalid("quantity cannot be changed for a task of order %s", before.OrderShortID)
+	default:
+		return nil
+	}
+	return lastmile.Invalid("%s cannot be changed for a task of an order alone; change order %s", field, before.OrderShortID)
+}
+
 // Prepared is a draft that is ready to be placed.
 type Prepared struct{ ready prepared }
 

@@ -4,7 +4,10 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
+
+	"dray/internal/lastmile"
 )
 
 func TestFractionsOfUnits(t *testing.T) {
@@ -54,5 +57,20 @@ func TestCostIsExact(t *testing.T) {
 		if got, want := r.cost(weight.kilograms()), rounded(sum); got.Cmp(want) != 0 {
 			t.Fatalf("%v %s at %+v cost %v, want %v", weight.Value, weight.Unit, r, got, want)
 		}
+	}
+}
+
+// TestTinyNumbers: numbers that take long to read are not stored.
+func TestTinyNumbers(t *testing.T) {
+	const tiny = 5e-324
+	rate := RateDraft{Name: "Weight", Type: RateWeight, IsBase: true, Amount: new(1.0), Free: new(tiny)}
+	ring := []lastmile.Point{{Lon: tiny, Lat: -tiny}, {Lon: 1, Lat: tiny}, {Lon: 1, Lat: 1}, {Lon: tiny, Lat: -tiny}}
+	s := newService(t, serviceDraft{Rates: []RateDraft{rate}, Limits: Limits{Area: Area{{ring}}}})
+	if got := s.Limits.Area[0][0]; s.Rates[0].Free != 0 || got[0] != (lastmile.Point{}) || got[1] != (lastmile.Point{Lon: 1}) || ring[0].Lon != tiny {
+		t.Errorf("%v units are free in %v", s.Rates[0].Free, got)
+	}
+	rate.Tiers = []TierDraft{{UpTo: new(tiny), Amount: new(1.0)}}
+	if _, err := rate.rate("rates[0]", "", "USD"); err == nil || !strings.Contains(err.Error(), "rates[0].tiers[0].upTo") {
+		t.Errorf("a tier of hardly any units: %v", err)
 	}
 }

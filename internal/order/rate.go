@@ -188,6 +188,9 @@ func (r *Rate) setAmounts(field string, d RateDraft, c Currency) (err error) {
 		if r.Free = *d.Free; !(r.Free >= 0 && r.Free <= MaxUnits) {
 			return lastmile.Invalid("%s.free must be between 0 and %d, not %v", field, MaxUnits, r.Free)
 		}
+		if fractions(r.Free) == 0 {
+			r.Free = 0
+		}
 	}
 	if len(d.Tiers) > MaxTiers {
 		return lastmile.Invalid("%s.tiers has %d entries; at most %d are allowed", field, len(d.Tiers), MaxTiers)
@@ -207,7 +210,7 @@ func (d TierDraft) tier(field string, last float64, c Currency) (Tier, error) {
 	switch {
 	case d.UpTo == nil:
 		return Tier{}, lastmile.Missing(field + ".upTo").Because("what follows the last tier costs the amount of the rate")
-	case !(*d.UpTo > last):
+	case !(*d.UpTo > last) || fractions(*d.UpTo) == 0:
 		return Tier{}, lastmile.Invalid("%s.upTo must be greater than %v, where the tier before ends, not %v", field, last, *d.UpTo)
 	case *d.UpTo > MaxUnits:
 		return Tier{}, lastmile.Invalid("%s.upTo must be at most %d, not %v", field, MaxUnits, *d.UpTo)

@@ -71,7 +71,7 @@ var rules = map[string]rule{
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
-	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
+	"geo":    {may: []string{"lastmile", "rate", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 
@@ -101,7 +101,7 @@ var rules = map[string]rule{
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
+	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},

@@ -113,6 +113,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 				"an area as a text":         {of(`,"limits":{"area":"Bronx"}`), malformed, []string{"limits.area", "GeoJSON"}},
 				"an area that is a point":   {of(`,"limits":{"area":{"type":"Point","coordinates":[1,2]}}`), invalid, []string{"limits.area", "Polygon", "Point"}},
 				"an area without positions": {of(`,"limits":{"area":{"type":"Polygon"}}`), invalid, []string{"limits.area", "polygon"}},
+				"an area of many numbers":   {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[` + strings.Repeat(`[5e-324,5e-324],`, 2*orders.MaxAreaPoints) + `[0,0]]]}}`), invalid, []string{"limits.area", "10000"}},
 				"an open ring":              {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}}`), invalid, []string{"limits.area", "ring 0", "begins"}},
 				"positions too deep":        {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[[0,0]]]]}}`), malformed, []string{"limits.area.coordinates"}},
 				"a latitude of 91":          {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[0,0],[1,91],[1,1],[0,0]]]}}`), invalid, []string{"limits.area", "latitude"}},

@@ -93,7 +93,10 @@ func (s *Service) Update(of lastmile.Organization, c ServiceChange, newID func()
 	if c.Clients != nil {
 		next.Clients = lastmile.Unique(*c.Clients)
 	}
-	lastmile.Set(&next.Limits, c.Limits)
+	if c.Limits != nil {
+		next.Limits = *c.Limits
+		next.Limits.Area = c.Limits.Area.plain()
+	}
 	if err := lastmile.FirstError(next.setCurrency(c), next.setTimes(of, c), next.checkLimits(), next.setRates(c, newID)); err != nil {
 		return err
 	}

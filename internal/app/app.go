@@ -30,6 +30,7 @@ import (
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/tileapi"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
@@ -81,6 +82,7 @@ type App struct {
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
+	tiles    tileapi.Tiles
 	metrics  *metrics
 	server   *http.Server
 	admin    *http.Server
@@ -134,6 +136,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a := &App{
 		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), Maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
+	}
+	if a.tiles, err = c.openTiles(files, now); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -197,12 +202,15 @@ func (a *App) Handler() http.Handler {
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
-	driver := web.Driver(a.assets)
+	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log, sms.ShowNumber)))
+	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
+	mux.Handle("/tiles.json", tiles)
+	mux.Handle("/tiles/", tiles)
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, tileapi.Origin(a.tiles), a.Pages, a.Now, a.Log, sms.ShowNumber)))
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

@@ -43,15 +43,17 @@ type Track struct {
 	// ShowPhone returns a phone number as people in a country write it.
 	ShowPhone func(phone lastmile.Phone, country string) string
 
-	script Entry // empty when there is none
+	tiles  string // server of the map's tiles, if it is another one
+	script Entry  // empty when there is none
 	page   *template.Template
 }
 
 // NewTrack returns the page, with the script named track if the assets have one.
-func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger, showPhone func(lastmile.Phone, string) string) *Track {
+// Tiles is the server of the map's tiles, if it is another one.
+func NewTrack(a *Assets, tiles string, r Recipients, now func() time.Time, log *slog.Logger, showPhone func(lastmile.Phone, string) string) *Track {
 	script, _ := a.Entry("track")
 	return &Track{
-		Recipients: r, Now: now, Log: log, ShowPhone: showPhone, script: script,
+		Recipients: r, Now: now, Log: log, ShowPhone: showPhone, tiles: tiles, script: script,
 		page: template.Must(template.New("track").Parse(trackPage)),
 	}
 }
@@ -124,7 +126,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
 	style := trackStyle + accents(found.Color)
-	w.Header().Set("Content-Security-Policy", trackPolicy(style))
+	w.Header().Set("Content-Security-Policy", withTiles(trackPolicy(style), t.tiles))
 	view := trackView{Script: t.script, CSS: template.CSS(style), Token: token} // embedded, and a checked color: it is safe
 	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]

@@ -6,7 +6,7 @@ import { distance, fit, project, unproject, unwrapped, type Point } from '../src
 import { line, points, type Scene } from '../src/map/scene.ts';
 import { covers, type TileSource } from '../src/map/tiles.ts';
 import { outline, type Topology } from '../src/map/topology.ts';
-import { bearing, decode, Way } from '../src/map/way.ts';
+import { bearing, decode, onRoads, Way } from '../src/map/way.ts';
 
 const home: Point = [-74, 40.7];
 const inset = { top: 0, right: 0, bottom: 0, left: 0 };
@@ -69,6 +69,10 @@ test('a polyline is decoded', () => {
     [-126.453, 43.252],
   ]);
   assert.deepEqual(decode(''), []);
+  assert.equal(onRoads({ source: 'roads', geometry: '_p~iF~ps|U_ulLnnqC' }, 2).length, 2);
+  assert.equal(onRoads({ source: 'formula', geometry: '_p~iF~ps|U_ulLnnqC' }, 2).length, 0);
+  assert.equal(onRoads({ source: 'formula', geometry: '_p~iF~ps|U_ulLnnqC_mqNvxq`@' }, 2).length, 3); // a part of it
+  assert.equal(onRoads(null, 2).length, 0);
 });
 
 // An L: 1 km to the east, then 1 km to the north.

@@ -15,7 +15,7 @@ const state = (more: Partial<State>): State => ({
 test('only a change of the text reloads it', () => {
   const moved = state({ worker: { name: 'Ada', location: [-74, 40.8], locationTime: 2, destination: home } });
   assert.ok(same(state({}), moved));
-  assert.ok(same(state({}), { ...moved, route: { geometry: '_p~iF' } }));
+  assert.ok(same(state({}), { ...moved, route: { source: 'roads', geometry: '_p~iF' } }));
   assert.ok(!same(state({}), state({ stage: 'arrived' })));
   assert.ok(!same(state({}), state({ estimatedArrivalTime: 5 })));
 });

@@ -8,9 +8,9 @@ import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { keepArea } from './area.ts';
-import { due, query, until, usable, type Route, type Routed } from './ways.ts';
+import { due, query, until, usable, type Routed } from './ways.ts';
 import { distance } from '../map/project.ts';
-import { decode } from '../map/way.ts';
+import { onRoads, type Route } from '../map/way.ts';
 import type { Self } from '../map/scene.ts';
 import { detector } from './scanner.ts';
 import {
@@ -347,8 +347,8 @@ class App {
     const outcome = await this.call<Route>({ method: 'GET', path: `/route?stops=${query(stopsAhead, position)}` });
     this.routing = false;
     if (outcome.kind === 'later') return;
-    const found = outcome.kind === 'done' && outcome.value.source !== 'estimate' ? outcome.value.geometry : '';
-    this.routed = { stops: stopsAhead, at: Date.now(), points: decode(found ?? '') };
+    const points = outcome.kind === 'done' ? onRoads(outcome.value, stopsAhead.length + 1) : [];
+    this.routed = { stops: stopsAhead, at: Date.now(), points };
     await kept.put('routed', this.routed);
     void this.keepMap();
   }

@@ -8,12 +8,6 @@ const mostStops = 25; // in one request: a day has more, but no driver reads the
 const strayed = 80; // metres off the way, which is then another one
 const pause = 20_000; // ms between requests while the stops are the same
 
-// Route is the server's reply.
-export interface Route {
-  source: string; // what it was calculated with
-  geometry?: string;
-}
-
 // Routed is the way that was asked for last; no points if there is none along roads.
 export interface Routed {
   stops: readonly Point[];

@@ -53,6 +53,7 @@ export class MapView {
     if (way !== this.scene.way) this.way = way && way.length > 1 ? new Way(way) : undefined;
     const before = this.scene.self;
     this.scene = scene;
+    this.host.dataset.line = this.way ? 'roads' : scene.route ? 'straight' : 'none';
     this.choose();
     if (!self) {
       this.glide.stop();
@@ -178,7 +179,10 @@ export class MapView {
   private give(attribution: string) {
     if (attribution === this.credit.dataset.text) return;
     this.credit.dataset.text = attribution;
-    const parsed = new DOMParser().parseFromString(attribution, 'text/html').body;
+    const linked = attribution.includes('<a')
+      ? attribution
+      : attribution.replace('OpenStreetMap', '<a href="https://www.openstreetmap.org/copyright">OpenStreetMap</a>');
+    const parsed = new DOMParser().parseFromString(linked, 'text/html').body;
     const parts = [...parsed.childNodes].map((node) => {
       const text = node.textContent ?? '';
       if (!(node instanceof HTMLAnchorElement) || !/^https?:/.test(node.href)) return text;

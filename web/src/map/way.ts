@@ -23,6 +23,19 @@ export function decode(text: string): Point[] {
   return points;
 }
 
+// Route is a route as the server describes it.
+export interface Route {
+  source: string; // "roads" if all of it is along roads
+  geometry: string;
+}
+
+// onRoads returns the points of a route between a number of stops, none if it is only
+// straight lines from stop to stop.
+export function onRoads(route: Route | null | undefined, stops: number): Point[] {
+  const points = decode(route?.geometry ?? '');
+  return route?.source === 'roads' || points.length > stops ? points : [];
+}
+
 // bearing is the direction from a to b, in degrees from north.
 export function bearing(a: Point, b: Point): number {
   const east = near(b[0], a[0], 360) - a[0];

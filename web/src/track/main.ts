@@ -6,7 +6,7 @@ import './track.css';
 import { later, minutesLeft, same, worthSaying, type State } from './state.ts';
 import type { MapView } from '../map/map.ts';
 import { distance, type Point } from '../map/project.ts';
-import { decode } from '../map/way.ts';
+import { onRoads } from '../map/way.ts';
 
 const maxTrail = 500; // locations
 
@@ -186,7 +186,7 @@ class Page {
     const { worker, route } = this.state ?? {};
     if (!worker?.location) return;
     const text = route?.geometry ?? '';
-    if (text !== this.way.text) this.way = { text, points: decode(text) };
+    if (text !== this.way.text) this.way = { text, points: onRoads(route, 2) };
     const goal = worker.destination;
     this.map?.show({
       stops: goal ? [{ id: 'destination', point: goal, mark: '', label: '', tone: 'goal' }] : [],

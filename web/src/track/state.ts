@@ -1,12 +1,13 @@
 // The state of a task as the tracking page receives it.
 
 import type { Point } from '../map/project.ts';
+import type { Route } from '../map/way.ts';
 
 export interface State {
   stage: 'scheduled' | 'assigned' | 'active' | 'arrived' | 'completed' | 'failed';
   estimatedArrivalTime: number | null;
   worker: { name: string; location: Point | null; locationTime: number | null; destination: Point | null } | null;
-  route?: { geometry: string } | null; // along roads, from the worker to the destination
+  route?: Route | null; // from the worker to the destination
   feedback: { allowed: boolean; given: boolean };
 }
 

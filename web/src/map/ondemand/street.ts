@@ -248,6 +248,9 @@ export class Street implements Drawing {
   private setStops() {
     const { stops } = this.scene;
     this.shown = stops;
+    // Labels point to the middle of the map, so that they are not cut off at its edge.
+    const xs = unwrapped(stops.map((s) => s.point)).map(([lon]) => lon);
+    const middleOf = (Math.min(...xs) + Math.max(...xs)) / 2;
     const rank = { done: 0, failed: 1, hub: 2, open: 3, goal: 4, active: 5 };
     const features = stops.map((stop, i) => {
       const image = `${stop.tone} ${stop.mark}`;
@@ -259,7 +262,8 @@ export class Street implements Drawing {
       // Of those that overlap, the next ones are on top.
       const order = rank[stop.tone] * stops.length + (stops.length - i);
       const main = stop.tone === 'active' || stop.tone === 'goal';
-      return feature({ image, label, order, main, pin: middle(stop.tone) < 0 ? 1 : 0 }, { type: 'Point', coordinates: [...stop.point] }); // prettier-ignore
+      const side = `${middle(stop.tone) < 0 ? 'pin' : 'disc'} ${xs[i]! > middleOf ? 'right' : 'left'}`;
+      return feature({ image, label, order, main, side }, { type: 'Point', coordinates: [...stop.point] });
     });
     this.set('stops', features);
   }

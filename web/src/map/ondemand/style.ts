@@ -142,7 +142,7 @@ function ground(ink: Ink): LayerSpecification[] {
       paint: {
         'fill-color': ink('building'),
         'fill-outline-color': ink('building-edge'),
-        'fill-opacity': byZoom(1, 13, 0, 14, 1) as Numbers,
+        'fill-opacity': byZoom(1, 13, 0, 14, 0.6, 15, 1) as Numbers,
       },
     },
   ];
@@ -257,6 +257,7 @@ function names(ink: Ink): LayerSpecification[] {
         'text-font': regular,
         'text-size': byZoom(1.2, 15, 11, 18, 18) as Numbers,
         'text-keep-upright': false,
+        'text-rotate': ['case', ['==', ['get', 'oneway'], -1], 180, 0],
         'text-padding': 0,
         'text-allow-overlap': false,
       },
@@ -392,9 +393,13 @@ function stops(ink: Ink): LayerSpecification {
       'text-optional': true,
       'text-variable-anchor-offset': [
         'match',
-        ['get', 'pin'],
-        1,
+        ['get', 'side'],
+        'pin left',
         ['literal', ['left', [1.7, -1.6], 'right', [-1.7, -1.6]]],
+        'pin right',
+        ['literal', ['right', [-1.7, -1.6], 'left', [1.7, -1.6]]],
+        'disc right',
+        ['literal', ['right', [-1.5, 0], 'left', [1.5, 0], 'top', [0, 1.4], 'bottom', [0, -1.4]]],
         ['literal', ['left', [1.5, 0], 'right', [-1.5, 0], 'top', [0, 1.4], 'bottom', [0, -1.4]]],
       ] as never,
       'text-justify': 'auto',

@@ -61,6 +61,7 @@ type App struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Routes        *taskflow.Routes
 	Fields        *taskflow.Fields
 	Work          *taskflow.Work
 	Pages         *taskflow.Pages
@@ -192,13 +193,13 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
-	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}
+	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)

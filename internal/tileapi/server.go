@@ -44,7 +44,7 @@ type Description struct {
 
 // errNone says that there is no base map.
 func errNone() error {
-	return lastmile.NotFound("base map", "tiles").Because("no map with tiles is imported: import one with dray map import, or set --tiles")
+	return &lastmile.Error{Code: lastmile.CodeNotFound, Message: "There is no base map: import one with dray map import, or set --tiles."}
 }
 
 // Server serves tiles to everyone.

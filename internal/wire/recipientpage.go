@@ -18,6 +18,7 @@ type TrackingPage struct {
 	EstimatedArrival Millis               `json:"estimatedArrivalTime"` // null if unknown
 	DelayTime        *Seconds             `json:"delayTime"`            // null if not delayed
 	Worker           *TrackedWorker       `json:"worker"`               // null unless active
+	Route            *Route               `json:"route"`                // from the worker to the destination; null if there is no location
 	Requirements     TrackingRequirements `json:"requirements"`
 	CompletionTime   Millis               `json:"completionTime"` // null until completed
 	Feedback         TrackingFeedback     `json:"feedback"`

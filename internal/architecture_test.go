@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlorder", "store/sqlstore", "street", "web", "wire", "work",
+	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlorder", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -79,6 +79,7 @@ var rules = map[string]rule{
 	"osm/town": {may: []string{"osm"}},
 	"road":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
 	"street":   {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
+	"tile":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
 	"mapdata":  {},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
@@ -119,6 +120,8 @@ var rules = map[string]rule{
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 
+	"tileapi": {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
+
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only
 
@@ -140,8 +143,8 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "web", "webhook", "wire"},
+	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

@@ -32,6 +32,7 @@ import (
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/tileapi"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
@@ -62,6 +63,7 @@ type App struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Routes        *taskflow.Routes
 	Fields        *taskflow.Fields
 	Work          *taskflow.Work
 	Pages         *taskflow.Pages
@@ -83,6 +85,7 @@ type App struct {
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
+	tiles    tileapi.Tiles
 	metrics  *metrics
 	server   *http.Server
 	admin    *http.Server
@@ -142,6 +145,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), Maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
 	}
+	if a.tiles, err = c.openTiles(files, now); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -194,22 +200,25 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
-	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}
+	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
-	driver := web.Driver(a.assets)
+	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log, sms.ShowNumber)))
+	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
+	mux.Handle("/tiles.json", tiles)
+	mux.Handle("/tiles/", tiles)
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, tileapi.Origin(a.tiles), a.Pages, a.Now, a.Log, sms.ShowNumber)))
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

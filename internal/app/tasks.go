@@ -5,6 +5,7 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/events"
+	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
@@ -33,6 +34,7 @@ func (a *App) addTasks(newID func() string, batches *events.Wake) {
 	a.Work = &taskflow.Work{
 		Base: base, Store: sqlstore.For[taskflow.WorkReader, taskflow.WorkWriter](db), Arrivals: a.Tracking, Hub: a.Hub, NewID: newID,
 	}
+	a.Routes = &taskflow.Routes{Ways: geo.Roads{Maps: a.Maps.Roads, Speed: a.Config.Speed}}
 	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub, Feedback: taskflow.NewFeedbackLimit(now), ParsePhone: sms.ParseNumber}
 }
 

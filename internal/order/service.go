@@ -265,6 +265,15 @@ func (s *Service) setRates(c ServiceChange, newID func() string) error {
 	return nil
 }
 
+// RatesAndTiers returns how many rates and tiers the service has.
+func (s *Service) RatesAndTiers() int {
+	n := len(s.Rates)
+	for _, r := range s.Rates {
+		n += len(r.Tiers)
+	}
+	return n
+}
+
 // location returns the location of the service's time zone, which was checked.
 func (s *Service) location() *time.Location {
 	zone, err := time.LoadLocation(s.Timezone)

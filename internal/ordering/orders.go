@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -113,6 +114,12 @@ func (os *Orders) prepare(ctx context.Context, caller lastmile.Principal, field 
 
 // place creates an order and its tasks.
 func (os *Orders) place(ctx context.Context, w OrderWriter, who, caller lastmile.Principal, t terms, first, last PreparedTask) (Placed, error) {
+	// The client may have been deleted meanwhile; if the two are connected the other way
+	// around, creating the tasks does not notice.
+	client, err := FindClient(ctx, w, t.client.Courier, string(t.client.ID))
+	if err = cmp.Or(err, inactive(client)); err != nil {
+		return Placed{}, err
+	}
 	made := order.Order{
 		ID: order.ID(os.NewID()), ShortID: os.NewShortID(), Courier: t.client.Courier, Client: t.client.Organization,
 		ClientID: t.client.ID, ClientName: t.client.Name, Price: t.price, Job: t.job,

@@ -73,16 +73,6 @@ func (qs *Quotes) Request(ctx context.Context, who lastmile.Principal, q QuoteRe
 		return nil, err
 	}
 	return store.Idempotent(ctx, qs.Store, who, func(w QuoteWriter) ([]order.Quote, error) {
-		valid, err := w.CountQuotes(ctx, client, now, order.MaxQuotes)
-		if err != nil {
-			return nil, err
-		}
-		if valid+len(quotes) > order.MaxQuotes {
-			return nil, &lastmile.Error{
-				Code: lastmile.CodeTooMany, RetryAfter: time.Minute,
-				Message: "Too many quotes of the client are still valid: order one of them, or wait until they expire.",
-			}
-		}
 		for _, quote := range quotes {
 			if err := w.SaveQuote(ctx, quote); err != nil {
 				return nil, err
@@ -136,6 +126,9 @@ func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named str
 		}
 		offered = nil
 		considered := 0
+		if err := checkRoomForQuotes(ctx, r, relations[0].Organization, now); err != nil {
+			return err
+		}
 		for _, relation := range relations {
 			if client = relation.Organization; considered >= order.MaxQuoted {
 				return nil
@@ -155,6 +148,19 @@ func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named str
 		return nil
 	})
 	return client, offered, err
+}
+
+// checkRoomForQuotes rejects quotes for a client that has too many. The transactions that save
+// quotes do not count them, because on PostgreSQL these would conflict.
+func checkRoomForQuotes(ctx context.Context, r QuoteReader, client lastmile.OrganizationID, now time.Time) error {
+	valid, err := r.CountQuotes(ctx, client, now, order.MaxQuotes)
+	if err == nil && valid >= order.MaxQuotes {
+		return &lastmile.Error{
+			Code: lastmile.CodeTooMany, RetryAfter: time.Minute,
+			Message: "Too many quotes of the client are still valid: order one of them, or wait until they expire.",
+		}
+	}
+	return err
 }
 
 // relationsOf returns the client that a caller acts as or for: one of its clients, named

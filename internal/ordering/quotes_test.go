@@ -2,6 +2,7 @@ package ordering_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -22,6 +23,7 @@ type market struct {
 	couriers int
 	services func(courier int) int
 	reads    int // of the services of a courier
+	valid    int // quotes
 }
 
 func (m *market) Read(_ context.Context, fn func(ordering.QuoteReader) error) error { return fn(m) }
@@ -29,7 +31,7 @@ func (m *market) Read(_ context.Context, fn func(ordering.QuoteReader) error) er
 func (m *market) Write(_ context.Context, fn func(ordering.QuoteWriter) error) error { return fn(m) }
 
 func (m *market) CountQuotes(context.Context, lastmile.OrganizationID, time.Time, int) (int, error) {
-	return 0, nil
+	return m.valid, nil
 }
 
 func (m *market) SaveQuote(context.Context, order.Quote) error { return nil }
@@ -81,6 +83,17 @@ func TestQuotesReadFewCouriers(t *testing.T) {
 		got, err := m.quotes().Request(t.Context(), lastmile.Principal{Organization: "client"}, aDelivery)
 		if err != nil || m.reads != tt.reads || len(got) != tt.quotes {
 			t.Errorf("%s: %d quotes after reading %d couriers, want %d after %d: %v", name, len(got), m.reads, tt.quotes, tt.reads, err)
+		}
+	}
+}
+
+func TestQuotesAreLimited(t *testing.T) {
+	for valid, want := range map[int]bool{0: true, order.MaxQuotes - 1: true, order.MaxQuotes: false} {
+		m := &market{couriers: 1, services: func(int) int { return 1 }, valid: valid}
+		_, err := m.quotes().Request(t.Context(), lastmile.Principal{Organization: "client"}, aDelivery)
+		rejected, _ := errors.AsType[*lastmile.Error](err)
+		if got := err == nil; got != want || !want && (rejected == nil || rejected.Code != lastmile.CodeTooMany || m.reads > 0) {
+			t.Errorf("with %d valid quotes: %v, after %d reads", valid, err, m.reads)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func NewTrack(a *Assets, tiles string, r Recipients, now func() time.Time, log *
 func trackPolicy(style string) string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+		"'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 }
 
 // trackView is the data of the page's template.

@@ -226,7 +226,7 @@ var replies = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[wire.SignedIn]():          {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
 	reflect.TypeFor[wire.WorkList]():          {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[wire.AppSettings]():       {wire.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, ""), wire.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, "v1")},
+	reflect.TypeFor[wire.AppSettings]():       {wire.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, nil, ""), wire.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, &lastmile.Point{}, "v1")},
 	reflect.TypeFor[wire.Uploaded]():          {wire.Uploaded{UploadID: sampleID}},
 	reflect.TypeFor[wire.TrackerToken]():      {wire.TrackerToken{Token: "text"}},
 	reflect.TypeFor[wire.AcceptedPositions](): {wire.AcceptedPositions{Accepted: 1}},

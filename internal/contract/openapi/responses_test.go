@@ -230,7 +230,7 @@ var replies = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[driverapi.SignedIn]():          {driverapi.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
 	reflect.TypeFor[driverapi.WorkList]():          {driverapi.NewWorkList(1, "", nil), driverapi.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[driverapi.AppSettings]():       {driverapi.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, ""), driverapi.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, "v1")},
+	reflect.TypeFor[driverapi.AppSettings]():       {driverapi.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, nil, ""), driverapi.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, &lastmile.Point{}, "v1")},
 	reflect.TypeFor[wire.Uploaded]():               {wire.Uploaded{UploadID: sampleID}},
 	reflect.TypeFor[driverapi.TrackerToken]():      {driverapi.TrackerToken{Token: "text"}},
 	reflect.TypeFor[driverapi.AcceptedPositions](): {driverapi.AcceptedPositions{Accepted: 1}},

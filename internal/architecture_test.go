@@ -83,7 +83,7 @@ var rules = map[string]rule{
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
 
-	"store/engine":            {},
+	"store/engine":            {may: []string{"lastmile"}},
 	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
 	"store/engine/postgres":   {may: []string{"lastmile", "rate", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
@@ -134,12 +134,12 @@ var rules = map[string]rule{
 // may have them. A pattern ending in /... covers the path and all below it.
 // Tests and test kits are exempt.
 var reserved = map[string][]string{
-	"database/sql/...":                        {"store/engine/postgres", "store/engine/sqlite", "store/sqlstore"},
+	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "street", "web", "webhook", "wire"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlstore", "street", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

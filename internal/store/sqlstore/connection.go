@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // Connect adds delegatee to the connections of org.
@@ -123,7 +124,7 @@ func (t connectionTx) SaveClient(ctx context.Context, c store.Client) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (org, id) DO UPDATE
 		SET name = excluded.name, status = excluded.status, show_name = excluded.show_name, modified = excluded.modified`
-	_, err := t.exec(ctx, query, c.Courier, c.ID, c.Organization, c.Name, c.Status, flag(c.ShowName), flag(c.Opened),
+	_, err := t.exec(ctx, query, c.Courier, c.ID, c.Organization, c.Name, c.Status, engine.Flag(c.ShowName), engine.Flag(c.Opened),
 		c.Created.UnixMilli(), c.Modified.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("save client %s: %w", c.ID, err)

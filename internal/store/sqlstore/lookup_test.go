@@ -14,18 +14,18 @@ import (
 
 // asked is a connection that notes what it is asked.
 type asked struct {
-	conn
+	engine.Conn
 	queries map[string][]any // with arguments
 }
 
-func (a *asked) query(ctx context.Context, query string, args ...any) (rows, error) {
+func (a *asked) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
 	a.queries[query] = args
-	return a.conn.query(ctx, query, args...)
+	return a.Conn.Query(ctx, query, args...)
 }
 
-func (a *asked) row(ctx context.Context, query string, args ...any) scanner {
+func (a *asked) Row(ctx context.Context, query string, args ...any) engine.Scanner {
 	a.queries[query] = args
-	return a.conn.row(ctx, query, args...)
+	return a.Conn.Row(ctx, query, args...)
 }
 
 // TestLookUpsReadNoWholeTable asks SQLite how it goes about look-ups that are
@@ -84,8 +84,8 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
 			enginetest.Must(t, s.engine.Read(ctx, func(c engine.Conn) error {
-				noted.conn = sqlConn{c}
-				return lookUp(newTx(noted, time.Now))
+				noted.Conn = c
+				return lookUp(newTx(newConn(noted), time.Now))
 			}))
 			if len(noted.queries) == 0 {
 				t.Error("nothing was asked")

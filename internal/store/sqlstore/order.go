@@ -8,38 +8,30 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
-// scanDoc reads a record that is stored as JSON of the domain.
-func scanDoc[T any](r rows) (record T, err error) {
-	var doc []byte
-	if err = r.Scan(&doc); err == nil {
-		err = json.Unmarshal(doc, &record)
-	}
-	return record, err
-}
-
 // DeliveryServices lists the delivery services of a courier, oldest first.
 func (t orderTx) DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]wire.StoredService, error) {
-	found, err := collect(ctx, t, scanDoc[wire.StoredService], `SELECT doc FROM delivery_service WHERE org = $1`, courier)
+	found, err := collect(ctx, t, engine.ScanDocument[wire.StoredService], `SELECT doc FROM delivery_service WHERE org = $1`, courier)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery services: %w", err)
 	}
-	oldestFirst(found, func(s wire.StoredService) (time.Time, string) { return s.Created, string(s.ID) })
+	engine.OldestFirst(found, func(s wire.StoredService) (time.Time, string) { return s.Created, string(s.ID) })
 	return found, nil
 }
 
 // DeliveryService returns a delivery service of a courier.
 func (t orderTx) DeliveryService(ctx context.Context, courier lastmile.OrganizationID, id string) (wire.StoredService, error) {
-	found, err := collect(ctx, t, scanDoc[wire.StoredService], `SELECT doc FROM delivery_service WHERE org = $1 AND id = $2`, courier, id)
+	found, err := collect(ctx, t, engine.ScanDocument[wire.StoredService], `SELECT doc FROM delivery_service WHERE org = $1 AND id = $2`, courier, id)
 	return only(ctx, t.base, store.Services, id, found, err)
 }
 
 // OfferedService returns a delivery service of a courier that the organization is an
 // active client of.
 func (t orderTx) OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (wire.StoredService, error) {
-	found, err := collect(ctx, t, scanDoc[wire.StoredService], `SELECT s.doc FROM delivery_service s
+	found, err := collect(ctx, t, engine.ScanDocument[wire.StoredService], `SELECT s.doc FROM delivery_service s
 		JOIN client c ON c.org = s.org WHERE s.id = $2 AND c.organization = $1 AND c.status = 'active'`, client, id)
 	return only(ctx, t.base, store.Services, id, found, err)
 }
@@ -85,7 +77,7 @@ func (t orderTx) SaveQuote(ctx context.Context, q wire.StoredQuote) error {
 
 // Quote returns a quote of a client, which may have expired.
 func (t orderTx) Quote(ctx context.Context, client lastmile.OrganizationID, id string) (wire.StoredQuote, error) {
-	found, err := collect(ctx, t, scanDoc[wire.StoredQuote], `SELECT doc FROM quote WHERE id = $1 AND client = $2`, id, client)
+	found, err := collect(ctx, t, engine.ScanDocument[wire.StoredQuote], `SELECT doc FROM quote WHERE id = $1 AND client = $2`, id, client)
 	return only(ctx, t.base, store.Quotes, id, found, err)
 }
 
@@ -101,7 +93,7 @@ func (t orderTx) Order(ctx context.Context, org lastmile.OrganizationID, id stri
 	if lastmile.ValidID(id) {
 		column = `id`
 	}
-	found, err := collect(ctx, t, scanDoc[wire.StoredOrder], `SELECT doc FROM task_order WHERE `+column+` = $1 AND (org = $2 OR client = $2)`, id, org)
+	found, err := collect(ctx, t, engine.ScanDocument[wire.StoredOrder], `SELECT doc FROM task_order WHERE `+column+` = $1 AND (org = $2 OR client = $2)`, id, org)
 	return only(ctx, t.base, store.Orders, id, found, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // Tx is a transaction, or a consistent snapshot in which nothing is saved. It is
@@ -86,21 +87,38 @@ func newTx(c conn, now func() time.Time) *Tx {
 	}
 }
 
+// Conn is the connection of the transaction, for the statements of parts in other
+// packages; see With.
+func (t *Tx) Conn() engine.Conn { return t.whole() }
+
+// itself is the transaction, also of a larger one that embeds it.
+func (t *Tx) itself() *Tx { return t }
+
 // View is a database as one use case uses it: R and W are the interfaces that
-// the use case declares, which *Tx implements.
+// the use case declares, which its transactions implement.
 type View[R, W any] struct {
-	db store.Transactor[*Tx, *Tx]
+	db      store.Transactor[*Tx, *Tx]
+	compose func(*Tx) any // what a transaction is for the use case
 }
 
 // For returns the view of a use case on a database. That *Tx implements R and W
 // cannot be expressed as a constraint; package app proves it for every use case
 // when it is compiled.
-func For[R, W any](db store.Transactor[*Tx, *Tx]) View[R, W] { return View[R, W]{db: db} }
+func For[R, W any](db store.Transactor[*Tx, *Tx]) View[R, W] {
+	return With[R, W](db, func(t *Tx) *Tx { return t })
+}
+
+// With returns the view of a use case whose records are not all in this package. A
+// transaction is what compose makes of a *Tx: usually a struct that embeds it
+// together with parts of other packages, made of its Conn.
+func With[R, W, T any](db store.Transactor[*Tx, *Tx], compose func(*Tx) T) View[R, W] {
+	return View[R, W]{db: db, compose: func(t *Tx) any { return compose(t) }}
+}
 
 // Read implements store.Transactor.
 func (v View[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return v.db.Read(ctx, func(t *Tx) error {
-		r, err := as[R](t)
+		r, err := as[R](v.compose(t))
 		if err != nil {
 			return err
 		}
@@ -111,7 +129,7 @@ func (v View[R, W]) Read(ctx context.Context, fn func(R) error) error {
 // Write implements store.Transactor.
 func (v View[R, W]) Write(ctx context.Context, fn func(W) error) error {
 	return v.db.Write(ctx, func(t *Tx) error {
-		w, err := as[W](t)
+		w, err := as[W](v.compose(t))
 		if err != nil {
 			return err
 		}
@@ -120,7 +138,14 @@ func (v View[R, W]) Write(ctx context.Context, fn func(W) error) error {
 }
 
 // Join implements store.Joiner.
-func (v View[R, W]) Join(t store.Transaction) (W, error) { return as[W](t) }
+func (v View[R, W]) Join(t store.Transaction) (W, error) {
+	begun, err := as[interface{ itself() *Tx }](t)
+	if err != nil {
+		var none W
+		return none, err
+	}
+	return as[W](v.compose(begun.itself()))
+}
 
 // as returns a transaction as the interface of a use case.
 func as[P any](t any) (P, error) {

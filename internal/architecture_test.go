@@ -95,7 +95,7 @@ var rules = map[string]rule{
 	}},
 	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlstore", "work"}},
 
-	"access":      {may: []string{"lastmile", "store", "events"}},
+	"access":      {may: []string{"lastmile", "store", "events", "rate"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},

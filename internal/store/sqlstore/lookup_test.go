@@ -10,6 +10,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlorder"
 )
 
 // asked is a connection that notes what it is asked.
@@ -72,11 +73,14 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			_, err := x.Recipients(ctx, "o", store.RecipientFilter{Phone: "+12125550100"})
 			return err
 		},
-		"a service of a courier":   func(x *Tx) error { _, err := x.DeliveryService(ctx, "o", "s"); return none(err) },
-		"a service for a client":   func(x *Tx) error { _, err := x.OfferedService(ctx, "o", "s"); return none(err) },
-		"a quote":                  func(x *Tx) error { _, err := x.Quote(ctx, "o", "q"); return none(err) },
-		"an order":                 func(x *Tx) error { _, err := x.Order(ctx, "o", "orderorderorderorderorde"); return none(err) },
-		"an order by its short id": func(x *Tx) error { _, err := x.Order(ctx, "o", "8f2a61c4"); return none(err) },
+		"a service of a courier": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).DeliveryService(ctx, "o", "s"); return none(err) },
+		"a service for a client": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).OfferedService(ctx, "o", "s"); return none(err) },
+		"a quote":                func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Quote(ctx, "o", "q"); return none(err) },
+		"an order": func(x *Tx) error {
+			_, err := sqlorder.New(x.Conn()).Order(ctx, "o", "orderorderorderorderorde")
+			return none(err)
+		},
+		"an order by its short id": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Order(ctx, "o", "8f2a61c4"); return none(err) },
 		"credentials by phone":     func(x *Tx) error { _, err := x.CredentialsByPhone(ctx, "+12125550100"); return err },
 	}
 	whole := regexp.MustCompile(`^SCAN [a-z]|\(org=\?\)$`)

@@ -16,7 +16,6 @@ type Tx struct {
 	*base
 	addressTx
 	batchTx
-	connectionTx
 	containerTx
 	customFieldTx
 	dispatchTx
@@ -25,7 +24,6 @@ type Tx struct {
 	fleetTx
 	geographyTx
 	messageTx
-	orderTx
 	organizationTx
 	receiptTx
 	routePlanTx
@@ -40,7 +38,6 @@ type Tx struct {
 type (
 	addressTx      struct{ *base } // destinations and recipients
 	batchTx        struct{ *base } // batches
-	connectionTx   struct{ *base } // connections and clients
 	containerTx    struct{ *base } // containers and the order of their tasks
 	customFieldTx  struct{ *base } // custom fields and task templates
 	dispatchTx     struct{ *base } // dispatches
@@ -49,8 +46,7 @@ type (
 	fleetTx        struct{ *base } // workers, teams and hubs
 	geographyTx    struct{ *base } // cached geocoding, postal areas, settings and trips
 	messageTx      struct{ *base } // text messages
-	orderTx        struct{ *base } // delivery services, quotes and orders
-	organizationTx struct{ *base } // organizations, administrators and keys
+	organizationTx struct{ *base } // organizations, their connections, administrators and keys
 	receiptTx      struct{ *base } // replies to idempotent requests
 	routePlanTx    struct{ *base } // route plans
 	taskTx         struct{ *base } // tasks
@@ -66,7 +62,6 @@ func newTx(c conn, now func() time.Time) *Tx {
 		base:           b,
 		addressTx:      addressTx{b},
 		batchTx:        batchTx{b},
-		connectionTx:   connectionTx{b},
 		containerTx:    containerTx{b},
 		customFieldTx:  customFieldTx{b},
 		dispatchTx:     dispatchTx{b},
@@ -75,7 +70,6 @@ func newTx(c conn, now func() time.Time) *Tx {
 		fleetTx:        fleetTx{b},
 		geographyTx:    geographyTx{b},
 		messageTx:      messageTx{b},
-		orderTx:        orderTx{b},
 		organizationTx: organizationTx{b},
 		receiptTx:      receiptTx{b},
 		routePlanTx:    routePlanTx{b},

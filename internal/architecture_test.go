@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "textmessage", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "textmessage", "threshold", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -63,6 +63,7 @@ var rules = map[string]rule{
 	"identity":     {may: []string{"lastmile"}},
 	"order":        {may: []string{"lastmile"}, tests: []string{"codec", "orderapi"}},
 	"textmessage":  {may: []string{"lastmile"}},
+	"threshold":    {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
@@ -106,7 +107,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
-	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
+	"tracking":    {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store", "events", "rate", "work"}},
 

@@ -239,8 +239,8 @@ func (a Links) Invite(ctx context.Context, who lastmile.Principal, id lastmile.A
 	return a.deliver(ctx, who, id, identity.Invitation, false)
 }
 
-// Reset lets an administrator of the caller's organization choose another password.
-// With dropFactor, the second factor ends too, for one who has lost it.
+// Reset lets an administrator of the caller's organization choose another password, or
+// the first one. With dropFactor, the second factor ends too, for one who has lost it.
 func (a Links) Reset(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, dropFactor bool) (Delivery, error) {
 	return a.deliver(ctx, who, id, identity.Reset, dropFactor)
 }
@@ -252,11 +252,12 @@ func (a Links) deliver(ctx context.Context, who lastmile.Principal, id lastmile.
 		if err != nil {
 			return d, err
 		}
+		kind := kind
 		switch {
 		case kind == identity.Invitation && admin.Active:
 			return d, lastmile.Invalid("the administrator has accepted the invitation already; POST /admins/%s/reset makes a link for another password", id)
-		case kind == identity.Reset && !admin.Active:
-			return d, lastmile.Invalid("the administrator has not accepted the invitation yet; POST /admins/%s/invitation makes a new one", id)
+		case !admin.Active:
+			kind = identity.Invitation
 		}
 		if a.Mailer != nil {
 			mail := identity.Mail{Organization: admin.Organization, Kind: kind, Admin: admin.ID, DropFactor: dropFactor}
@@ -280,10 +281,11 @@ func (a Links) ForOperator(ctx context.Context, email string, kind identity.Link
 		if admin, err = w.AdminByEmail(ctx, identity.Email(email)); err != nil {
 			return err
 		}
+		made := kind
 		if kind == identity.Reset && !admin.Active {
-			kind = identity.Invitation
+			made = identity.Invitation
 		}
-		url, link, err = a.newLink(ctx, w, kind, admin, dropFactor, now)
+		url, link, err = a.newLink(ctx, w, made, admin, dropFactor, now)
 		return err
 	})
 	return admin, Delivery{Link: url, Expires: link.Expires}, err

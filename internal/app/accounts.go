@@ -4,6 +4,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/account"
 	"dray/internal/accountapi"
+	"dray/internal/api"
 	"dray/internal/edge"
 	"dray/internal/sms"
 	"dray/internal/store/sqlaccount"
@@ -29,6 +30,14 @@ func (a *App) addAccounts(newID func() string, passwords *access.Passwords) {
 	a.Admins = &access.Admins{
 		Store: sqlstore.For[access.Reader, access.Writer](a.Store), Now: a.Now, NewID: newID, ParsePhone: sms.ParseNumber, Invite: a.Accounts.Created,
 	}
+}
+
+// moreResources returns the resources of the public API that packages other than api
+// serve.
+func moreResources(a *App, people *accountapi.Server) api.Resources {
+	more := a.orderResources()
+	more.Routes = append(more.Routes, people.AdminRoutes()...)
+	return more
 }
 
 // accountServer returns the API of administrators' own accounts.

@@ -10,6 +10,12 @@ import (
 	"dray/internal/app/apptest"
 )
 
+func init() {
+	register("POST /admins/{id}/invitation", [2]string{`{}`, `{"x":1}`}, idPlace{field: "{id}", kind: "admin", body: `{}`, missing: notFound})
+	register("POST /admins/{id}/reset", [2]string{`{}`, `{"removeSecondFactor":true}`}, idPlace{field: "{id}", kind: "admin", body: `{}`, missing: notFound})
+	register("DELETE /admins/{id}/sessions", [2]string{}, idPlace{field: "{id}", kind: "admin", missing: notFound})
+}
+
 const setupBody = `{"organization":{"name":"Acme","country":"US","timezone":"America/New_York"},
 	"name":"Ada Lovelace","email":" Ada@Acme.example ","password":"correct horse","language":"de","token":"`
 

@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlstore", "street", "web", "wire", "work",
+	"access", "accountapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -72,7 +72,8 @@ var rules = map[string]rule{
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
-	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
+	"geo":    {may: []string{"lastmile", "rate", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
+	"mail":   {may: []string{"identity"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 
@@ -80,6 +81,7 @@ var rules = map[string]rule{
 	"osm/town": {may: []string{"osm"}},
 	"road":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
 	"street":   {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
+	"tile":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
 	"mapdata":  {},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
@@ -104,7 +106,7 @@ var rules = map[string]rule{
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
+	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
@@ -123,6 +125,7 @@ var rules = map[string]rule{
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 
 	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "lastmile", "wire"}},
+	"tileapi":    {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only
@@ -145,8 +148,8 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"accountapi", "api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "web", "webhook", "wire"},
+	"net/http/...":                            {"accountapi", "api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

@@ -42,6 +42,9 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.loops.Go(func() { a.Dispatching.Run(ctx) })
+	if a.Accounts.Mailer != nil {
+		a.loops.Go(func() { a.Mails.Run(ctx) })
+	}
 	a.loops.Go(func() { a.Replanning.Run(ctx) })
 	a.every(ctx, purging, "purge sessions", a.purgeSessions)
 	a.every(ctx, cmp.Or(a.Config.Purge, accountInterval), "end sessions of administrators", a.Accounts.Purge)

@@ -236,6 +236,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[driverapi.TrackerToken]():      {driverapi.TrackerToken{Token: "text"}},
 	reflect.TypeFor[driverapi.AcceptedPositions](): {driverapi.AcceptedPositions{Accepted: 1}},
 	reflect.TypeFor[wire.FoundAddress]():           foundAddresses(),
+	reflect.TypeFor[wire.Route]():                  {wire.NewRoute(travel.Route{Duration: time.Minute, Distance: 900, Line: []lastmile.Point{{Lon: 9, Lat: 45}, {Lon: 9.01, Lat: 45}}})},
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},

@@ -264,6 +264,11 @@ func placedBy(origin lastmile.OrganizationID) *condition {
 	return &condition{text: `t.origin = $1`, args: []any{origin}}
 }
 
+// CountPlaced returns how many open tasks an organization placed with others, up to limit.
+func (t taskTx) CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (int, error) {
+	return t.count(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM task WHERE origin = $1 AND state < 3 LIMIT $2) AS open`, origin, limit)
+}
+
 // placed returns tasks that an organization placed with others.
 func (t taskTx) placed(ctx context.Context, where *condition) ([]lastmile.Task, error) {
 	return t.placedFrom(ctx, taskTables+` WHERE `+where.text, where.args...)

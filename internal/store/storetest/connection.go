@@ -97,6 +97,11 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 	})
 	saveTasks(t, s, append(slices.Clone(placed), own, foreign)...)
 
+	for limit, want := range map[int]int{10: 5, 3: 3} {
+		same(t, "open tasks with others", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountPlaced(ctx, shop, limit) }), want)
+	}
+	same(t, "open tasks of an executor with others", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountPlaced(ctx, acme, 10) }), 0)
+
 	same(t, "what the executor reads", readTask(t, s, "placed0x"), placed[0])
 	visible := func(org lastmile.OrganizationID, task lastmile.TaskID) (found lastmile.Task, err error) {
 		err = s.Read(ctx, func(r *sqlstore.Tx) (err error) {

@@ -15,6 +15,9 @@ const Base = "/account/v1"
 // requestRate is how many requests a second an address may send.
 const requestRate = 50
 
+// maxBody is the size of the largest body, in bytes.
+const maxBody = 16 << 10
+
 // Server serves the API of one's own account.
 type Server struct {
 	edge.Settings
@@ -36,7 +39,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 func (s *Server) routes() []edge.Route {
-	return []edge.Route{
+	routes := []edge.Route{
 		edge.Get("/state", "What the server expects", s.state).Public(),
 		edge.Post("/setup", "Create the first organization", s.setup).Public(),
 		edge.Post("/sign-in", "Sign in", s.attempt).Public(),
@@ -55,6 +58,10 @@ func (s *Server) routes() []edge.Route {
 		edge.DeleteWith("/secondFactor", "Remove the second factor", s.removeFactor).NoContent(),
 		edge.Do("/secondFactor/remove", "Remove the second factor", s.removeFactor).NoContent(),
 	}
+	for i := range routes {
+		routes[i] = routes[i].Limit(maxBody)
+	}
+	return routes
 }
 
 func (s *Server) state(ctx context.Context, c *edge.Call) (State, error) {

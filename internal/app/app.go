@@ -47,6 +47,7 @@ type App struct {
 	Now           func() time.Time
 	Store         *sqlstore.Store
 	Keys          *access.Keys
+	APIKeys       *access.APIKeys
 	Sessions      *access.Sessions
 	Organizations *access.Organizations
 	Clients       *ordering.Clients
@@ -140,6 +141,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	accounts := sqlstore.For[access.Reader, access.Writer](db)
 	a.Keys = &access.Keys{Store: accounts, Now: now}
+	a.APIKeys = &access.APIKeys{Store: sqlstore.For[access.KeyReader, access.KeyWriter](db), Now: now, NewID: newID}
 	a.Organizations = &access.Organizations{Store: accounts, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords()
 	texts, batches := &events.Wake{}, &events.Wake{}
@@ -187,7 +189,7 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.resources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,

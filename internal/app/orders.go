@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"dray/internal/access"
+	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/lastmile"
 	"dray/internal/orderapi"
@@ -75,8 +77,9 @@ func prepared(p ordering.PreparedTask) (taskflow.Prepared, error) {
 	return ready, nil
 }
 
-// orderResources returns the resources of the API that package orderapi serves.
-func (a *App) orderResources() api.Resources {
-	server := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
-	return api.Resources{Tags: server.Tags(), Routes: server.Routes()}
+// resources returns the resources of the API that other packages than api serve.
+func (a *App) resources() api.Resources {
+	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
+	admin := &adminapi.Server{Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault}
+	return api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())}
 }

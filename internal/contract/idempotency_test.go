@@ -218,7 +218,7 @@ func TestIdempotencyContract(t *testing.T) {
 			}
 		})
 		t.Run("two keys of one organization share its idempotency keys", func(t *testing.T) {
-			second, _, err := p.Organizations.CreateKey(t.Context(), c.Organization.ID, "second")
+			second, _, err := p.APIKeys.Create(t.Context(), c.Organization.ID, "second")
 			if err != nil {
 				t.Fatal(err)
 			}

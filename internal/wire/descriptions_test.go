@@ -44,12 +44,12 @@ func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 	}
 }
 
-// sourceDescriptions reads the comments of the structs in this package, and in
-// package codec, which has those of errors.
+// sourceDescriptions reads the comments of the structs in this package, in package
+// codec, which has those of errors, and in package adminapi.
 func sourceDescriptions(t *testing.T) map[string]string {
 	t.Helper()
 	all := descriptions{}
-	for _, folder := range []string{".", "../codec"} {
+	for _, folder := range []string{".", "../codec", "../adminapi"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)

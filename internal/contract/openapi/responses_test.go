@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/access"
+	"dray/internal/adminapi"
 	"dray/internal/assignment"
 	"dray/internal/codec"
 	"dray/internal/customfield"
@@ -178,6 +180,8 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
+	reflect.TypeFor[adminapi.APIKey]():      {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},
+	reflect.TypeFor[adminapi.NewAPIKey]():   {adminapi.NewCreatedKey(access.NewKey{Record: lastmile.APIKey{ID: sampleID, Created: sampleTime}}), adminapi.NewCreatedKey(sampleOf[access.NewKey](full))},
 	reflect.TypeFor[wire.Message]():         append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
 	reflect.TypeFor[wire.Redelivered]():     {wire.NewRedelivered(1)},
 	reflect.TypeFor[wire.PageSettings]():    samplesOf(wire.NewPageSettings),

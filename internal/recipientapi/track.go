@@ -16,7 +16,6 @@ import (
 	"dray/internal/textmessage"
 	"dray/internal/trackingpage"
 	"dray/internal/upload"
-	"dray/internal/wire"
 )
 
 // TrackBase is the path that the pages of recipients are under. The page itself
@@ -84,12 +83,12 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 }
 
 // follow reads a task as the recipient sees it, in her language.
-func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.TrackingPage, error) {
+func (s *Tracking) follow(ctx context.Context, c *edge.Call) (TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
-	return wire.NewTrackingPage(found, language(c, found.Country)), err
+	return NewTrackingPage(found, language(c, found.Country)), err
 }
 
-func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
+func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body FeedbackBody) error {
 	feedback, err := body.Domain()
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.Feedbac
 	return s.Pages.Rate(ctx, link(c), feedback)
 }
 
-func (s *Tracking) requestTime(ctx context.Context, c *edge.Call, body wire.NewTimeBody) error {
+func (s *Tracking) requestTime(ctx context.Context, c *edge.Call, body NewTimeBody) error {
 	begin, err := body.Domain()
 	if err != nil {
 		return err
@@ -205,7 +204,7 @@ func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(wire.NewTrackingPage(found, language(c, found.Country)))
+	return codec.Marshal(NewTrackingPage(found, language(c, found.Country)))
 }
 
 // language is the language in which a page is shown in a country.

@@ -450,8 +450,8 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
-		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
-		orNull(string(task.RoutePlan)), task.PlanPlace, flag(task.ServiceTime != nil && *task.ServiceTime == 0),
+		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, engine.Flag(task.Pickup),
+		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
 	}, nil
 }

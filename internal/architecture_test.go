@@ -31,7 +31,7 @@ var domain = []string{"analytics", "assignment", "customfield", "lastmile", "ord
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"addressbook", "dispatch", "fleet", "messaging", "ordering", "taskflow", "tracking", "upload", "webhook",
+	"addressbook", "dispatch", "fleet", "messaging", "ordering", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
@@ -65,7 +65,7 @@ var rules = map[string]rule{
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "textmessage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
@@ -103,6 +103,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
+	"settings":    {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store", "events", "rate", "work"}},

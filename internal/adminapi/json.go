@@ -1,8 +1,13 @@
 package adminapi
 
 import (
+	"time"
+
 	"dray/internal/access"
 	"dray/internal/lastmile"
+	"dray/internal/messaging"
+	"dray/internal/settings"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -45,4 +50,317 @@ func NewKeyRecord(k lastmile.APIKey) APIKey {
 // NewCreatedKey returns a key that was created, with the key itself.
 func NewCreatedKey(k access.NewKey) NewAPIKey {
 	return NewAPIKey{APIKey: NewKeyRecord(k.Record), Key: k.Key}
+}
+
+// OrganizationSettings are the settings of the organization.
+type OrganizationSettings struct {
+	// Name of the organization.
+	Name string `json:"name" example:"Example Couriers"`
+	// Email address of the organization; empty if there is none.
+	Email string `json:"email" example:"dispatch@example.com"`
+	// Email address at which workers get support; empty if there is none.
+	DriverSupportEmail string `json:"driverSupportEmail" example:"drivers@example.com"`
+	// Upload ID of the logo; null if there is none. PUT /organization/logo sets it.
+	Image *string `json:"image" example:"null"`
+	// IANA time zone, such as America/New_York.
+	Timezone string `json:"timezone" example:"America/New_York"`
+	// Two-letter country code (ISO 3166-1).
+	Country string `json:"country" example:"US"`
+	// Two-letter language code (ISO 639-1) of text messages to recipients without a language.
+	Language string `json:"language" example:"en"`
+	// Least precise location that is accepted for an address: any, city, postalCode, street or house.
+	GeocodingPrecision string `json:"geocodingPrecision" enum:"any,city,postalCode,street,house" example:"street"`
+	// Where workers may complete tasks.
+	Geofence GeofenceSettings `json:"geofence"`
+	// Whether apps hide the barcodes that workers must scan.
+	HideBarcodes bool `json:"hideBarcodes" example:"false"`
+	// What recipients see on tracking pages.
+	TrackingPage wire.PageSettings `json:"trackingPage"`
+	// How routes are planned again during the day.
+	Replanning wire.Replanning `json:"replanning"`
+	// Text messages to recipients. Their texts are at /messages/templates.
+	Messages MessageSettings `json:"messages"`
+	// What was learned from the organization's trips.
+	Learned LearnedTravel `json:"learned"`
+}
+
+// GeofenceSettings are the rule about where workers may complete tasks.
+type GeofenceSettings struct {
+	// What happens when a worker completes a task elsewhere: off for nothing, warn to record it, block to prevent it.
+	Level string `json:"level" enum:"off,warn,block" example:"warn"`
+	// Distance from the destination, in meters.
+	Radius float64 `json:"radius" example:"200"`
+}
+
+// MessageSettings are the settings of text messages to recipients.
+type MessageSettings struct {
+	// Phone number or name that messages come from; null for that of the installation.
+	From *string `json:"from" example:"null"`
+	// Time in seconds before the arrival at which recipients are notified; 0 for never.
+	ETA int64 `json:"eta" example:"600"`
+	// Delay in seconds from which on recipients are notified; 0 for never.
+	Delay int64 `json:"delay" example:"900"`
+}
+
+// LearnedTravel is what was learned from the organization's trips.
+type LearnedTravel struct {
+	// Actual travel times, compared with the formula.
+	Factor float64 `json:"factor" example:"1.12"`
+	// Number of trips that this was learned from.
+	Trips int `json:"trips" example:"431"`
+	// Usual time at a stop, in seconds.
+	ServiceTime float64 `json:"serviceTime" example:"140"`
+}
+
+// OrganizationSettingsBody changes settings of the organization. Absent fields stay unchanged.
+type OrganizationSettingsBody struct {
+	// Name of the organization.
+	Name *string `json:"name" example:"Example Couriers"`
+	// Email address of the organization; null removes it.
+	Email wire.Optional[string] `json:"email" example:"dispatch@example.com"`
+	// Email address at which workers get support; null removes it.
+	DriverSupportEmail wire.Optional[string] `json:"driverSupportEmail" example:"drivers@example.com"`
+	// IANA time zone, such as America/New_York.
+	Timezone *string `json:"timezone" example:"America/New_York"`
+	// Two-letter country code (ISO 3166-1).
+	Country *string `json:"country" example:"US"`
+	// Two-letter language code (ISO 639-1) of text messages to recipients without a language; null for that of the country.
+	Language wire.Optional[string] `json:"language" example:"en"`
+	// Least precise location that is accepted for an address: any, city, postalCode, street or house.
+	GeocodingPrecision *string `json:"geocodingPrecision" enum:"any,city,postalCode,street,house" example:"street"`
+	// Where workers may complete tasks.
+	Geofence GeofenceBody `json:"geofence"`
+	// Whether apps hide the barcodes that workers must scan.
+	HideBarcodes *bool `json:"hideBarcodes" example:"false"`
+	// What recipients see on tracking pages.
+	TrackingPage wire.PageSettingsBody `json:"trackingPage"`
+	// How routes are planned again during the day.
+	Replanning wire.ReplanningBody `json:"replanning"`
+	// Text messages to recipients.
+	Messages MessageSettingsBody `json:"messages"`
+}
+
+// GeofenceBody changes the rule about where workers may complete tasks. Absent fields stay unchanged.
+type GeofenceBody struct {
+	// What happens when a worker completes a task elsewhere: off, warn or block.
+	Level *string `json:"level" enum:"off,warn,block" example:"warn"`
+	// Distance from the destination, in meters, up to 10,000; null for 200.
+	Radius wire.Optional[float64] `json:"radius" example:"150"`
+}
+
+// MessageSettingsBody changes the settings of text messages to recipients. Absent fields stay unchanged.
+type MessageSettingsBody struct {
+	// Phone number or name that messages come from; null for that of the installation.
+	From wire.Optional[string] `json:"from" example:"null"`
+	// Time in seconds before the arrival at which recipients are notified; 0 for never.
+	ETA *float64 `json:"eta" example:"600"`
+	// Delay in seconds from which on recipients are notified; 0 for never.
+	Delay *float64 `json:"delay" example:"900"`
+}
+
+// NewOrganizationSettings returns settings in their wire form.
+func NewOrganizationSettings(all settings.All) OrganizationSettings {
+	o := all.Organization
+	return OrganizationSettings{
+		Name: o.Name, Email: o.Email, DriverSupportEmail: o.DriverSupportEmail, Image: wire.OrNull(o.Image), Timezone: o.Timezone, Country: o.Country,
+		Language: all.Messages.DefaultLanguage(o.Country), GeocodingPrecision: all.Rules.GeocodingPrecision.String(),
+		Geofence:     GeofenceSettings{Level: all.Rules.Geofence.Level.String(), Radius: float64(all.Rules.Geofence.Within())},
+		HideBarcodes: all.Rules.HideBarcodes, TrackingPage: wire.NewPageSettings(all.Page), Replanning: wire.NewReplanning(all.Replanning),
+		Messages: MessageSettings{
+			From: wire.OrNull(all.Messages.From), ETA: int64(all.Messages.Thresholds.ETA.Seconds()), Delay: int64(all.Messages.Thresholds.Delay.Seconds()),
+		},
+		Learned: LearnedTravel{Factor: all.Learned.Travel.Factor, Trips: all.Learned.Travel.Trips, ServiceTime: all.Learned.Service.Seconds()},
+	}
+}
+
+// Change returns the change that the body represents.
+func (b OrganizationSettingsBody) Change() settings.Change {
+	c := settings.Change{
+		Name: b.Name, Email: textOrEmpty(b.Email), DriverSupportEmail: textOrEmpty(b.DriverSupportEmail), Timezone: b.Timezone, Country: b.Country,
+		Precision: b.GeocodingPrecision, GeofenceLevel: b.Geofence.Level, HideBarcodes: b.HideBarcodes,
+		Page: b.TrackingPage.Change(), Replanning: b.Replanning.Change(),
+		Messages: settings.MessageChange{Language: textOrEmpty(b.Language), From: textOrEmpty(b.Messages.From), ETA: seconds(b.Messages.ETA), Delay: seconds(b.Messages.Delay)},
+	}
+	if b.Geofence.Radius.Present {
+		c.Radius = new(lastmile.Meters(b.Geofence.Radius.Value)) // zero for null
+	}
+	return c
+}
+
+// textOrEmpty returns nil for an absent text and an empty one for null.
+func textOrEmpty(o wire.Optional[string]) *string {
+	if !o.Present {
+		return nil
+	}
+	return &o.Value
+}
+
+// seconds returns a number of seconds as a duration. One that is far too large stays
+// too large.
+func seconds(s *float64) *time.Duration {
+	if s == nil {
+		return nil
+	}
+	const most = 1e9
+	return new(time.Duration(max(-most, min(most, *s)) * float64(time.Second)))
+}
+
+// Message is a text message.
+type Message struct {
+	// ID of the message.
+	ID lastmile.MessageID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Unix time in milliseconds at which the message was created.
+	TimeCreated wire.Millis `json:"timeCreated" example:"1794700000000"`
+	// Unix time in milliseconds at which the message was first sent; null if it was not.
+	TimeSent wire.Millis `json:"timeSent" nullable:"true" example:"1794700001000"`
+	// Kind of message: invitation for the invitation of a worker; taskStarted, taskEta, taskDelayed,
+	// taskArrived, taskCompleted or taskFailed for a message to the recipient of a task.
+	Kind string `json:"kind" example:"taskStarted"`
+	// ID of the task that the message is about; null for an invitation.
+	Task *lastmile.TaskID `json:"task"`
+	// Phone number that the message is sent to.
+	To lastmile.Phone `json:"to" example:"+12125550142"`
+	// Text of the message; null for an invitation, which contains a password.
+	Text *string `json:"text" example:"Example Couriers: Ada is on the way with your delivery."`
+	// State of the message: queued, sending, sent, delivered, failed or suppressed.
+	State string `json:"state" example:"delivered"`
+	// Reason why the message failed or was suppressed; null otherwise.
+	Reason *string `json:"reason" example:"too many messages to this number in an hour"`
+}
+
+// NewMessage returns a text message in its wire form.
+func NewMessage(m textmessage.Message) Message {
+	shown := Message{
+		ID: m.ID, TimeCreated: wire.Millis(m.Created), TimeSent: wire.Millis(m.Sent), Kind: string(m.Kind), Task: wire.OrNull(m.Task), To: m.To,
+		State: string(m.State), Reason: wire.OrNull(m.Reason),
+	}
+	if !m.Secret() {
+		shown.Text = wire.OrNull(m.Body)
+	}
+	return shown
+}
+
+// MessageReply is a text message that a phone sent to the organization.
+type MessageReply struct {
+	// ID of the reply.
+	ID lastmile.MessageID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Unix time in milliseconds at which the reply was received.
+	Time wire.Millis `json:"time" example:"1794700000000"`
+	// Phone number that the reply came from.
+	From lastmile.Phone `json:"from" example:"+12125550142"`
+	// Phone number that it was sent to.
+	To string `json:"to" example:"+12125550100"`
+	// Text of the reply.
+	Text string `json:"text" example:"Please ring twice."`
+}
+
+// NewMessageReply returns a reply in its wire form.
+func NewMessageReply(r textmessage.Received) MessageReply {
+	return MessageReply{ID: r.ID, Time: wire.Millis(r.At), From: r.From, To: r.To, Text: r.Body}
+}
+
+// MessageOptOut is a phone number that wants no text messages of the organization.
+type MessageOptOut struct {
+	// Phone number.
+	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
+	// Unix time in milliseconds of the opt-out.
+	Time wire.Millis `json:"time" example:"1794700000000"`
+}
+
+// NewMessageOptOut returns an opt-out in its wire form.
+func NewMessageOptOut(o textmessage.OptOut) MessageOptOut {
+	return MessageOptOut{Phone: o.Phone, Time: wire.Millis(o.At)}
+}
+
+// MessageTemplates are the texts of messages to recipients.
+type MessageTemplates struct {
+	// Two-letter code of the language of recipients without one.
+	Language string `json:"language" example:"en"`
+	// Languages that have built-in texts.
+	Languages []string `json:"languages" example:"en"`
+	// The texts, by kind and language.
+	Templates []MessageTemplate `json:"templates"`
+}
+
+// MessageTemplate is the text of a kind of message in one language.
+type MessageTemplate struct {
+	// Kind of message: taskStarted, taskEta, taskDelayed, taskArrived, taskCompleted or taskFailed.
+	Kind string `json:"kind" example:"taskStarted"`
+	// Whether the text is for pickups, and not for drop-offs.
+	Pickup bool `json:"pickup" example:"false"`
+	// Two-letter language code (ISO 639-1).
+	Language string `json:"language" example:"en"`
+	// Whether messages of this kind are sent, in any language.
+	IsEnabled bool `json:"isEnabled" example:"true"`
+	// Whether the text is the organization's own, and not the built-in one.
+	IsOwn bool `json:"isOwn" example:"false"`
+	// The text, with placeholders in braces.
+	Text string `json:"text" example:"{organization}: {worker} is on the way with your delivery. {tracking}"`
+	// Placeholders that the text may have.
+	Placeholders []string `json:"placeholders" example:"organization"`
+	// The text as a recipient might get it.
+	Preview MessagePreview `json:"preview"`
+}
+
+// MessagePreview is the text of a message for a fictitious task.
+type MessagePreview struct {
+	// The text.
+	Text string `json:"text" example:"Example Couriers: Alex is on the way with your delivery."`
+	// Encoding: GSM-7, or UCS-2 if a character is not in the GSM alphabet.
+	Encoding string `json:"encoding" enum:"GSM-7,UCS-2" example:"GSM-7"`
+	// Length of the text in units of the encoding.
+	Length int `json:"length" example:"57"`
+	// Number of segments that networks charge for.
+	Segments int `json:"segments" example:"1"`
+}
+
+// MessageTemplatesBody changes texts of messages to recipients.
+type MessageTemplatesBody struct {
+	// Texts that change; others stay as they are.
+	Templates []MessageTemplateBody `json:"templates" required:"true"`
+}
+
+// MessageTemplateBody changes the text of a kind of message in one language.
+type MessageTemplateBody struct {
+	// Kind of message: taskStarted, taskEta, taskDelayed, taskArrived, taskCompleted or taskFailed.
+	Kind string `json:"kind" required:"true" example:"taskStarted"`
+	// Whether the text is for pickups, and not for drop-offs; false by default.
+	Pickup bool `json:"pickup" example:"false"`
+	// Two-letter language code (ISO 639-1); by default, the organization's.
+	Language *string `json:"language" example:"en"`
+	// The text, with placeholders in braces; null restores the built-in text.
+	Text wire.Optional[string] `json:"text" example:"{organization}: {worker} is coming. {tracking}"`
+	// Whether messages of this kind are sent, in any language.
+	IsEnabled *bool `json:"isEnabled" example:"true"`
+}
+
+// MessagePreviewBody is a text to preview.
+type MessagePreviewBody struct {
+	// Kind of message: taskStarted, taskEta, taskDelayed, taskArrived, taskCompleted or taskFailed.
+	Kind string `json:"kind" required:"true" example:"taskStarted"`
+	// Whether the text is for pickups, and not for drop-offs; false by default.
+	Pickup bool `json:"pickup" example:"false"`
+	// Two-letter language code (ISO 639-1); by default, the organization's.
+	Language *string `json:"language" example:"en"`
+	// The text; by default, the current one.
+	Text *string `json:"text" example:"{organization}: {worker} is coming. {tracking}"`
+}
+
+// NewMessageTemplates returns texts in their wire form.
+func NewMessageTemplates(t messaging.Templates) MessageTemplates {
+	return MessageTemplates{
+		Language: t.Language, Languages: textmessage.Languages,
+		Templates: wire.Each(t.All, func(t messaging.Template) MessageTemplate {
+			return MessageTemplate{
+				Kind: string(t.Occasion.Kind), Pickup: t.Occasion.Pickup, Language: t.Language, IsEnabled: t.Enabled, IsOwn: t.Own, Text: t.Text,
+				Placeholders: textmessage.Placeholders(t.Occasion.Kind), Preview: NewMessagePreview(t.Preview),
+			}
+		}),
+	}
+}
+
+// NewMessagePreview returns a preview in its wire form.
+func NewMessagePreview(text string) MessagePreview {
+	encoding, length := textmessage.Encoding(text)
+	return MessagePreview{Text: text, Encoding: encoding, Length: length, Segments: textmessage.Segments(text)}
 }

@@ -5,6 +5,8 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/edge"
+	"dray/internal/messaging"
+	"dray/internal/settings"
 )
 
 // Server serves the resources of administrators.
@@ -12,25 +14,20 @@ type Server struct {
 	Keys    *access.Keys
 	APIKeys *access.APIKeys
 	Vault   edge.Vault // for replies that contain keys
+
+	Settings *settings.Settings
+	Messages *messaging.Messages
 }
 
 // Tags lists the resources in the order of the OpenAPI document.
 func (s *Server) Tags() []edge.Tag {
 	return []edge.Tag{
+		{Name: "Text messages", Description: "Invitations to workers and messages to recipients: their states, replies to them, opt-outs, and their texts."},
 		{Name: "API keys", Description: "Keys that authorize applications to act for the organization."},
 	}
 }
 
 // Routes returns the routes of all resources.
 func (s *Server) Routes() []edge.Route {
-	return slices.Concat(keys{s}.routes())
-}
-
-// orNull returns nil for the zero value.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
+	return slices.Concat(organization{s}.routes(), messages{s}.routes(), keys{s}.routes())
 }

@@ -8,6 +8,7 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/settings"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
@@ -31,6 +32,7 @@ var (
 	_ ordering.OrderWriter     = orderTx{}
 	_ ordering.QuoteWriter     = orderTx{}
 	_ ordering.ServiceWriter   = orderTx{}
+	_ settings.Writer          = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)
 	_ taskflow.ContainerWriter = (*sqlstore.Tx)(nil)
 	_ taskflow.FieldWriter     = (*sqlstore.Tx)(nil)

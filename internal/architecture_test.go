@@ -31,12 +31,12 @@ var domain = []string{"analytics", "assignment", "customfield", "lastmile", "ord
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"addressbook", "dispatch", "fleet", "messaging", "ordering", "settings", "taskflow", "tracking", "upload", "webhook",
+	"addressbook", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlorder", "store/sqlstore", "street", "web", "wire", "work",
+	"access", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlorder", "store/sqlreport", "store/sqlstore", "street", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -87,7 +87,8 @@ var rules = map[string]rule{
 	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
 	"store/engine/postgres":   {may: []string{"lastmile", "rate", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
-	"store/sqlorder": {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
+	"store/sqlreport":         {may: []string{"lastmile", "store", "store/engine"}},
+	"store/sqlorder":          {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
@@ -103,6 +104,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
+	"report":      {may: []string{"lastmile", "store", "travel"}},
 	"settings":    {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},

@@ -27,6 +27,7 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/ordering"
 	"dray/internal/recipientapi"
+	"dray/internal/report"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -79,6 +80,7 @@ type App struct {
 	Hub           *events.Hub
 	Events        *events.Log
 	Messages      *messaging.Messages
+	Reports       *report.Reports
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -172,6 +174,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
 	if a.assets, err = web.Built(); err != nil {

@@ -3,15 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"dray/internal/access"
-	"dray/internal/adminapi"
-	"dray/internal/api"
 	"dray/internal/lastmile"
-	"dray/internal/orderapi"
 	"dray/internal/ordering"
-	"dray/internal/settings"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/store/sqlorder"
@@ -85,16 +80,4 @@ func prepared(p ordering.PreparedTask) (taskflow.Prepared, error) {
 		return ready, fmt.Errorf("%T is no prepared task", p)
 	}
 	return ready, nil
-}
-
-// resources returns the resources of the API that other packages than api serve.
-func (a *App) resources() api.Resources {
-	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
-	admin := &adminapi.Server{
-		Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault, Messages: a.Messages,
-		Settings: &settings.Settings{
-			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
-		},
-	}
-	return api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())}
 }

@@ -8,6 +8,7 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/report"
 	"dray/internal/settings"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -32,6 +33,8 @@ var (
 	_ ordering.OrderWriter     = orderTx{}
 	_ ordering.QuoteWriter     = orderTx{}
 	_ ordering.ServiceWriter   = orderTx{}
+	_ report.Reader            = reportTx{}
+	_ report.Writer            = reportTx{}
 	_ settings.Writer          = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)
 	_ taskflow.ContainerWriter = (*sqlstore.Tx)(nil)

@@ -20,6 +20,7 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/order"
 	"dray/internal/planning"
+	"dray/internal/report"
 	"dray/internal/settings"
 	"dray/internal/spec"
 	"dray/internal/textmessage"
@@ -189,6 +190,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[adminapi.APIKey]():           {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},
 	reflect.TypeFor[adminapi.NewAPIKey]():        {adminapi.NewCreatedKey(access.NewKey{Record: lastmile.APIKey{ID: sampleID, Created: sampleTime}}), adminapi.NewCreatedKey(sampleOf[access.NewKey](full))},
 	reflect.TypeFor[adminapi.Message]():          append(samplesOf(adminapi.NewMessage), adminapi.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[adminapi.SearchResult]():     {adminapi.NewSearchResult(report.Found{Tasks: []lastmile.Task{leanTask(), sampleOf[lastmile.Task](full)}, Workers: []lastmile.Worker{sampleOf[lastmile.Worker](full)}, Recipients: []lastmile.Recipient{sampleOf[lastmile.Recipient](full)}})},
+	reflect.TypeFor[adminapi.WorkerPositions]():  {adminapi.NewWorkerPositions(report.Track{Positions: []lastmile.Position{{At: sampleTime}, sampleOf[lastmile.Position](full)}}), adminapi.NewWorkerPositions(report.Track{Next: sampleTime})},
+	reflect.TypeFor[adminapi.Analytics]():        {adminapi.NewAnalytics(report.Analytics{Window: lastmile.Window{From: sampleTime, To: sampleTime}, Groups: []report.Group{{}, sampleOf[report.Group](full)}})},
 	reflect.TypeFor[adminapi.MessageReply]():     samplesOf(adminapi.NewMessageReply),
 	reflect.TypeFor[adminapi.MessageOptOut]():    samplesOf(adminapi.NewMessageOptOut),
 	reflect.TypeFor[adminapi.MessagePreview]():   {adminapi.NewMessagePreview("text")},

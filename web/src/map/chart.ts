@@ -2,7 +2,18 @@
 // at low zoom. It draws on a canvas and supports touch, mouse, wheel and keys.
 
 import { shapes, type Shapes } from './coast.ts';
-import { fit, marked, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
+import {
+  fit,
+  marked,
+  metresPerUnit,
+  project,
+  round,
+  size,
+  unproject,
+  type Inset,
+  type Place,
+  type Point,
+} from './project.ts';
 
 export interface Stop {
   id: string;
@@ -28,6 +39,7 @@ export interface Scene {
 
 export interface Options {
   pick?: (id: string) => void;
+  place?: (point: Point) => void; // a click, or Enter for the middle of the map
   covered?: Partial<Inset>; // by elements over the map
   closest?: number; // maximum zoom of fitAll
 }
@@ -177,6 +189,7 @@ export class Chart {
       ArrowUp: () => this.pan(0, 60),
       ArrowDown: () => this.pan(0, -60),
       '0': () => this.fitAll(),
+      ...(this.options.place && { Enter: () => this.choose(this.width / 2, this.height / 2) }),
     };
     const step = steps[e.key];
     if (!step) return;
@@ -185,6 +198,14 @@ export class Chart {
   };
 
   private choose(x: number, y: number) {
+    if (this.options.place) {
+      const scale = size(this.zoom);
+      this.touched = true; // the view stays where it is
+      this.options.place(
+        unproject([this.centre[0] + (x - this.width / 2) / scale, this.centre[1] + (y - this.height / 2) / scale]),
+      );
+      return;
+    }
     let best: Stop | undefined;
     let nearest = 26; // pixels, the size of a thumb
     for (const stop of this.scene.stops) {

@@ -29,6 +29,37 @@ export const pages: Page[] = [
   { path: 'fleet/teams', title: 'teams', icon: 'team', group: 'fleet', load: () => import('./pages/Teams.svelte') },
   { path: 'fleet/hubs', title: 'hubs', icon: 'hub', group: 'fleet', load: () => import('./pages/Hubs.svelte') },
   {
+    path: 'settings/fields',
+    title: 'fields',
+    icon: 'field',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Fields.svelte'),
+  },
+  {
+    path: 'settings/branding',
+    title: 'branding',
+    icon: 'brush',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Branding.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'business/clients',
+    title: 'clients',
+    icon: 'client',
+    group: 'business',
+    load: () => import('./pages/Clients.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'business/services',
+    title: 'services',
+    icon: 'service',
+    group: 'business',
+    load: () => import('./pages/Services.svelte'),
+    visible: manages,
+  },
+  {
     path: 'settings/people',
     title: 'people',
     icon: 'people',
@@ -70,6 +101,7 @@ export const pages: Page[] = [
 
 // inner are screens that are reached from other ones: a record, one's own account.
 const inner: Page[] = [
+  { path: 'start', title: 'start', icon: 'guide', group: '', load: () => import('./pages/Start.svelte') },
   { path: 'account', title: 'account', icon: 'people', group: '', load: () => import('./pages/Account.svelte') },
 ];
 

@@ -1,11 +1,11 @@
 // The texts of the dashboard. English is the reference: a dictionary that lacks one of
 // its keys does not compile. Only the chosen language is loaded.
 
+import type { Language } from '../language.ts';
 import type en from './words/en.ts';
 
 export type Words = typeof en;
-export { fill, isLanguage, languages, preferred, type Language } from '../driver/words.ts';
-import type { Language } from '../driver/words.ts';
+export { fill, isLanguage, languages, preferred, type Language } from '../language.ts';
 
 const load: Record<Language, () => Promise<{ default: Words }>> = {
   en: () => import('./words/en.ts'),

@@ -20,6 +20,7 @@ export interface Me {
   teams: string[];
   language?: string | null;
   secondFactor: boolean;
+  hasPassword: boolean;
   isInstallationOwner: boolean;
   organization: Organization;
 }
@@ -38,7 +39,7 @@ export interface Session {
   lastUsed: number;
   expires: number;
   userAgent: string;
-  address: string;
+  address: string | null;
   current: boolean;
 }
 

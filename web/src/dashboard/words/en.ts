@@ -257,6 +257,7 @@ export default {
   hubTeamsHint: 'Routes of these teams start here.',
   findAddress: 'Find address',
   findAddressHint: 'Type a street and a city',
+  addressNotFound: 'Nothing found. Type the address below, and set the location on the map.',
   houseNumber: 'Number',
   street: 'Street',
   city: 'City',

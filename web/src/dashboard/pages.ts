@@ -44,6 +44,21 @@ export const pages: Page[] = [
     visible: manages,
   },
   {
+    path: 'recipients/messages',
+    title: 'messages',
+    icon: 'message',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Messages.svelte'),
+  },
+  {
+    path: 'settings/messages',
+    title: 'messageTexts',
+    icon: 'audit',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/MessageTexts.svelte'),
+    visible: manages,
+  },
+  {
     path: 'business/clients',
     title: 'clients',
     icon: 'client',
@@ -57,6 +72,14 @@ export const pages: Page[] = [
     icon: 'service',
     group: 'business',
     load: () => import('./pages/Services.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'settings/organization',
+    title: 'settings',
+    icon: 'settings',
+    group: 'organization',
+    load: () => import('./pages/Organization.svelte'),
     visible: manages,
   },
   {

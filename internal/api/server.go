@@ -39,6 +39,7 @@ type Server struct {
 	Pages         *taskflow.Pages
 
 	Texts TextMessages
+	Vault edge.Vault // for replies that contain passwords
 	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit

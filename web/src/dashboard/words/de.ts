@@ -188,6 +188,8 @@ export default {
   dueBy: 'Fällig bis',
   arrival: 'Voraussichtliche Ankunft',
   trackingLink: 'Link zur Sendungsverfolgung',
+  noOneOnDuty: 'Kein Fahrer ist im Dienst',
+  noOneOnDutyLead: 'Fahrer erscheinen hier, sobald sie in der App den Dienst antreten.',
   allWorkers: 'Alle Fahrer',
 
   // Fleet
@@ -198,17 +200,23 @@ export default {
   noWorkers: 'Noch keine Fahrer',
   noWorkersLead: 'Laden Sie einen Fahrer mit seiner Telefonnummer ein. Ein Fahrer gehört zu mindestens einem Team.',
   inviteWorker: 'Fahrer einladen',
-  inviteWorkerLead: 'Der Fahrer bekommt eine SMS mit der Adresse der App und einem vorläufigen Passwort.',
+  inviteWorkerLead: 'Die Einladung geht per SMS an das Telefon. Sie können sie auch als QR-Code zeigen.',
   invite: 'Einladen',
   invited: 'Eingeladen',
   inviteAgain: 'Erneut einladen',
   invitationOf: 'Einladung von {name}',
   inviteAgainLead:
-    'Eine SMS mit einem neuen vorläufigen Passwort geht an {phone}. Das bisherige Passwort wird ungültig, und der Fahrer wird abgemeldet.',
+    'Ein neues vorläufiges Passwort geht per SMS an {phone} oder wird hier als QR-Code gezeigt. Das bisherige Passwort wird ungültig, und der Fahrer wird abgemeldet.',
   sendInvitation: 'Einladung senden',
   workerInvited: 'Eine Einladung ist unterwegs an {phone}.',
   driverAppCode: 'QR-Code mit der Adresse der Fahrer-App',
-  driverAppLead: 'Die Fahrer-App öffnet sich unter dieser Adresse. Scannen Sie den Code mit dem Telefon.',
+  driverAppLead:
+    'Scannen Sie den Code mit dem Telefon des Fahrers: Die Fahrer-App öffnet sich, Telefonnummer und Passwort sind ausgefüllt.',
+  invitationOnce:
+    'Mit diesem Code meldet sich der Fahrer an. Zeigen Sie ihn nur ihm; er wird nicht noch einmal angezeigt.',
+  temporaryPassword: 'Vorläufiges Passwort',
+  copyLink: 'Link kopieren',
+  showQR: 'QR-Code zeigen',
   displayName: 'Anzeigename (optional)',
   displayNameHint: 'Was Empfänger statt des Namens sehen.',
   phoneFixed: 'Die Telefonnummer kann nicht geändert werden.',
@@ -561,7 +569,6 @@ export default {
   later: 'Später',
   finish: 'Fertig',
   done: 'Erledigt',
-  driverSignIn: 'Die Telefonnummer zum Anmelden ist {phone}. Das vorläufige Passwort steht in der SMS.',
 
   // Settings
   settings: 'Einstellungen',

@@ -182,6 +182,8 @@ export default {
   dueBy: 'Due by',
   arrival: 'Estimated arrival',
   trackingLink: 'Tracking link',
+  noOneOnDuty: 'No worker is on duty',
+  noOneOnDutyLead: 'Workers appear here when they go on duty in the driver app.',
   allWorkers: 'All workers',
 
   // Fleet
@@ -192,17 +194,22 @@ export default {
   noWorkers: 'No workers yet',
   noWorkersLead: 'Invite a worker with a phone number. A worker belongs to at least one team.',
   inviteWorker: 'Invite worker',
-  inviteWorkerLead: 'The worker gets a text message with the address of the app and a temporary password.',
+  inviteWorkerLead: 'The invitation goes to the phone by text message. You can also show it as a QR code.',
   invite: 'Invite',
   invited: 'Invited',
   inviteAgain: 'Invite again',
   invitationOf: 'Invitation of {name}',
   inviteAgainLead:
-    'A text message with a new temporary password goes to {phone}. The previous password becomes invalid, and the worker is signed out.',
+    'A new temporary password goes to {phone} by text message, or is shown here as a QR code. The previous password becomes invalid, and the worker is signed out.',
   sendInvitation: 'Send invitation',
   workerInvited: 'An invitation is on its way to {phone}.',
   driverAppCode: 'QR code with the address of the driver app',
-  driverAppLead: 'The driver app opens at this address. Scan the code with the phone.',
+  driverAppLead:
+    'Scan the code with the worker’s phone: the driver app opens, and phone number and password are filled in.',
+  invitationOnce: 'This code signs the worker in. Show it only to them; it is not shown again.',
+  temporaryPassword: 'Temporary password',
+  copyLink: 'Copy link',
+  showQR: 'Show QR code',
   displayName: 'Display name (optional)',
   displayNameHint: 'What recipients see instead of the name.',
   phoneFixed: 'The phone number cannot change.',
@@ -547,7 +554,6 @@ export default {
   later: 'Later',
   finish: 'Finish',
   done: 'Done',
-  driverSignIn: 'The phone number to sign in with is {phone}. The temporary password is in the text message.',
 
   // Settings
   settings: 'Settings',

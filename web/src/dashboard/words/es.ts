@@ -185,6 +185,8 @@ export default {
   dueBy: 'Antes de',
   arrival: 'Llegada prevista',
   trackingLink: 'Enlace de seguimiento',
+  noOneOnDuty: 'Ningún repartidor está de servicio',
+  noOneOnDutyLead: 'Los repartidores aparecen aquí cuando empiezan su servicio en la aplicación.',
   allWorkers: 'Todos los repartidores',
 
   // Fleet
@@ -195,17 +197,22 @@ export default {
   noWorkers: 'Aún no hay repartidores',
   noWorkersLead: 'Invite a un repartidor con su número de teléfono. Un repartidor pertenece al menos a un equipo.',
   inviteWorker: 'Invitar repartidor',
-  inviteWorkerLead: 'El repartidor recibe un SMS con la dirección de la aplicación y una contraseña temporal.',
+  inviteWorkerLead: 'La invitación va por SMS al teléfono. También puede mostrarla como código QR.',
   invite: 'Invitar',
   invited: 'Invitado',
   inviteAgain: 'Invitar de nuevo',
   invitationOf: 'Invitación de {name}',
   inviteAgainLead:
-    'Un SMS con otra contraseña temporal va a {phone}. La contraseña anterior deja de valer y se cierra la sesión del repartidor.',
+    'Otra contraseña temporal va por SMS a {phone}, o se muestra aquí como código QR. La anterior deja de valer y se cierra la sesión del repartidor.',
   sendInvitation: 'Enviar invitación',
   workerInvited: 'Una invitación está en camino a {phone}.',
   driverAppCode: 'Código QR con la dirección de la aplicación de repartidores',
-  driverAppLead: 'La aplicación de repartidores se abre en esta dirección. Escanee el código con el teléfono.',
+  driverAppLead:
+    'Escanee el código con el teléfono del repartidor: se abre la aplicación con el número y la contraseña ya escritos.',
+  invitationOnce: 'Este código inicia la sesión del repartidor. Muéstrelo solo a él; no se mostrará de nuevo.',
+  temporaryPassword: 'Contraseña temporal',
+  copyLink: 'Copiar enlace',
+  showQR: 'Mostrar código QR',
   displayName: 'Nombre visible (opcional)',
   displayNameHint: 'Lo que los destinatarios ven en lugar del nombre.',
   phoneFixed: 'El número de teléfono no puede cambiar.',
@@ -550,7 +557,6 @@ export default {
   later: 'Más tarde',
   finish: 'Terminar',
   done: 'Hecho',
-  driverSignIn: 'El número para iniciar sesión es {phone}. La contraseña temporal está en el SMS.',
 
   // Settings
   settings: 'Ajustes',

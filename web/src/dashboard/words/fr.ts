@@ -187,6 +187,8 @@ export default {
   dueBy: 'Avant',
   arrival: 'Arrivée prévue',
   trackingLink: 'Lien de suivi',
+  noOneOnDuty: 'Aucun livreur en service',
+  noOneOnDutyLead: 'Les livreurs apparaissent ici quand ils prennent leur service dans l’application.',
   allWorkers: 'Tous les livreurs',
 
   // Fleet
@@ -197,17 +199,22 @@ export default {
   noWorkers: 'Aucun livreur pour l’instant',
   noWorkersLead: 'Invitez un livreur avec son numéro de téléphone. Un livreur appartient à au moins une équipe.',
   inviteWorker: 'Inviter un livreur',
-  inviteWorkerLead: 'Le livreur reçoit un SMS avec l’adresse de l’application et un mot de passe provisoire.',
+  inviteWorkerLead: 'L’invitation est envoyée par SMS. Vous pouvez aussi l’afficher en code QR.',
   invite: 'Inviter',
   invited: 'Invité',
   inviteAgain: 'Inviter à nouveau',
   invitationOf: 'Invitation de {name}',
   inviteAgainLead:
-    'Un SMS avec un nouveau mot de passe provisoire est envoyé au {phone}. L’ancien mot de passe n’est plus valable, et le livreur est déconnecté.',
+    'Un nouveau mot de passe provisoire est envoyé par SMS au {phone}, ou affiché ici en code QR. L’ancien mot de passe n’est plus valable, et le livreur est déconnecté.',
   sendInvitation: 'Envoyer l’invitation',
   workerInvited: 'Une invitation est en route vers le {phone}.',
   driverAppCode: 'Code QR avec l’adresse de l’application des livreurs',
-  driverAppLead: 'L’application des livreurs s’ouvre à cette adresse. Scannez le code avec le téléphone.',
+  driverAppLead:
+    'Scannez le code avec le téléphone du livreur : l’application s’ouvre, le numéro et le mot de passe sont remplis.',
+  invitationOnce: 'Ce code connecte le livreur. Ne le montrez qu’à lui ; il ne sera plus affiché.',
+  temporaryPassword: 'Mot de passe provisoire',
+  copyLink: 'Copier le lien',
+  showQR: 'Afficher le code QR',
   displayName: 'Nom affiché (facultatif)',
   displayNameHint: 'Ce que les destinataires voient à la place du nom.',
   phoneFixed: 'Le numéro de téléphone ne peut pas changer.',
@@ -558,7 +565,6 @@ export default {
   later: 'Plus tard',
   finish: 'Terminer',
   done: 'Fait',
-  driverSignIn: 'Le numéro pour se connecter est {phone}. Le mot de passe provisoire est dans le SMS.',
 
   // Settings
   settings: 'Réglages',

@@ -185,6 +185,8 @@ export default {
   dueBy: 'Até',
   arrival: 'Chegada prevista',
   trackingLink: 'Ligação de acompanhamento',
+  noOneOnDuty: 'Nenhum entregador está em serviço',
+  noOneOnDutyLead: 'Os entregadores aparecem aqui quando entram em serviço na aplicação.',
   allWorkers: 'Todos os entregadores',
 
   // Fleet
@@ -195,17 +197,22 @@ export default {
   noWorkers: 'Ainda não há entregadores',
   noWorkersLead: 'Convide um entregador com o seu número de telefone. Um entregador pertence a pelo menos uma equipa.',
   inviteWorker: 'Convidar entregador',
-  inviteWorkerLead: 'O entregador recebe um SMS com o endereço da aplicação e uma palavra-passe provisória.',
+  inviteWorkerLead: 'O convite vai por SMS para o telefone. Também o pode mostrar como código QR.',
   invite: 'Convidar',
   invited: 'Convidado',
   inviteAgain: 'Convidar de novo',
   invitationOf: 'Convite de {name}',
   inviteAgainLead:
-    'Um SMS com outra palavra-passe provisória vai para {phone}. A anterior deixa de valer e a sessão do entregador termina.',
+    'Outra palavra-passe provisória vai por SMS para {phone}, ou é mostrada aqui como código QR. A anterior deixa de valer e a sessão do entregador termina.',
   sendInvitation: 'Enviar convite',
   workerInvited: 'Um convite está a caminho de {phone}.',
   driverAppCode: 'Código QR com o endereço da aplicação dos entregadores',
-  driverAppLead: 'A aplicação dos entregadores abre neste endereço. Leia o código com o telefone.',
+  driverAppLead:
+    'Leia o código com o telefone do entregador: a aplicação abre com o número e a palavra-passe preenchidos.',
+  invitationOnce: 'Este código faz entrar o entregador. Mostre-o só a ele; não será mostrado de novo.',
+  temporaryPassword: 'Palavra-passe provisória',
+  copyLink: 'Copiar ligação',
+  showQR: 'Mostrar código QR',
   displayName: 'Nome visível (opcional)',
   displayNameHint: 'O que os destinatários veem em vez do nome.',
   phoneFixed: 'O número de telefone não pode mudar.',
@@ -550,7 +557,6 @@ export default {
   later: 'Mais tarde',
   finish: 'Terminar',
   done: 'Feito',
-  driverSignIn: 'O número para entrar é {phone}. A palavra-passe provisória está no SMS.',
 
   // Settings
   settings: 'Definições',

@@ -30,6 +30,7 @@ type Server struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Routes        *taskflow.Routes
 	Replanner     *dispatch.Replanner
 	Dispatches    *dispatch.Dispatches
 	Fields        *taskflow.Fields

@@ -35,6 +35,7 @@ type Config struct {
 	Maps           string // folder of imported maps; see MapFolder
 	Geocoders      list   // URLs of map services, the best first
 	Routers        list
+	Tiles          string // URL of tiles instead of those of imported maps; see openTiles
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
@@ -89,6 +90,7 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	c.BindMaps(f)
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
+	f.StringVar(&c.Tiles, "tiles", c.Tiles, "`URL` of the base map in place of imported ones: a .pmtiles file, or vector tiles at https://…/{z}/{x}/{y}")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
 	f.DurationVar(&c.DispatchTime, "dispatch-time", c.DispatchTime, "maximum `time` for optimizing the routes of one dispatch")
 	c.SMS.bind(f)
@@ -154,6 +156,9 @@ func (c *Config) Check() error {
 		return err
 	}
 	if _, err := c.routers(geo.Options{}); err != nil {
+		return err
+	}
+	if _, err := c.openTiles(nil, nil); err != nil {
 		return err
 	}
 	if err := c.SMS.check(); err != nil {

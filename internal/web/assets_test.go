@@ -143,7 +143,7 @@ func TestBarcodeReader(t *testing.T) {
 }
 
 func TestDriverPage(t *testing.T) {
-	h := web.Driver(built(t))
+	h := web.Driver(built(t), "")
 	r := request(h, http.MethodGet, "/driver")
 	if r.Code != http.StatusOK || r.Body.String() != page {
 		t.Fatalf("status %d", r.Code)
@@ -182,7 +182,7 @@ func TestDriverPage(t *testing.T) {
 }
 
 func TestDashboardPage(t *testing.T) {
-	h := web.Dashboard(built(t))
+	h := web.Dashboard(built(t), "")
 	r := request(h, http.MethodGet, "/dashboard")
 	if r.Code != http.StatusOK || r.Body.String() != page {
 		t.Fatalf("status %d", r.Code)
@@ -222,11 +222,11 @@ func TestUnbuiltPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := request(web.Driver(none), http.MethodGet, "/driver")
+	r := request(web.Driver(none, ""), http.MethodGet, "/driver")
 	if got := r.Body.String(); r.Code != http.StatusServiceUnavailable || !strings.Contains(got, "make build") {
 		t.Errorf("status %d: %s", r.Code, got)
 	}
-	if got := request(web.Dashboard(none), http.MethodGet, "/dashboard"); got.Code != http.StatusServiceUnavailable {
+	if got := request(web.Dashboard(none, ""), http.MethodGet, "/dashboard"); got.Code != http.StatusServiceUnavailable {
 		t.Errorf("the dashboard: status %d", got.Code)
 	}
 	if _, ok := none.Entry("driver"); ok {

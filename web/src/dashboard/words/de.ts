@@ -300,6 +300,7 @@ export default {
   managesTeams: 'Teams',
   activePerson: 'Aktiv',
   resetPassword: 'Passwort zurücksetzen',
+  resetBoth: 'Passwort und zweiten Faktor zurücksetzen',
   endSessions: 'Sitzungen beenden',
   endSessionsOf: '{name} wird in allen Browsern abgemeldet.',
   sessionsEnded: 'Alle Sitzungen von {name} sind beendet.',

@@ -291,6 +291,7 @@ export default {
   managesTeams: 'Teams',
   activePerson: 'Active',
   resetPassword: 'Reset password',
+  resetBoth: 'Reset password and second factor',
   endSessions: 'End sessions',
   endSessionsOf: '{name} is signed out in all browsers.',
   sessionsEnded: 'All sessions of {name} have ended.',

@@ -294,6 +294,7 @@ export default {
   managesTeams: 'Equipos',
   activePerson: 'Activo',
   resetPassword: 'Restablecer contraseña',
+  resetBoth: 'Restablecer contraseña y segundo factor',
   endSessions: 'Terminar sesiones',
   endSessionsOf: 'Se cierra la sesión de {name} en todos los navegadores.',
   sessionsEnded: 'Todas las sesiones de {name} han terminado.',

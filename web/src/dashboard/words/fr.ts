@@ -297,6 +297,7 @@ export default {
   managesTeams: 'Équipes',
   activePerson: 'Actif',
   resetPassword: 'Réinitialiser le mot de passe',
+  resetBoth: 'Réinitialiser le mot de passe et le second facteur',
   endSessions: 'Terminer les sessions',
   endSessionsOf: '{name} est déconnecté dans tous les navigateurs.',
   sessionsEnded: 'Toutes les sessions de {name} sont terminées.',

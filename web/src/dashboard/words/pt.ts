@@ -295,6 +295,7 @@ export default {
   managesTeams: 'Equipas',
   activePerson: 'Ativo',
   resetPassword: 'Repor palavra-passe',
+  resetBoth: 'Repor palavra-passe e segundo fator',
   endSessions: 'Terminar sessões',
   endSessionsOf: 'A sessão de {name} termina em todos os navegadores.',
   sessionsEnded: 'Todas as sessões de {name} terminaram.',

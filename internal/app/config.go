@@ -61,6 +61,7 @@ type Config struct {
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many
+	Demo           bool // it is a demonstration
 }
 
 // DefaultConfig returns the default settings.

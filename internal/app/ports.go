@@ -20,6 +20,7 @@ import (
 // every use case, which cannot be expressed as a type constraint.
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
+	_ access.RoleReader        = roleTx{}
 	_ account.Writer           = accountTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)

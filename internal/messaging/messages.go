@@ -41,7 +41,7 @@ const pageSize = 64
 // suppressed.
 func (m *Messages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) (found []textmessage.Message, err error) {
 	err = m.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.MessagesOf(ctx, who.Organization, before, unsent, pageSize)
+		found, err = r.MessagesOf(ctx, who.Organization, who.Manager(), before, unsent, pageSize)
 		return err
 	})
 	return found, err

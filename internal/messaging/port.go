@@ -26,7 +26,7 @@ type Reader interface {
 	// MessagesOf lists messages of an organization, newest first, up to limit:
 	// those older than the one before, if any. unsent selects those that failed
 	// or were suppressed.
-	MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, limit int) ([]textmessage.Message, error)
+	MessagesOf(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, before lastmile.MessageID, unsent bool, limit int) ([]textmessage.Message, error)
 	// OptOut returns the opt-out of a number from an organization's messages,
 	// and reports whether there is one.
 	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)

@@ -115,5 +115,14 @@ func Foreign(at Named, id string) error {
 	case Batch:
 		return lastmile.Forbidden("%s: another caller sent the batch %s", at.Place, id).Because("foreignTeam")
 	}
-	return lastmile.Forbidden("%s: the %s %s belongs to a team that you do not manage", at.Place, at.Kind, id).Because("foreignTeam")
+	kind := at.Kind
+	switch kind {
+	case Team:
+		return lastmile.Forbidden("%s: you do not manage the team %s", at.Place, id).Because("foreignTeam")
+	case Container:
+		return lastmile.Forbidden("%s: the container of %s belongs to a team that you do not manage", at.Place, id).Because("foreignTeam")
+	case ShortID:
+		kind = Task
+	}
+	return lastmile.Forbidden("%s: the %s %s belongs to a team that you do not manage", at.Place, kind, id).Because("foreignTeam")
 }

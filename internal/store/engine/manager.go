@@ -16,8 +16,15 @@ func OwnWorkers(manager string) string {
 
 // OwnTask tests a row t of tasks: it is in the list of a team, a worker has it, or it is
 // unassigned. Tasks that are placed with another organization belong to no team.
-func OwnTask(manager string) string {
-	return `((t.org <> $1 OR t.container_kind = 'ORGANIZATION' OR t.container IN ` + OwnTeams(manager) + ` OR t.worker IN ` + OwnWorkers(manager) + `) IS TRUE)`
+func OwnTask(manager string) string { return ownTask(`t`, manager) }
+
+func ownTask(t, manager string) string {
+	return `((` + t + `.org <> $1 OR ` + t + `.container_kind = 'ORGANIZATION' OR ` + t + `.container IN ` + OwnTeams(manager) + ` OR ` + t + `.worker IN ` + OwnWorkers(manager) + `) IS TRUE)`
+}
+
+// OfOwnTask tests a row t that has a column with a task.
+func OfOwnTask(manager string) string {
+	return `EXISTS (SELECT 1 FROM task k WHERE k.org = $1 AND k.id = t.task AND ` + ownTask(`k`, manager) + `)`
 }
 
 // OwnPlan tests a row t of route plans.

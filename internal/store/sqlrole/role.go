@@ -29,16 +29,15 @@ const manager = `$2`
 // tests are, for each kind, the table, the column of the ids, and what makes a record
 // the administrator's.
 var tests = map[role.Kind][]test{
-	role.Team:      {team},
-	role.Worker:    {worker},
-	role.Container: {team, worker},
-	role.Task:      {{`task`, `id`, engine.OwnTask(manager)}},
-	role.ShortID:   {{`task`, `short_id`, engine.OwnTask(manager)}},
-	role.Plan:      {{`route_plan`, `id`, engine.OwnPlan(manager)}},
-	role.Dispatch:  {{`dispatch`, `id`, `t.scope IN ` + engine.OwnTeams(manager) + ` OR t.scope IN ` + engine.OwnWorkers(manager)}},
-	role.Batch:     {{`batch`, `id`, `t.key_id = 'admin ' || ` + manager}},
-	role.Upload: {{`upload`, `id`, `t.worker = '' OR t.worker IN ` + engine.OwnWorkers(manager) +
-		` OR t.task IN (SELECT k.id FROM task k WHERE k.org = $1 AND k.id = t.task AND k.worker IN ` + engine.OwnWorkers(manager) + `)`}},
+	role.Team:        {team},
+	role.Worker:      {worker},
+	role.Container:   {team, worker},
+	role.Task:        {{`task`, `id`, engine.OwnTask(manager)}},
+	role.ShortID:     {{`task`, `short_id`, engine.OwnTask(manager)}},
+	role.Plan:        {{`route_plan`, `id`, engine.OwnPlan(manager)}},
+	role.Dispatch:    {{`dispatch`, `id`, `t.scope IN ` + engine.OwnTeams(manager) + ` OR t.scope IN ` + engine.OwnWorkers(manager)}},
+	role.Batch:       {{`batch`, `id`, `t.key_id = 'admin ' || ` + manager}},
+	role.Upload:      {{`upload`, `id`, `t.worker = '' OR t.worker IN ` + engine.OwnWorkers(manager) + ` OR ` + engine.OfOwnTask(manager)}},
 	role.AllOfWorker: {worker, {`worker`, `id`, `NOT EXISTS (SELECT 1 FROM team_worker x WHERE x.org = $1 AND x.worker = t.id AND (x.team IN ` + engine.OwnTeams(manager) + `) IS NOT TRUE)`}},
 }
 

@@ -55,11 +55,18 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
+// ownMessage tests a row t of messages: it is about an own task, or it invites an own
+// worker.
+func ownMessage(manager string) string {
+	return `(` + engine.OfOwnTask(manager) + ` OR t.task IS NULL AND t.recipient IN
+		(SELECT k.phone FROM worker k WHERE k.org = $1 AND k.id IN ` + engine.OwnWorkers(manager) + `))`
+}
+
 // MessagesOf lists messages of an organization, newest first, up to limit: those
 // older than the one before, if any. unsent selects those that failed or were
 // suppressed. The order is that of ids, which begin with a time.
-func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) ([]textmessage.Message, error) {
-	where := within(org)
+func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, before lastmile.MessageID, unsent bool, most int) ([]textmessage.Message, error) {
+	where := within(org).own(ownMessage, manager)
 	if before != "" {
 		where.and(`t.id < ?`, before)
 	}

@@ -120,7 +120,7 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	}
 	listed := func(org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) (ids []lastmile.MessageID) {
 		found := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) {
-			return r.MessagesOf(ctx, org, before, unsent, most)
+			return r.MessagesOf(ctx, org, "", before, unsent, most)
 		})
 		for _, m := range found {
 			ids = append(ids, m.ID)

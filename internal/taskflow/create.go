@@ -15,7 +15,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	if err := checkAssign(who, d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	ready, err := ts.prepare(ctx, who, d)
+	ready, err := ts.prepareNew(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
@@ -199,6 +199,13 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 	now := ts.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
+		return lastmile.Task{}, err
+	}
+	source, err := ts.Task(ctx, who, id)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	if err := ts.checkRoom(ctx, who.Organization, source.Organization); err != nil {
 		return lastmile.Task{}, err
 	}
 	ready, err := ts.prepare(ctx, who, overrides)

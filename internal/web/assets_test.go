@@ -142,7 +142,7 @@ func TestBarcodeReader(t *testing.T) {
 }
 
 func TestDriverPage(t *testing.T) {
-	h := web.Driver(built(t))
+	h := web.Driver(built(t), "")
 	r := request(h, http.MethodGet, "/driver")
 	if r.Code != http.StatusOK || r.Body.String() != page {
 		t.Fatalf("status %d", r.Code)
@@ -185,7 +185,7 @@ func TestUnbuiltPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := request(web.Driver(none), http.MethodGet, "/driver")
+	r := request(web.Driver(none, ""), http.MethodGet, "/driver")
 	if got := r.Body.String(); r.Code != http.StatusServiceUnavailable || !strings.Contains(got, "make build") {
 		t.Errorf("status %d: %s", r.Code, got)
 	}

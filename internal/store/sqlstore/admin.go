@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmil
 	if err != nil {
 		return nil, fmt.Errorf("read administrators: %w", err)
 	}
-	oldestFirst(found, func(admin lastmile.Admin) (time.Time, string) { return admin.Created, string(admin.ID) })
+	engine.OldestFirst(found, func(admin lastmile.Admin) (time.Time, string) { return admin.Created, string(admin.ID) })
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -79,11 +80,19 @@ func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Metadata)
 }
 
-// DeleteAdmin deletes an administrator.
+// DeleteAdmin deletes an administrator and ends the sessions and links.
 func (t organizationTx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
-	return t.erase(ctx, org, string(id), [][2]string{
+	err := t.erase(ctx, org, string(id), [][2]string{
 		{"admin", "id"},
 		{"team_manager", "admin"},
 		{"metadata_entry", "id"},
+		{"admin_account", "admin"},
+		{"admin_recovery", "admin"},
+		{"admin_session", "admin"},
+		{"one_time_link", "admin"},
 	}...)
+	if err != nil {
+		return err
+	}
+	return t.RaiseKeyGeneration(ctx)
 }

@@ -523,7 +523,7 @@ func (t containerTx) side(ctx context.Context, where string, most int, org lastm
 // PlaceNewTasks gives a position to every task of a copied database that has
 // none yet. The database it was copied from may rank new tasks by another clock.
 func PlaceNewTasks(ctx context.Context, c engine.Conn) error {
-	t := containerTx{&base{conn: sqlConn{c}}}
+	t := containerTx{&base{conn: newConn(c)}}
 	lists, err := collect(ctx, t, func(r rows) (list lastmile.Container, err error) {
 		err = r.Scan(&list.Organization, &list.Kind, &list.Owner)
 		return list, err

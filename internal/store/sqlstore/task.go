@@ -264,6 +264,11 @@ func placedBy(origin lastmile.OrganizationID) *condition {
 	return &condition{text: `t.origin = $1`, args: []any{origin}}
 }
 
+// CountPlaced returns how many open tasks an organization placed with others, up to limit.
+func (t taskTx) CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (int, error) {
+	return t.count(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM task WHERE origin = $1 AND state < 3 LIMIT $2) AS open`, origin, limit)
+}
+
 // placed returns tasks that an organization placed with others.
 func (t taskTx) placed(ctx context.Context, where *condition) ([]lastmile.Task, error) {
 	return t.placedFrom(ctx, taskTables+` WHERE `+where.text, where.args...)
@@ -464,8 +469,8 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
-		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
-		orNull(string(task.RoutePlan)), task.PlanPlace, flag(task.ServiceTime != nil && *task.ServiceTime == 0),
+		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, engine.Flag(task.Pickup),
+		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
 	}, nil
 }

@@ -145,7 +145,7 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 
 // putNew puts a new task into the container that the draft names, if any. This is
 // not a move, so it causes no event.
-func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
+func putNew(ctx context.Context, r ownerChecker, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
 	}

@@ -29,6 +29,7 @@ func TestSecondFactorContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.StopClock()
+		p.Accounts.Passwords = quickPasswords{}
 		ada := setUp(t, p)
 		signIn := func(code string) apptest.Response {
 			p.Advance(10 * time.Minute) // attempts are allowed again
@@ -141,6 +142,7 @@ func TestLinkContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.StopClock()
+		p.Accounts.Passwords = quickPasswords{}
 		c, stranger := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		open := func(token string) apptest.Response {
 			return p.Browser(t).Call(t, "POST", accountBase+"/link", `{"token":"`+token+`"}`)
@@ -309,6 +311,7 @@ func TestSignInThrottleContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.StopClock()
+		p.Accounts.Passwords = quickPasswords{}
 		known := setUp(t, p)
 		known.Address = "198.51.100.1"
 		guess := func(b *apptest.Browser, email string) int {
@@ -397,6 +400,7 @@ func TestMailContract(t *testing.T) {
 	box := apptest.NewMailbox(t)
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.StopClock()
+		p.Accounts.Passwords = quickPasswords{}
 		send := func() []apptest.ReceivedMail {
 			t.Helper()
 			if _, err := p.Mails.RunDue(t.Context()); err != nil {

@@ -40,8 +40,7 @@ type Server struct {
 	Uploads       Images
 	Pages         *taskflow.Pages
 
-	Texts TextMessages
-	More  Resources
+	More Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
@@ -103,7 +102,6 @@ func (s *Server) routes() []edge.Route {
 		customFields{s}.templateRoutes(),
 		webhooks{s}.routes(),
 		eventStream{s}.routes(),
-		messages{s}.routes(),
 		uploads{s}.routes(),
 		s.More.Routes,
 		addresses{s}.routes(),

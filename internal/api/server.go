@@ -40,7 +40,8 @@ type Server struct {
 	Uploads       Images
 	Pages         *taskflow.Pages
 
-	More Resources
+	Vault edge.Vault // for replies that contain passwords
+	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document

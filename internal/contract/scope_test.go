@@ -71,6 +71,7 @@ func idPlaces() []idPlace {
 		{operation: "DELETE /workers/{id}", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "DELETE /workers/{id}/sessions", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "POST /workers/{id}/invite", field: "{id}", kind: "worker", body: `{}`, missing: notFound},
+		{operation: "POST /workers/{id}/invitation", field: "{id}", kind: "worker", body: `{}`, missing: notFound},
 		{operation: "GET /workers/{id}/schedule", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /workers/{id}/tasks", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /teams/{id}/tasks", field: "{id}", kind: "team", missing: notFound},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dray/internal/account"
 	"dray/internal/messaging"
 	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
@@ -108,7 +109,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	backlogs := map[work.Kind]work.Backlog{}
 	err := w.db.Read(ctx, func(r *sqlstore.Tx) error {
 		clear(backlogs)
-		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates, work.Dispatch, work.Replans} {
+		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates, work.Dispatch, work.Replans, account.SendMail} {
 			b, err := r.WorkBacklog(ctx, kind, w.now())
 			if err != nil {
 				return err

@@ -25,12 +25,12 @@ const timeout = 30 * time.Second
 // Server is an SMTP server that accepts mails.
 type Server struct {
 	host, port     string
-	encrypted      bool // TLS from the first byte, not with STARTTLS
+	name           string // that its certificate has
+	encrypted      bool   // TLS from the first byte, not with STARTTLS
 	user, password string
 	from           mail.Address
 	now            func() time.Time
 	newID          func() string
-	roots          *tls.Config // nil for the system's
 }
 
 // Parse returns the server of a URL: smtp://user:password@host:port, which must offer
@@ -45,7 +45,7 @@ func Parse(text, from string, now func() time.Time, newID func() string) (*Serve
 	if err != nil {
 		return nil, errors.New("the address to send from must be an e-mail address such as Dray <dray@example.com>")
 	}
-	s := &Server{host: u.Hostname(), port: u.Port(), encrypted: u.Scheme == "smtps", user: u.User.Username(), from: *sender, now: now, newID: newID}
+	s := &Server{host: u.Hostname(), name: u.Hostname(), port: u.Port(), encrypted: u.Scheme == "smtps", user: u.User.Username(), from: *sender, now: now, newID: newID}
 	s.password, _ = u.User.Password()
 	if s.port == "" {
 		s.port = map[bool]string{false: "587", true: "465"}[s.encrypted]
@@ -69,7 +69,7 @@ func (s *Server) Send(ctx context.Context, l identity.Letter) error {
 	if s.encrypted {
 		conn = tls.Client(conn, s.tls())
 	}
-	client, err := smtp.NewClient(conn, s.host)
+	client, err := smtp.NewClient(conn, s.name)
 	if err != nil {
 		return err
 	}
@@ -108,16 +108,11 @@ func (s *Server) greet(client *smtp.Client) error {
 		return nil
 	}
 	// PlainAuth sends the password only over TLS, or to the machine itself.
-	return client.Auth(smtp.PlainAuth("", s.user, s.password, s.host))
+	return client.Auth(smtp.PlainAuth("", s.user, s.password, s.name))
 }
 
 func (s *Server) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if s.roots != nil {
-		config = s.roots.Clone()
-	}
-	config.ServerName = s.host
-	return config
+	return &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.name}
 }
 
 // message returns a letter with its headers.

@@ -84,6 +84,7 @@ test: check $(WEB) ## Run the checks, all tests on SQLite and a private PostgreS
 .PHONY: test-clients
 test-clients: build ## Test the built program with the published client libraries for Go and Node
 	cd clients/node && npm ci --no-audit --no-fund
+	go test -count=1 -run TestOtherReaders ./internal/tile
 	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'

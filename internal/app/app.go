@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"dray/internal/geo"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
@@ -110,6 +112,10 @@ const ExitUnsynced = 74
 // Clock returns the current time in milliseconds, the precision of stored times.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// searchShare is on one of how many processors a node searches imported maps and prices
+// quotes, so that other requests never wait for these.
+const searchShare = 2
+
 // New opens the database and puts the platform together. Start begins to serve.
 // serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
@@ -128,7 +134,8 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	streets := &geo.Streets{Indexes: files.Streets}
+	shares := rate.NewShares(runtime.GOMAXPROCS(0) / searchShare)
+	streets := &geo.Streets{Indexes: files.Streets, Shares: shares}
 	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -161,7 +168,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Admission: tracking.NewAdmission(now), Routes: a.Replanner,
 	}
 	a.addTasks(newID, batches)
-	a.addOrders(newID)
+	a.addOrders(newID, shares)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,

@@ -203,7 +203,7 @@ const expiredQuotes = 24 * time.Hour
 
 func (a *App) purgeQuotes(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-expiredQuotes), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
-		return w.DeleteQuotes(ctx, before, limit)
+		return withOrders(w).DeleteQuotes(ctx, before, limit)
 	})
 }
 

@@ -9,8 +9,10 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/orderapi"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/sms"
 	"dray/internal/store"
+	"dray/internal/store/sqlorder"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 )
@@ -24,18 +26,26 @@ type (
 	ClientStatus = store.ClientStatus
 )
 
+// orderTx is a transaction with the records of couriers and their clients.
+type orderTx struct {
+	*sqlstore.Tx
+	sqlorder.Part
+}
+
+func withOrders(t *sqlstore.Tx) orderTx { return orderTx{t, sqlorder.New(t.Conn())} }
+
 // addOrders sets up the use cases of couriers and their clients.
-func (a *App) addOrders(newID func() string) {
+func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	a.Clients = &ordering.Clients{
-		Store: sqlstore.For[ordering.ClientReader, ordering.ClientWriter](a.Store), Organizations: a.Organizations,
+		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withOrders), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
-	a.Services = &ordering.Services{Store: sqlstore.For[ordering.ServiceReader, ordering.ServiceWriter](a.Store), Now: a.Now, NewID: newID}
+	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withOrders), Now: a.Now, NewID: newID}
 	a.Quotes = &ordering.Quotes{
-		Store: sqlstore.For[ordering.QuoteReader, ordering.QuoteWriter](a.Store), Places: a.Book, Travel: a.Travel, Now: a.Now, NewID: newID,
+		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, withOrders), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}
 	a.Orders = &ordering.Orders{
-		Store: sqlstore.For[ordering.OrderReader, ordering.OrderWriter](a.Store), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
+		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, withOrders), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
 		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID,
 	}
 }

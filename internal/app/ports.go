@@ -15,8 +15,8 @@ import (
 	"dray/internal/webhook"
 )
 
-// sqlstore.For requires that a transaction implements the ports of every use case,
-// which cannot be expressed as a type constraint.
+// sqlstore.For and sqlstore.With require that a transaction implements the ports of
+// every use case, which cannot be expressed as a type constraint.
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
@@ -25,11 +25,11 @@ var (
 	_ dispatch.ReplanWriter    = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
-	_ ordering.ClientWriter    = (*sqlstore.Tx)(nil)
-	_ ordering.FollowWriter    = (*sqlstore.Tx)(nil)
-	_ ordering.OrderWriter     = (*sqlstore.Tx)(nil)
-	_ ordering.QuoteWriter     = (*sqlstore.Tx)(nil)
-	_ ordering.ServiceWriter   = (*sqlstore.Tx)(nil)
+	_ ordering.ClientWriter    = orderTx{}
+	_ ordering.FollowWriter    = orderTx{}
+	_ ordering.OrderWriter     = orderTx{}
+	_ ordering.QuoteWriter     = orderTx{}
+	_ ordering.ServiceWriter   = orderTx{}
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)
 	_ taskflow.ContainerWriter = (*sqlstore.Tx)(nil)
 	_ taskflow.FieldWriter     = (*sqlstore.Tx)(nil)

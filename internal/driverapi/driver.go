@@ -86,20 +86,20 @@ func (s *Server) routes() []edge.Route {
 	return edge.Tagged(tag, append(routes, s.trackerRoutes()...)...)
 }
 
-func (s *Server) signIn(ctx context.Context, c *edge.Call, body wire.SignInBody) (wire.SignedIn, error) {
+func (s *Server) signIn(ctx context.Context, c *edge.Call, body SignInBody) (SignedIn, error) {
 	begun, err := s.Sessions.SignIn(ctx, access.SignInAttempt{
 		Phone: body.Phone, Password: body.Password, Device: body.Device, Network: s.Address(c.HTTP),
 	})
 	if err != nil {
-		return wire.SignedIn{}, err
+		return SignedIn{}, err
 	}
 	worker, err := s.Fleet.Self(ctx, begun.Principal)
-	return wire.SignedIn{
+	return SignedIn{
 		Token: begun.Token, Device: begun.Device, MustSetPassword: begun.MustSetPassword, Worker: wire.NewWorker(worker),
 	}, err
 }
 
-func (s *Server) setPassword(ctx context.Context, c *edge.Call, body wire.PasswordBody) error {
+func (s *Server) setPassword(ctx context.Context, c *edge.Call, body PasswordBody) error {
 	return s.Sessions.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.OldPassword, body.Password)
 }
 
@@ -116,7 +116,7 @@ func (s *Server) self(ctx context.Context, c *edge.Call) (wire.Worker, error) {
 	return wire.NewWorker(worker), err
 }
 
-func (s *Server) setDuty(ctx context.Context, c *edge.Call, body wire.DutyBody) (wire.Worker, error) {
+func (s *Server) setDuty(ctx context.Context, c *edge.Call, body DutyBody) (wire.Worker, error) {
 	if body.OnDuty == nil {
 		return wire.Worker{}, lastmile.Missing("onDuty")
 	}
@@ -128,50 +128,50 @@ func (s *Server) setDuty(ctx context.Context, c *edge.Call, body wire.DutyBody) 
 	return wire.NewWorker(worker), err
 }
 
-func (s *Server) workList(ctx context.Context, c *edge.Call) (wire.WorkList, error) {
+func (s *Server) workList(ctx context.Context, c *edge.Call) (WorkList, error) {
 	list, err := s.Work.List(ctx, c.Who)
-	return wire.NewWorkList(list.Version, list.ActiveTask, list.Tasks), err
+	return NewWorkList(list.Version, list.ActiveTask, list.Tasks), err
 }
 
-func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
+func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]WorkTask, error) {
 	tasks, err := s.Work.Available(ctx, c.Who)
-	return wire.Each(tasks, wire.NewWorkTask), err
+	return wire.Each(tasks, NewWorkTask), err
 }
 
-func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
+func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]WorkTask, error) {
 	tasks, err := s.Fleet.CompletedToday(ctx, c.Who)
-	return wire.Each(tasks, wire.NewWorkTask), err
+	return wire.Each(tasks, NewWorkTask), err
 }
 
-func (s *Server) settings(ctx context.Context, c *edge.Call) (wire.AppSettings, error) {
+func (s *Server) settings(ctx context.Context, c *edge.Call) (AppSettings, error) {
 	org, settings, home, err := s.Fleet.Settings(ctx, c.Who)
-	return wire.NewAppSettings(org, settings, home, s.Version), err
+	return NewAppSettings(org, settings, home, s.Version), err
 }
 
 // act performs one of the verbs that need no more than an action.
 type act func(context.Context, lastmile.Principal, lastmile.TaskID, lastmile.Action) (lastmile.Task, error)
 
-func (do act) serve(ctx context.Context, c *edge.Call, body wire.ActionBody) (wire.WorkTask, error) {
+func (do act) serve(ctx context.Context, c *edge.Call, body ActionBody) (WorkTask, error) {
 	task, err := do(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain())
-	return wire.NewWorkTask(task), err
+	return NewWorkTask(task), err
 }
 
-func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishBody) (wire.WorkTask, error) {
+func (s *Server) finishTask(ctx context.Context, c *edge.Call, body FinishBody) (WorkTask, error) {
 	outcome, evidence, err := body.Outcome(s.Work.NewID)
 	if err != nil {
-		return wire.WorkTask{}, err
+		return WorkTask{}, err
 	}
 	task, err := s.Work.Finish(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain(), outcome, evidence)
-	return wire.NewWorkTask(task), err
+	return NewWorkTask(task), err
 }
 
-func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.AcceptedPositions, error) {
+func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body PositionsBody) (AcceptedPositions, error) {
 	positions, err := body.Domain()
 	if err != nil {
-		return wire.AcceptedPositions{}, err
+		return AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, c.Who, positions)
-	return wire.AcceptedPositions{Accepted: accepted}, err
+	return AcceptedPositions{Accepted: accepted}, err
 }
 
 func (s *Server) takeUpload(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {

@@ -9,7 +9,6 @@ import (
 
 	"dray/internal/codec"
 	"dray/internal/edge"
-	"dray/internal/wire"
 )
 
 // followList serves GET /driver/v1/events: what the worker's list is, whenever
@@ -29,7 +28,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	seen := c.HTTP.Header.Get("Last-Event-ID")
 	text := []byte(": following\n\n")
 	for {
-		outline := wire.NewListOutline(list.Version, list.ActiveTask, list.Tasks)
+		outline := NewListOutline(list.Version, list.ActiveTask, list.Tasks)
 		outline.Available = listID([]byte(list.Claimable))
 		data, err := codec.Marshal(outline)
 		if err != nil {

@@ -38,9 +38,9 @@ func (s *Server) trackerRoutes() []edge.Route {
 	}
 }
 
-func (s *Server) newTracker(ctx context.Context, c *edge.Call) (wire.TrackerToken, error) {
+func (s *Server) newTracker(ctx context.Context, c *edge.Call) (TrackerToken, error) {
 	token, err := s.Sessions.NewTracker(ctx, c.Who)
-	return wire.TrackerToken{Token: token}, err
+	return TrackerToken{Token: token}, err
 }
 
 func (s *Server) endTracker(ctx context.Context, c *edge.Call) error {
@@ -49,21 +49,21 @@ func (s *Server) endTracker(ctx context.Context, c *edge.Call) error {
 
 // osmand takes one position: in the query, in a form, or as newer apps send it
 // in JSON.
-func (s *Server) osmand(ctx context.Context, c *edge.Call) (wire.AcceptedPositions, error) {
+func (s *Server) osmand(ctx context.Context, c *edge.Call) (AcceptedPositions, error) {
 	sent, err := osmandValues(c)
 	if err != nil {
-		return wire.AcceptedPositions{}, err
+		return AcceptedPositions{}, err
 	}
 	who, err := s.Sessions.AuthenticateTracker(ctx, cmp.Or(sent.Get("id"), sent.Get("deviceid")))
 	if err != nil {
-		return wire.AcceptedPositions{}, err
+		return AcceptedPositions{}, err
 	}
 	position, err := osmandPosition(sent, s.Now())
 	if err != nil {
-		return wire.AcceptedPositions{}, err
+		return AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, who, []lastmile.Position{position})
-	return wire.AcceptedPositions{Accepted: accepted}, err
+	return AcceptedPositions{Accepted: accepted}, err
 }
 
 // osmandValues are the parameters of a position, wherever they were sent.
@@ -75,7 +75,7 @@ func osmandValues(c *edge.Call) (url.Values, error) {
 	case text == "":
 		return values, nil
 	case strings.HasPrefix(text, "{"):
-		var body wire.TrackerBody
+		var body TrackerBody
 		if err := codec.Decode(c.Body, &body); err != nil {
 			return nil, err
 		}

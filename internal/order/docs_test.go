@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/orderapi"
+
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/order"
-	"dray/internal/wire"
 )
 
 // TestDocsOfPrices computes the examples of docs/orders.md.
@@ -34,7 +35,7 @@ func TestDocsOfPrices(t *testing.T) {
 			block, inBlock = nil, true
 		case line == "```" && inBlock:
 			inBlock = false
-			var body wire.DeliveryServiceBody
+			var body orderapi.DeliveryServiceBody
 			if err := codec.Decode([]byte(strings.Join(block, "\n")), &body); err != nil {
 				t.Fatal(err)
 			}

@@ -40,12 +40,12 @@ func (s orders) routes() []edge.Route {
 	)
 }
 
-func newOrder(p ordering.Placed) wire.Order {
-	return wire.NewOrder(p.Order, p.PickupTask, p.DropoffTask)
+func newOrder(p ordering.Placed) Order {
+	return NewOrder(p.Order, p.PickupTask, p.DropoffTask)
 }
 
-func newCancelled(c ordering.Cancelled) wire.CancelledOrders {
-	return wire.CancelledOrders{Status: "success", TotalOrdersRemoved: c.Orders}
+func newCancelled(c ordering.Cancelled) CancelledOrders {
+	return CancelledOrders{Status: "success", TotalOrdersRemoved: c.Orders}
 }
 
 // value returns a text that was sent; empty if it was not.
@@ -56,7 +56,7 @@ func value(s *string) string {
 	return *s
 }
 
-func (s orders) create(ctx context.Context, c *edge.Call, body wire.OrderBody) (ordering.Placed, error) {
+func (s orders) create(ctx context.Context, c *edge.Call, body OrderBody) (ordering.Placed, error) {
 	pickup, dropoff, err := body.Tasks(c.Who.Organization)
 	if err != nil {
 		return ordering.Placed{}, err
@@ -71,21 +71,21 @@ func (s orders) create(ctx context.Context, c *edge.Call, body wire.OrderBody) (
 	return s.Orders.Create(ctx, c.Who, draft)
 }
 
-func (s orders) read(ctx context.Context, c *edge.Call) (wire.Order, error) {
+func (s orders) read(ctx context.Context, c *edge.Call) (Order, error) {
 	placed, err := s.Orders.Read(ctx, c.Who, c.ID())
 	return newOrder(placed), err
 }
 
-func (s orders) update(ctx context.Context, c *edge.Call, body wire.OrderTasksBody) (wire.Order, error) {
+func (s orders) update(ctx context.Context, c *edge.Call, body OrderTasksBody) (Order, error) {
 	pickup, dropoff, err := body.Tasks(c.Who.Organization)
 	if err != nil {
-		return wire.Order{}, err
+		return Order{}, err
 	}
 	placed, err := s.Orders.Update(ctx, c.Who, c.ID(), ordering.Draft{Pickup: pickup, Dropoff: dropoff})
 	return newOrder(placed), err
 }
 
-func (s orders) cancel(ctx context.Context, c *edge.Call, body wire.CancelOrdersBody) (ordering.Cancelled, error) {
+func (s orders) cancel(ctx context.Context, c *edge.Call, body CancelOrdersBody) (ordering.Cancelled, error) {
 	return s.Orders.Cancel(ctx, c.Who, body.OrderIDs, value(body.Client))
 }
 
@@ -93,6 +93,6 @@ func (s orders) clone(ctx context.Context, c *edge.Call, _ wire.NoBody) (orderin
 	return s.Orders.Clone(ctx, c.Who, c.ID())
 }
 
-func (s orders) reject(ctx context.Context, c *edge.Call, body wire.RejectOrderBody) (ordering.Placed, error) {
+func (s orders) reject(ctx context.Context, c *edge.Call, body RejectOrderBody) (ordering.Placed, error) {
 	return s.Orders.Reject(ctx, c.Who, c.ID(), cmp.Or(value(body.Reason), value(body.Reasons)))
 }

@@ -27,7 +27,7 @@ var clientParameter = edge.Parameter{
 
 func (s services) routes() []edge.Route {
 	return edge.Tagged("Delivery services",
-		edge.Create("/deliveryServices", "Create a delivery service", s.create, wire.NewDeliveryService).Finds().
+		edge.Create("/deliveryServices", "Create a delivery service", s.create, NewDeliveryService).Finds().
 			Describe("A price is the sum of all rates that apply, each rounded half up to the smallest unit of the currency. Surcharges come after other rates, and minimums last. Rates apply by the time at which the delivery is ready, in the time zone of the service.").
 			Example(`{
 				"displayName": "Express",
@@ -50,7 +50,7 @@ func (s services) routes() []edge.Route {
 			Example(`{"leadTime": 45}`),
 		edge.Delete("/deliveryServices/{id}", "Delete a delivery service", s.remove).
 			Describe("Quotes and orders keep their prices."),
-		edge.Create("/deliveryServices/quote", "Request quotes", s.quote, wire.NewQuotes).WithQuery(clientParameter).Finds().
+		edge.Create("/deliveryServices/quote", "Request quotes", s.quote, NewQuotes).WithQuery(clientParameter).Finds().Lists().
 			Describe("Returns a quote of each service that is compatible with the delivery: offered to the client, available at readyBy, and within its limits. The ID of a quote is accepted as deliveryServiceId of an order until validUntil.").
 			Example(`{
 				"readyBy": 1894021200000,
@@ -64,30 +64,30 @@ func (s services) routes() []edge.Route {
 	)
 }
 
-func (s services) create(ctx context.Context, c *edge.Call, body wire.NewDeliveryServiceBody) (order.Service, error) {
+func (s services) create(ctx context.Context, c *edge.Call, body NewDeliveryServiceBody) (order.Service, error) {
 	return s.Services.Create(ctx, c.Who, body.Change())
 }
 
-func (s services) list(ctx context.Context, c *edge.Call) ([]wire.DeliveryService, error) {
+func (s services) list(ctx context.Context, c *edge.Call) ([]DeliveryService, error) {
 	all, err := s.Services.List(ctx, c.Who)
-	return wire.Each(all, wire.NewDeliveryService), err
+	return wire.Each(all, NewDeliveryService), err
 }
 
-func (s services) read(ctx context.Context, c *edge.Call) (wire.DeliveryService, error) {
+func (s services) read(ctx context.Context, c *edge.Call) (DeliveryService, error) {
 	service, err := s.Services.Read(ctx, c.Who, c.ID())
-	return wire.NewDeliveryService(service), err
+	return NewDeliveryService(service), err
 }
 
-func (s services) update(ctx context.Context, c *edge.Call, body wire.DeliveryServiceBody) (wire.DeliveryService, error) {
+func (s services) update(ctx context.Context, c *edge.Call, body DeliveryServiceBody) (DeliveryService, error) {
 	service, err := s.Services.Update(ctx, c.Who, c.ID(), body.Change())
-	return wire.NewDeliveryService(service), err
+	return NewDeliveryService(service), err
 }
 
 func (s services) remove(ctx context.Context, c *edge.Call) error {
 	return s.Services.Delete(ctx, c.Who, c.ID())
 }
 
-func (s services) quote(ctx context.Context, c *edge.Call, body wire.QuoteBody) ([]order.Quote, error) {
+func (s services) quote(ctx context.Context, c *edge.Call, body QuoteBody) ([]order.Quote, error) {
 	job, pickup, dropoff, err := body.Job()
 	if err != nil {
 		return nil, err
@@ -95,17 +95,17 @@ func (s services) quote(ctx context.Context, c *edge.Call, body wire.QuoteBody) 
 	return s.Quotes.Request(ctx, c.Who, ordering.QuoteRequest{Client: c.Query.Get("clientId"), Job: job, Pickup: pickup, Dropoff: dropoff})
 }
 
-func (s services) quoteByQuery(ctx context.Context, c *edge.Call) ([]wire.Quote, error) {
+func (s services) quoteByQuery(ctx context.Context, c *edge.Call) ([]Quote, error) {
 	data, err := bodyOf(c.Query)
 	if err != nil {
 		return nil, err
 	}
-	var body wire.QuoteBody
+	var body QuoteBody
 	if err := codec.Decode(data, &body); err != nil {
 		return nil, err
 	}
 	quotes, err := s.quote(ctx, c, body)
-	return wire.NewQuotes(quotes), err
+	return NewQuotes(quotes), err
 }
 
 // quoteFields are the fields of a request for quotes by query, in brackets.

@@ -9,7 +9,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/textmessage"
-	"dray/internal/wire"
 )
 
 // SMSBase is the path that gateways for text messages post to.
@@ -54,7 +53,7 @@ func (s SMS) Handler(settings edge.Settings) http.Handler {
 type accepted struct{}
 
 func (s SMS) takeReply(ctx context.Context, c *edge.Call) (accepted, error) {
-	var body wire.ReplyBody
+	var body ReplyBody
 	if err := s.signed(c, &body); err != nil {
 		return accepted{}, err
 	}
@@ -62,7 +61,7 @@ func (s SMS) takeReply(ctx context.Context, c *edge.Call) (accepted, error) {
 }
 
 func (s SMS) takeReport(ctx context.Context, c *edge.Call) (accepted, error) {
-	var body wire.ReportBody
+	var body ReportBody
 	if err := s.signed(c, &body); err != nil {
 		return accepted{}, err
 	}

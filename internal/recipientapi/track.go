@@ -85,15 +85,15 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 }
 
 // follow reads a task as the recipient sees it, in her language.
-func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.TrackingPage, error) {
+func (s *Tracking) follow(ctx context.Context, c *edge.Call) (TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
 	if err != nil {
-		return wire.TrackingPage{}, err
+		return TrackingPage{}, err
 	}
 	return s.show(ctx, c, found)
 }
 
-func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
+func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body FeedbackBody) error {
 	feedback, err := body.Domain()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.Feedbac
 	return s.Pages.Rate(ctx, link(c), feedback)
 }
 
-func (s *Tracking) requestTime(ctx context.Context, c *edge.Call, body wire.NewTimeBody) error {
+func (s *Tracking) requestTime(ctx context.Context, c *edge.Call, body NewTimeBody) error {
 	begin, err := body.Domain()
 	if err != nil {
 		return err
@@ -217,8 +217,8 @@ func (s *Tracking) encodePage(ctx context.Context, c *edge.Call, page *taskflow.
 }
 
 // show returns a page with the way of the worker, from the location that it shows.
-func (s *Tracking) show(ctx context.Context, c *edge.Call, found trackingpage.Page) (wire.TrackingPage, error) {
-	page := wire.NewTrackingPage(found, language(c, found.Country))
+func (s *Tracking) show(ctx context.Context, c *edge.Call, found trackingpage.Page) (TrackingPage, error) {
+	page := NewTrackingPage(found, language(c, found.Country))
 	if found.Location == nil {
 		return page, nil
 	}

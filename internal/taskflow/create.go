@@ -15,7 +15,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	if err := checkAssign(who, d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	ready, err := ts.prepare(ctx, who, d)
+	ready, err := ts.prepareNew(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
@@ -166,16 +166,12 @@ func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *la
 // saveNew saves a new task at the end of its container. The organization's
 // container needs no lock, so that tasks can be created concurrently.
 func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.Task, now time.Time) error {
-	if task.Container.Kind == lastmile.InOrganization {
-		return w.AddTask(ctx, task)
+	if task.Container.Kind != lastmile.InOrganization {
+		if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
+			return err
+		}
 	}
-	if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
-		return err
-	}
-	if err := w.AddTask(ctx, task); err != nil {
-		return err
-	}
-	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
+	return w.AddTask(ctx, task)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
@@ -203,6 +199,13 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 	now := ts.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
+		return lastmile.Task{}, err
+	}
+	source, err := ts.Task(ctx, who, id)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	if err := ts.checkRoom(ctx, who.Organization, source.Organization); err != nil {
 		return lastmile.Task{}, err
 	}
 	ready, err := ts.prepare(ctx, who, overrides)

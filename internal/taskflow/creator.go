@@ -15,6 +15,15 @@ type Creator struct {
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
+	Placed     Placed
+	MaxPlaced  int // open tasks of an organization with others
+}
+
+// Placed counts tasks.
+type Placed interface {
+	// CountPlaced returns how many open tasks an organization placed with others, up to
+	// limit.
+	CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (int, error)
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves

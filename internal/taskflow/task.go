@@ -127,8 +127,11 @@ func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile
 		if task.Pending() != pending {
 			return errStateChanged
 		}
-		task, err = ts.amend(ctx, w, who, task, ready, now)
-		return err
+		before := task
+		if task, err = ts.amend(ctx, w, who, task, ready, now); err != nil || who.Organization != task.Origin {
+			return err
+		}
+		return checkOrdered(before, task)
 	})
 	return task.SeenBy(who.Organization), err
 }

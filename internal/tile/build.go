@@ -187,10 +187,12 @@ func (b *builder) clip(shapes []*shape, f frame) (parts []*shape) {
 		}
 		one := &shape{style: s.style, size: s.size, box: noBox}
 		cost := int64(costPerPart)
-		kept := false // the area that the next holes are in
+		kept, begin := false, 0 // the area that the next holes are in
 		for _, part := range s.parts {
-			cut := [][]point{part}
+			var cut [][]point
 			switch s.geometry {
+			case points:
+				cut = [][]point{part}
 			case lines:
 				cut = clipLine(part, in)
 			case polygons:
@@ -204,8 +206,11 @@ func (b *builder) clip(shapes []*shape, f frame) (parts []*shape) {
 				if cut = [][]point{ring}; !ok {
 					cut = nil
 				}
-				if !hole {
-					kept = ok
+				switch {
+				case !hole:
+					kept, begin = ok, len(one.parts)
+				case ok && in.filledBy(ring):
+					kept, one.parts, cut = false, one.parts[:begin], nil // nothing is left of the area
 				}
 			}
 			for _, c := range cut {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"slices"
 )
@@ -171,19 +172,13 @@ func unpack(content []byte, compression uint8, most int64) ([]byte, error) {
 	return plain, nil
 }
 
-// store returns content in the form of compressed content that is not deflated: its
-// length depends only on that of the content.
-func store(content []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.NoCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(content); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+// stored returns content in the form of gzip without compressing it: its length depends
+// only on that of the content, which must be short.
+func stored(content []byte) []byte {
+	out := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1} // the last block follows
+	out = binary.LittleEndian.AppendUint16(out, uint16(len(content)))
+	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(content)))
+	out = append(out, content...)
+	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(content))
+	return binary.LittleEndian.AppendUint32(out, uint32(len(content)))
 }

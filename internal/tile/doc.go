@@ -30,8 +30,8 @@ const (
 
 	// What dividing shapes may cost, in points: a part for every file, and one for every
 	// point of it. Shapes of real extracts are short and cost a fraction of it.
-	baseCost     = 2_000_000
-	costPerPoint = 40
+	baseCost     = 300_000
+	costPerPoint = 20
 	costPerPart  = 16
 )
 

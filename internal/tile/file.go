@@ -12,6 +12,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"dray/internal/mapdata"
 )
@@ -136,30 +137,23 @@ func writeFile(out io.Writer, tiles []entry, bounds box, center point) error {
 	if err != nil {
 		return err
 	}
-	// The metadata is compressed without its checksum first, because the header, which is
-	// part of the checksum, has its length: so it is stored, not deflated.
-	packed, err := store(text)
-	if err != nil {
-		return err
-	}
+	// The checksum is that of the header as well, which has the length of the metadata with
+	// the checksum: so it must not depend on it.
 	h.root = section{headSize, uint64(len(root))}
-	h.metadata = section{h.root.offset + h.root.length, uint64(len(packed))}
+	h.metadata = section{h.root.offset + h.root.length, uint64(len(stored(text)))}
 	h.leaves = section{h.metadata.offset + h.metadata.length, uint64(len(leaves))}
 	h.tiles.offset = h.leaves.offset + h.leaves.length
 	head := h.encode()
 	sum := crc32.New(castagnoli)
 	parts := slices.Concat([][]byte{head, root, leaves}, contents)
 	for _, part := range parts {
-		sum.Write(part) //nolint:errcheck // it does not fail
+		sum.Write(part)
 	}
 	about.Checksum = fmt.Sprintf("%08x", sum.Sum32())
 	if text, err = json.Marshal(about); err != nil {
 		return err
 	}
-	if packed, err = store(text); err != nil {
-		return err
-	}
-	for _, part := range slices.Concat([][]byte{head, root, packed, leaves}, contents) {
+	for _, part := range slices.Concat([][]byte{head, root, stored(text), leaves}, contents) {
 		if _, err := out.Write(part); err != nil {
 			return err
 		}
@@ -225,13 +219,24 @@ type Map struct {
 	head header
 	root []dirEntry
 	meta metadata
+
+	leaves *[leafSlots]atomic.Pointer[leaf] // read last
+}
+
+// leafSlots is how many directories besides the root a map keeps. Each has about 100 KB.
+const leafSlots = 16
+
+// leaf is a directory that was read.
+type leaf struct {
+	offset uint64
+	list   []dirEntry
 }
 
 // Open returns the map in a file's content, which must stay as long as the map is
 // referenced. It checks the header and the root directory; Verify checks the rest.
 func Open(data []byte) (m *Map, err error) {
 	defer mapdata.Protect(&err, ErrDamaged)()
-	m = &Map{data: data, read: func(_ context.Context, offset, length uint64) ([]byte, error) {
+	m = &Map{data: data, leaves: new([leafSlots]atomic.Pointer[leaf]), read: func(_ context.Context, offset, length uint64) ([]byte, error) {
 		if offset > uint64(len(data)) || length > uint64(len(data))-offset {
 			return nil, ErrDamaged
 		}
@@ -250,7 +255,7 @@ func Open(data []byte) (m *Map, err error) {
 
 // OpenSource returns the map of a file that is not in memory.
 func OpenSource(ctx context.Context, read Source) (*Map, error) {
-	m := &Map{read: read}
+	m := &Map{read: read, leaves: new([leafSlots]atomic.Pointer[leaf])}
 	return m, m.open(ctx)
 }
 
@@ -346,11 +351,19 @@ func (m *Map) leaf(ctx context.Context, e dirEntry) ([]dirEntry, error) {
 	if !within(e, m.head.leaves) || e.length > maxDirectory {
 		return nil, ErrDamaged
 	}
+	slot := &m.leaves[e.offset*0x9e3779b97f4a7c15>>60] // a hash of the offset
+	if known := slot.Load(); known != nil && known.offset == e.offset {
+		return known.list, nil
+	}
 	encoded, err := m.read(ctx, m.head.leaves.offset+e.offset, uint64(e.length))
 	if err != nil {
 		return nil, err
 	}
-	return decodeDirectory(encoded, m.head.inner)
+	list, err := decodeDirectory(encoded, m.head.inner)
+	if err == nil {
+		slot.Store(&leaf{e.offset, list})
+	}
+	return list, err
 }
 
 func within(e dirEntry, s section) bool {
@@ -391,11 +404,11 @@ func (m *Map) Verify() (err error) {
 			}
 			continue
 		}
-		leaf, err := m.leaf(context.TODO(), e)
+		list, err := m.leaf(context.TODO(), e)
 		if err != nil {
 			return err
 		}
-		for _, t := range leaf {
+		for _, t := range list {
 			if t.run == 0 || !within(t, m.head.tiles) {
 				return ErrDamaged
 			}
@@ -407,6 +420,6 @@ func (m *Map) Verify() (err error) {
 // From returns the map with another source of the same file.
 func (m *Map) From(read Source) *Map {
 	other := *m
-	other.read = read
+	other.read, other.leaves = read, new([leafSlots]atomic.Pointer[leaf])
 	return &other
 }

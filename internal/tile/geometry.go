@@ -78,6 +78,12 @@ func (b box) ring() []point {
 	}
 }
 
+// filledBy reports whether a ring in the box fills all of it.
+func (b box) filledBy(ring []point) bool {
+	whole := 2 * (float64(b.east) - float64(b.west)) * (float64(b.south) - float64(b.north))
+	return math.Abs(math.Abs(area(ring))-whole) < 1
+}
+
 func boxOf(line []point) box {
 	b := noBox
 	for _, p := range line {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/binary"
-	"math"
 	"slices"
 )
 
@@ -52,6 +51,16 @@ type outLayer struct {
 	index    map[string]uint64
 }
 
+func (l *outLayer) reset() {
+	if l.groups == nil {
+		*l = outLayer{groups: map[attributes]*outFeature{}, keyIndex: map[string]uint64{}, index: map[string]uint64{}}
+	}
+	clear(l.groups)
+	clear(l.keyIndex)
+	clear(l.index)
+	l.features, l.keys, l.values = l.features[:0], l.keys[:0], l.values[:0]
+}
+
 // outFeature is one or more shapes with the same attributes.
 type outFeature struct {
 	attributes
@@ -88,7 +97,13 @@ func (e *encoder) encode(f frame, shapes []*shape) ([]byte, error) {
 	return e.compress(e.out)
 }
 
+// worthwhile is from how many bytes on compressing a tile makes it smaller.
+const worthwhile = 200
+
 func (e *encoder) compress(content []byte) ([]byte, error) {
+	if len(content) < worthwhile {
+		return stored(content), nil
+	}
 	e.zipped.Reset()
 	if e.zip == nil {
 		e.zip, _ = gzip.NewWriterLevel(nil, gzip.DefaultCompression) // the level is valid
@@ -150,7 +165,7 @@ func (e *encoder) draw(f frame) int {
 		return cmp.Or(cmp.Compare(a.geometry, b.geometry), cmp.Compare(a.level, b.level))
 	})
 	for i := range e.layers {
-		e.layers[i] = outLayer{groups: map[attributes]*outFeature{}, keyIndex: map[string]uint64{}, index: map[string]uint64{}}
+		e.layers[i].reset()
 	}
 	for _, s := range e.drawn {
 		e.add(f, s)
@@ -373,9 +388,5 @@ func (p *pack) bytes(field int, content []byte) {
 
 // solid reports whether a shape fills the whole of a box.
 func (s *shape) solid(b box) bool {
-	if s.geometry != polygons || len(s.parts) != 1 || s.box != b {
-		return false
-	}
-	whole := 2 * (float64(b.east) - float64(b.west)) * (float64(b.south) - float64(b.north))
-	return math.Abs(area(s.parts[0])-whole) < 1
+	return s.geometry == polygons && len(s.parts) == 1 && s.box == b && b.filledBy(s.parts[0])
 }

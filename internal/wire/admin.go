@@ -39,7 +39,7 @@ type AdminRecord struct {
 
 // NewAdmin returns an administrator in its wire form.
 func NewAdmin(a lastmile.Admin) Admin {
-	return Admin{AdminRecord: NewAdminRecord(a), Teams: orEmpty(a.Teams)}
+	return Admin{AdminRecord: NewAdminRecord(a), Teams: OrEmpty(a.Teams)}
 }
 
 // NewAdminRecord returns the stored part of an administrator.

@@ -128,7 +128,7 @@ func NewEstimateRequest() travel.EstimateRequest {
 // NewTeamEstimate returns an estimate in its wire form.
 func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
-		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
+		WorkerID: e.Worker, Vehicle: OrNull(e.Vehicle),
 		Steps: Each(e.Steps, func(s travel.EstimateStep) EstimateStep {
 			return EstimateStep{
 				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance), TravelSource: travelSource(s.ByFormula),
@@ -167,9 +167,9 @@ type Consideration struct {
 // NewExplanation returns an explanation in its wire form.
 func NewExplanation(e assignment.Explanation) Explanation {
 	return Explanation{
-		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: orNull(e.Chosen),
+		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: OrNull(e.Chosen),
 		Candidates: Each(e.Considered, func(c assignment.Consideration) Consideration {
-			return Consideration{Worker: c.Worker, Name: c.Name, Distance: (*float64)(c.Measure), Excluded: orNull(c.Excluded)}
+			return Consideration{Worker: c.Worker, Name: c.Name, Distance: (*float64)(c.Measure), Excluded: OrNull(c.Excluded)}
 		}),
 	}
 }

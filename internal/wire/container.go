@@ -36,7 +36,7 @@ func NewContainer(c lastmile.Container) ContainerRecord {
 	ref := newContainer(c.ContainerRef)
 	return ContainerRecord{
 		ID: c.ID(), TimeCreated: Millis(c.Created), TimeLastModified: Millis(c.Modified), Organization: c.Organization,
-		Type: c.Kind, ActiveTask: orNull(c.ActiveTask), Tasks: orEmpty(c.Tasks), Team: ref.Team, Worker: ref.Worker,
+		Type: c.Kind, ActiveTask: OrNull(c.ActiveTask), Tasks: OrEmpty(c.Tasks), Team: ref.Team, Worker: ref.Worker,
 	}
 }
 

@@ -73,7 +73,7 @@ func NewCustomField(v lastmile.CustomFieldValue) CustomField {
 // NewCustomFieldDefinition returns a definition in its wire form.
 func NewCustomFieldDefinition(f lastmile.CustomField) CustomField {
 	return CustomField{
-		Description: f.Description, AsArray: f.AsArray, Visibility: orEmpty(f.Visibility), Editability: orEmpty(f.Editability),
+		Description: f.Description, AsArray: f.AsArray, Visibility: OrEmpty(f.Visibility), Editability: OrEmpty(f.Editability),
 		Key: f.Key, Name: f.Name, Type: f.Type, Value: f.Value,
 		Contexts: Each(f.Contexts, func(c lastmile.CustomFieldContext) CustomFieldContext {
 			return CustomFieldContext{IsRequired: c.Required, Name: c.Name, Conditions: newConditions(c.Conditions)}
@@ -259,7 +259,7 @@ type Template struct {
 // NewTemplate returns a template in its wire form.
 func NewTemplate(t customfield.Template) Template {
 	return Template{
-		ID: t.ID, Name: t.Name, ContextSaveConditions: newConditions(t.Conditions), Fields: orEmpty(t.Fields), IsDefault: t.Default,
+		ID: t.ID, Name: t.Name, ContextSaveConditions: newConditions(t.Conditions), Fields: OrEmpty(t.Fields), IsDefault: t.Default,
 	}
 }
 

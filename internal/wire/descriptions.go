@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 )
 
-// descriptionsFile holds the comments of the types and fields of this package.
+// descriptionsFile holds the comments of the types and fields of this package, and
+// of the json.go of API packages.
 // "make docs" writes it: see TestDocsDescribeFieldsAsTheSourceDoes.
 //
 //go:embed descriptions.json
 var descriptionsFile []byte
 
-// Descriptions returns the API descriptions of the types of this package
+// Descriptions returns the API descriptions of the types of JSON
 // ("Worker") and of their fields by the type that declares them
 // ("WorkerRecord.Phone"): the comments in the source.
 func Descriptions() map[string]string {

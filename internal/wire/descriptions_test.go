@@ -18,7 +18,7 @@ import (
 )
 
 // TestDocsDescribeFieldsAsTheSourceDoes compares descriptions.json with the
-// comments of this package. With DRAY_UPDATE=1 it writes the file.
+// comments of the sources. With DRAY_UPDATE=1 it writes the file.
 func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 	want := sourceDescriptions(t)
 	if os.Getenv("DRAY_UPDATE") != "" {
@@ -44,13 +44,16 @@ func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 	}
 }
 
-// sourceDescriptions reads the comments of the structs in this package, and in
-// package codec, which has those of errors.
+// sources are the files with types of JSON: those of this package, of package codec,
+// which has those of errors, and of APIs that have their own.
+var sources = []string{"*.go", "../codec/*.go", "../*api/json.go"}
+
+// sourceDescriptions reads the comments of the structs in the sources.
 func sourceDescriptions(t *testing.T) map[string]string {
 	t.Helper()
 	all := descriptions{}
-	for _, folder := range []string{".", "../codec"} {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	for _, pattern := range sources {
+		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +104,13 @@ func (d descriptions) add(decl *ast.GenDecl) {
 var tagKeys = regexp.MustCompile(`^(json|required|nullable|enum|type|example):"$`)
 
 func TestTagsAreKnown(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range sources {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, name := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)

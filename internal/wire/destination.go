@@ -38,7 +38,7 @@ func NewDestination(d lastmile.Destination) Destination {
 	return Destination{
 		ID: d.ID, TimeCreated: Millis(d.Created), TimeLastModified: Millis(d.Modified),
 		Location: LonLat(d.Location), Address: address, Notes: d.Notes, Metadata: NewMetadata(d.Metadata),
-		GooglePlaceID: orNull(d.GooglePlaceID), Warnings: orEmpty(d.Warnings), UseGPS: d.UseGPS,
+		GooglePlaceID: OrNull(d.GooglePlaceID), Warnings: OrEmpty(d.Warnings), UseGPS: d.UseGPS,
 	}
 }
 
@@ -184,7 +184,7 @@ func NewFoundAddresses(found []lastmile.GeocodedAddress) []FoundAddress {
 		address := Address(f.Address)
 		address.County = ""
 		all[i] = FoundAddress{
-			Location: LonLat(f.Location), Address: address, Line: f.Address.Line(), Precision: f.Precision.String(), Warnings: orEmpty(f.Warnings), Source: f.Source,
+			Location: LonLat(f.Location), Address: address, Line: f.Address.Line(), Precision: f.Precision.String(), Warnings: OrEmpty(f.Warnings), Source: f.Source,
 		}
 	}
 	return all

@@ -165,7 +165,7 @@ type ShownDispatch struct {
 
 // NewShownDispatch returns a dispatch with what has changed since its plan was made.
 func NewShownDispatch(d lastmile.Dispatch, changes []string) ShownDispatch {
-	return ShownDispatch{Dispatch: NewDispatch(d), Changes: orEmpty(changes)}
+	return ShownDispatch{Dispatch: NewDispatch(d), Changes: OrEmpty(changes)}
 }
 
 // DispatchOptions are the rules of a dispatch, with the defaults filled in.
@@ -323,13 +323,13 @@ type DispatchTask struct {
 // NewDispatch returns a dispatch in its wire form.
 func NewDispatch(d lastmile.Dispatch) Dispatch {
 	shown := Dispatch{
-		ID: d.ID, Organization: d.Organization, Team: orNull(d.Team), Worker: orNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
+		ID: d.ID, Organization: d.Organization, Team: OrNull(d.Team), Worker: OrNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
 		Replanning: newReplan(d.Replan), Rounds: d.Rounds,
 		Options: DispatchOptions{
-			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: orNull(d.Options.RouteEnd),
+			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: OrNull(d.Options.RouteEnd),
 			ScheduleTimeWindow: []Millis{Millis(d.Options.ScheduleWindow.From), Millis(d.Options.ScheduleWindow.To)},
 			TaskTimeWindow:     []Millis{Millis(d.Options.TaskWindow.From), Millis(d.Options.TaskWindow.To)},
-			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: orNull(d.Options.VehicleType),
+			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: OrNull(d.Options.VehicleType),
 		},
 		Plan:              DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
 		ProcessingDetails: newProcessingDetails(d),
@@ -337,7 +337,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 			return DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
 				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
-				Destination: t.Destination, Recipient: orNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime), Dependencies: orEmpty(t.Dependencies),
+				Destination: t.Destination, Recipient: OrNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime), Dependencies: OrEmpty(t.Dependencies),
 			}
 		}),
 	}
@@ -348,7 +348,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 }
 
 func newProcessingDetails(d lastmile.Dispatch) ProcessingDetails {
-	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure)}
+	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: OrNull(d.Failure)}
 }
 
 func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
@@ -359,16 +359,16 @@ func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
 
 func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
-		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity,
+		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity,
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
-			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: orNull(s.Pin)}
+			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: OrNull(s.Pin)}
 		}),
 	}
 }
 
 func newUnplannedTask(u lastmile.UnplannedTask) UnplannedTask {
 	return UnplannedTask{ID: u.Task, Type: "TASK", Reasons: Each(u.Reasons, func(r lastmile.DispatchReason) DispatchReason {
-		return DispatchReason{Worker: orNull(r.Worker), Rule: r.Rule, Detail: r.Detail}
+		return DispatchReason{Worker: OrNull(r.Worker), Rule: r.Rule, Detail: r.Detail}
 	})}
 }
 
@@ -450,7 +450,7 @@ type TaskPin struct {
 
 // NewTaskPin returns how a task is pinned in its wire form.
 func NewTaskPin(p planning.PinnedTask) TaskPin {
-	return TaskPin{Task: p.Task.ID, Worker: orNull(p.Task.Worker), Pinned: orNull(p.Pin)}
+	return TaskPin{Task: p.Task.ID, Worker: OrNull(p.Task.Worker), Pinned: OrNull(p.Pin)}
 }
 
 // Replan is the cause of a dispatch by continuous re-planning, and what came of it.
@@ -485,7 +485,7 @@ func newReplan(r *lastmile.Replan) *Replan {
 		move = assignment.MoveWorkers
 	}
 	return &Replan{
-		Cause: assignment.Cause(r.Cause), Task: orNull(r.Task), Worker: orNull(r.Worker), Lateness: Seconds(r.Lateness), Move: move, Assign: r.Assign,
+		Cause: assignment.Cause(r.Cause), Task: OrNull(r.Task), Worker: OrNull(r.Worker), Lateness: Seconds(r.Lateness), Move: move, Assign: r.Assign,
 		Changed: r.Changed, CostBefore: newDispatchCost(r.Before), UnassignedBefore: r.Unassigned,
 	}
 }

@@ -124,7 +124,7 @@ func newEvent(e lastmile.Event) Event {
 	if e.Task != nil {
 		body.TaskID = &e.Task.ID
 		if !slices.Contains(withoutWorker, e.Trigger) {
-			body.WorkerID = orNull(e.Task.Worker)
+			body.WorkerID = OrNull(e.Task.Worker)
 		}
 	}
 	if e.Worker != nil {

@@ -25,7 +25,7 @@ type HubRecord struct {
 
 // NewHub returns a hub in its wire form.
 func NewHub(h lastmile.Hub) Hub {
-	return Hub{HubRecord: NewHubRecord(h), Teams: orEmpty(h.Teams)}
+	return Hub{HubRecord: NewHubRecord(h), Teams: OrEmpty(h.Teams)}
 }
 
 // NewHubRecord returns the stored part of a hub.

@@ -77,8 +77,8 @@ func NewManifest(m travel.Manifest) Manifest {
 	}
 	if v := m.Worker.Vehicle; v != nil {
 		shown.Vehicle = &ManifestVehicle{
-			Type: v.Type, Description: orNull(v.Description), LicensePlate: orNull(v.LicensePlate),
-			Color: orNull(v.Color), TimeLastModified: Millis(v.Modified),
+			Type: v.Type, Description: OrNull(v.Description), LicensePlate: OrNull(v.LicensePlate),
+			Color: OrNull(v.Color), TimeLastModified: Millis(v.Modified),
 		}
 	}
 	return shown

@@ -27,7 +27,7 @@ type Message struct {
 // NewMessage returns a text message in its wire form.
 func NewMessage(m textmessage.Message) Message {
 	return Message{
-		ID: m.ID, TimeCreated: Millis(m.Created), Kind: string(m.Kind), Task: orNull(m.Task), To: m.To,
-		State: string(m.State), Reason: orNull(m.Reason),
+		ID: m.ID, TimeCreated: Millis(m.Created), Kind: string(m.Kind), Task: OrNull(m.Task), To: m.To,
+		State: string(m.State), Reason: OrNull(m.Reason),
 	}
 }

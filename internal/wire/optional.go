@@ -52,8 +52,8 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.Value)
 }
 
-// orNull is null for the zero value.
-func orNull[T comparable](v T) *T {
+// OrNull is null for the zero value.
+func OrNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil
@@ -70,8 +70,8 @@ func orZero[T any](p *T) T {
 	return *p
 }
 
-// orEmpty is [] for no list: arrays are never null.
-func orEmpty[T any](list []T) []T {
+// OrEmpty is [] for no list: arrays are never null.
+func OrEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

@@ -64,7 +64,7 @@ type PageSettings struct {
 
 // NewPageSettings returns the settings of tracking pages in their wire form.
 func NewPageSettings(s lastmile.PageSettings) PageSettings {
-	return PageSettings{Phone: orNull(string(s.Phone)), Color: orNull(s.Color), AllowNewTimes: s.NewTimes}
+	return PageSettings{Phone: OrNull(string(s.Phone)), Color: OrNull(s.Color), AllowNewTimes: s.NewTimes}
 }
 
 // PageSettingsBody changes the settings of tracking pages. Absent fields stay unchanged.
@@ -84,14 +84,14 @@ func (b PageSettingsBody) Change() lastmile.PageSettingsChange {
 
 // NewOrganization returns an organization in its wire form.
 func NewOrganization(o lastmile.Organization) Organization {
-	return Organization{OrganizationRecord: NewOrganizationRecord(o), Delegatees: orEmpty(o.Delegatees)}
+	return Organization{OrganizationRecord: NewOrganizationRecord(o), Delegatees: OrEmpty(o.Delegatees)}
 }
 
 // NewOrganizationRecord returns an organization without its connections.
 func NewOrganizationRecord(o lastmile.Organization) OrganizationRecord {
 	return OrganizationRecord{
 		ID: o.ID, TimeCreated: Millis(o.Created), TimeLastModified: Millis(o.Modified), Name: o.Name, Email: o.Email,
-		DriverSupportEmail: o.DriverSupportEmail, Image: orNull(o.Image), Timezone: o.Timezone, Country: o.Country,
+		DriverSupportEmail: o.DriverSupportEmail, Image: OrNull(o.Image), Timezone: o.Timezone, Country: o.Country,
 	}
 }
 
@@ -200,4 +200,10 @@ type InvitationBody struct {
 type Greeting struct {
 	// Message that contains the ID of the organization.
 	Message string `json:"message" example:"Hello organization 'a8Jd0sKqLw3Zx7Vn5Bm1Tc9P' hitting Dray from 203.0.113.7"`
+}
+
+// Uploaded is an image that was uploaded.
+type Uploaded struct {
+	// ID of the upload, for signatureUploadId and photoUploadIds.
+	UploadID lastmile.UploadID `json:"uploadId" example:"U7jK3lZx9CvB5nMq2WsD8fRt"`
 }

@@ -81,7 +81,7 @@ func NewRoutePlan(p lastmile.RoutePlan) RoutePlan {
 	return RoutePlan{
 		RoutePlanRecord: NewRoutePlanRecord(p),
 		RoutePlanLive: RoutePlanLive{
-			Team: orNull(p.Team), Worker: orNull(p.Worker), Tasks: orEmpty(p.Tasks), TaskStates: orEmpty(p.TaskStates),
+			Team: OrNull(p.Team), Worker: OrNull(p.Worker), Tasks: OrEmpty(p.Tasks), TaskStates: OrEmpty(p.TaskStates),
 			IsOverdue: p.Overdue, Status: p.Status, StatusTimeDifference: Seconds(p.Late),
 		},
 	}
@@ -91,12 +91,12 @@ func NewRoutePlan(p lastmile.RoutePlan) RoutePlan {
 func NewRoutePlanRecord(p lastmile.RoutePlan) RoutePlanRecord {
 	return RoutePlanRecord{
 		ID: p.ID, ShortID: p.ShortID, TimeCreated: Millis(p.Created), TimeLastModified: Millis(p.Modified),
-		Organization: p.Organization, Name: p.Name, State: p.State, Color: orNull(p.Color),
-		VehicleType: orNull(p.VehicleType), Timezone: orNull(p.Timezone),
+		Organization: p.Organization, Name: p.Name, State: p.State, Color: OrNull(p.Color),
+		VehicleType: OrNull(p.VehicleType), Timezone: OrNull(p.Timezone),
 		StartTime: Millis(p.Start), EndTime: Millis(p.End),
 		ActualStartTime: Millis(p.ActualStart), ActualEndTime: Millis(p.ActualEnd),
-		StartAt: orNull(p.StartAt), EndAt: orNull(p.EndAt),
-		StartingHubID: orNull(p.StartingHub), EndingHubID: orNull(p.EndingHub),
+		StartAt: OrNull(p.StartAt), EndAt: OrNull(p.EndAt),
+		StartingHubID: OrNull(p.StartingHub), EndingHubID: OrNull(p.EndingHub),
 		PlannedDistance: meters(p.PlannedDistance), PlannedDuration: Seconds(p.PlannedDuration),
 	}
 }

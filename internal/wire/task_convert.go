@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -35,9 +38,9 @@ func NewTaskTimes(e lastmile.Estimates) TaskTimes {
 func NewTaskRecord(t lastmile.Task) TaskRecord {
 	record := TaskRecord{
 		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Organization: cmp.Or(t.Origin, t.Organization),
-		ShortID: t.ShortID, OrderShortID: orNull(t.OrderShortID), TrackingURL: t.TrackingURL, TrackingViewed: t.TrackingViewed,
-		Worker: orNull(t.Worker), Merchant: t.Merchant, Executor: t.Executor, Creator: t.Creator,
-		Dependencies: orEmpty(t.Dependencies), State: t.State,
+		ShortID: t.ShortID, OrderShortID: OrNull(t.OrderShortID), TrackingURL: t.TrackingURL, TrackingViewed: t.TrackingViewed,
+		Worker: OrNull(t.Worker), Merchant: t.Merchant, Executor: t.Executor, Creator: t.Creator,
+		Dependencies: OrEmpty(t.Dependencies), State: t.State,
 		CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
 		PickupTask: t.Pickup, Type: 1, Notes: t.Notes, CompletionDetails: newCompletion(t.Completion),
 		Feedback: Each(t.Feedback, func(f lastmile.Feedback) Feedback {
@@ -49,7 +52,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 			RecipientName: t.Overrides.RecipientName, UseMerchantForProxy: flagText(t.Overrides.UseMerchantForProxy),
 		},
 		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(orZero(t.ServiceTime)),
-		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
+		Priority: t.Priority, Group: OrNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
 		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
 		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
 		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask, CompletedWithGeofenceWarning: t.CompletedWithGeofenceWarning,
@@ -108,7 +111,7 @@ func newCompletion(c lastmile.Completion) Completion {
 		UnavailableAttachments: Each(c.UnavailableAttachments, func(a lastmile.UnavailableAttachment) UnavailableAttachment {
 			return UnavailableAttachment{Status: "UNAVAILABLE", AttachmentID: a.ID, AttachmentType: a.Type}
 		}),
-		SignatureUploadID: orNull(c.SignatureUploadID), SignatureText: orNull(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
+		SignatureUploadID: OrNull(c.SignatureUploadID), SignatureText: OrNull(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
 	}
 	if len(c.PhotoUploadIDs) > 0 {
 		shown.PhotoUploadID = &c.PhotoUploadIDs[0]
@@ -176,9 +179,9 @@ func flagText(b *bool) *string {
 	case b == nil:
 		return nil
 	case *b:
-		return orNull("true")
+		return OrNull("true")
 	}
-	return orNull("false")
+	return OrNull("false")
 }
 
 func textFlag(s *string) *bool {
@@ -206,7 +209,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 			RecipientSkipSMSNotifications: r.Overrides.RecipientSkipSMSNotifications, RecipientNotes: r.Overrides.RecipientNotes,
 			RecipientName: r.Overrides.RecipientName, UseMerchantForProxy: textFlag(r.Overrides.UseMerchantForProxy),
 		},
-		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: orNull(r.ServiceTime.Duration()),
+		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: OrNull(r.ServiceTime.Duration()),
 		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
 		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
 		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
@@ -250,5 +253,29 @@ func (b Barcodes) domain() lastmile.Barcodes {
 				At: b.Time.Time(), WasRequested: b.WasRequested,
 			}
 		}),
+	}
+}
+
+// Modified returns when an encoded task was modified. It reads only the beginning of
+// the task, where that is.
+func Modified(task []byte) (time.Time, error) {
+	in := json.NewDecoder(bytes.NewReader(task))
+	if _, err := in.Token(); err != nil {
+		return time.Time{}, err
+	}
+	for {
+		name, err := in.Token()
+		if err != nil {
+			return time.Time{}, err
+		}
+		var value json.RawMessage
+		if name == "timeLastModified" {
+			var at Millis
+			err := in.Decode(&at)
+			return at.Time(), err
+		}
+		if err := in.Decode(&value); err != nil {
+			return time.Time{}, err
+		}
 	}
 }

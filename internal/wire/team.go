@@ -39,7 +39,7 @@ type TeamLive struct {
 // NewTeam returns a team in its wire form.
 func NewTeam(t lastmile.Team) Team {
 	made := newTeam(t)
-	made.Tasks = orEmpty(t.Tasks)
+	made.Tasks = OrEmpty(t.Tasks)
 	return made
 }
 
@@ -49,7 +49,7 @@ func NewCreatedTeam(made lastmile.CreatedRecord[lastmile.Team]) Team { return ne
 func newTeam(t lastmile.Team) Team {
 	return Team{
 		TeamRecord: NewTeamRecord(t),
-		TeamLive:   TeamLive{Workers: orEmpty(t.Workers), Managers: orEmpty(t.Managers), Hub: orNull(t.Hub)},
+		TeamLive:   TeamLive{Workers: OrEmpty(t.Workers), Managers: OrEmpty(t.Managers), Hub: OrNull(t.Hub)},
 	}
 }
 

@@ -128,7 +128,7 @@ func NewRedelivered(n lastmile.Redelivered) Redelivered { return Redelivered{Cou
 // NewNotification returns a notification in its wire form.
 func NewNotification(n lastmile.Notification) Notification {
 	return Notification{
-		ID: n.ID, Webhook: n.Webhook, TriggerID: n.Trigger, TaskID: orNull(n.Task), Time: Millis(n.Due),
+		ID: n.ID, Webhook: n.Webhook, TriggerID: n.Trigger, TaskID: OrNull(n.Task), Time: Millis(n.Due),
 		State: n.State.String(), Attempts: n.Attempts, NextTime: Millis(n.Next),
 	}
 }
@@ -139,7 +139,7 @@ func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotificati
 		Notification: NewNotification(d.Notification), Body: d.Notification.Body,
 		Log: Each(d.Attempts, func(a lastmile.Attempt) Attempt {
 			return Attempt{
-				Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: orNull(a.Status), Reason: orNull(a.Reason),
+				Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: OrNull(a.Status), Reason: OrNull(a.Reason),
 			}
 		}),
 	}

@@ -131,11 +131,11 @@ func NewWorker(w lastmile.Worker) Worker {
 func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 	record := WorkerRecord{
 		ID: w.ID, TimeCreated: Millis(w.Created), TimeLastModified: Millis(w.Modified), Organization: w.Organization,
-		Name: w.Name, DisplayName: orNull(w.DisplayName), Phone: w.Phone, Capacity: w.Capacity,
+		Name: w.Name, DisplayName: OrNull(w.DisplayName), Phone: w.Phone, Capacity: w.Capacity,
 		AdditionalCapacities: Capacities(w.AdditionalCapacities),
 		UserData:             Device{AppVersion: w.Device.AppVersion, Description: w.Device.Description, Platform: w.Device.Platform},
 		AccountStatus:        w.AccountStatus, Metadata: NewMetadata(w.Metadata),
-		Timezone: orNull(w.Timezone), ImageURL: orNull(w.ImageURL),
+		Timezone: OrNull(w.Timezone), ImageURL: OrNull(w.ImageURL),
 	}
 	if w.Routing != nil {
 		routing := NewDestination(*w.Routing)
@@ -143,8 +143,8 @@ func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 	}
 	if v := w.Vehicle; v != nil {
 		record.Vehicle = &Vehicle{
-			ID: v.ID, Type: v.Type, Description: orNull(v.Description), LicensePlate: orNull(v.LicensePlate),
-			Color: orNull(v.Color), TimeLastModified: Millis(v.Modified),
+			ID: v.ID, Type: v.Type, Description: OrNull(v.Description), LicensePlate: OrNull(v.LicensePlate),
+			Color: OrNull(v.Color), TimeLastModified: Millis(v.Modified),
 		}
 	}
 	return record
@@ -153,7 +153,7 @@ func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 // NewWorkerLive returns the part of a worker that changes by the minute.
 func NewWorkerLive(w lastmile.Worker) WorkerLive {
 	live := WorkerLive{
-		Teams: orEmpty(w.Teams), ActiveTask: orNull(w.ActiveTask), Tasks: orEmpty(w.Tasks),
+		Teams: OrEmpty(w.Teams), ActiveTask: OrNull(w.ActiveTask), Tasks: OrEmpty(w.Tasks),
 		OnDuty: w.Whereabouts.OnDuty, TimeLastSeen: Millis(w.Whereabouts.LastSeen),
 		DelayTime: (*Seconds)(w.Delay),
 	}

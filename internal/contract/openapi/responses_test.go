@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/driverapi"
+
+	"dray/internal/orderapi"
+
 	"dray/internal/assignment"
 	"dray/internal/codec"
 	"dray/internal/customfield"
@@ -156,11 +160,11 @@ func orderSamples() (samples []any) {
 			o.Price.Entries[0].ID = ""
 		}
 		for _, task := range []lastmile.Task{leanTask(), sampleOf[lastmile.Task](r), sampleOf[lastmile.Task](full)} {
-			samples = append(samples, wire.NewOrder(o, task, task))
+			samples = append(samples, orderapi.NewOrder(o, task, task))
 		}
 	}
-	reserved := wire.NewOrder(sampleOf[order.Order](full), leanTask(), leanTask())
-	reserved.Events, reserved.OrchestrationDetails, reserved.DeliveryServiceInvoice = []wire.OrderEvent{}, &struct{}{}, &struct{}{}
+	reserved := orderapi.NewOrder(sampleOf[order.Order](full), leanTask(), leanTask())
+	reserved.Events, reserved.OrchestrationDetails, reserved.DeliveryServiceInvoice = []orderapi.OrderEvent{}, &struct{}{}, &struct{}{}
 	return append(samples, reserved)
 }
 
@@ -178,24 +182,24 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
-	reflect.TypeFor[wire.Message]():         append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
-	reflect.TypeFor[wire.Redelivered]():     {wire.NewRedelivered(1)},
-	reflect.TypeFor[wire.PageSettings]():    samplesOf(wire.NewPageSettings),
-	reflect.TypeFor[wire.DeliveryService](): {wire.NewDeliveryService(sampleService(false)), wire.NewDeliveryService(sampleService(true))},
-	reflect.TypeFor[wire.Order]():           orderSamples(),
-	reflect.TypeFor[wire.CancelledOrders](): {wire.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
-	reflect.TypeFor[wire.Quote]():           {wire.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
-	reflect.TypeFor[wire.Organization]():    samplesOf(wire.NewOrganization),
-	reflect.TypeFor[wire.Delegatee]():       samplesOf(wire.NewDelegatee),
-	reflect.TypeFor[wire.Client]():          {sampleClient("pending", nil), sampleClient("active", new("text"))},
-	reflect.TypeFor[wire.NewClient]():       {wire.NewClient{Client: sampleClient("pending", nil)}, wire.NewClient{Client: sampleClient("active", new("text")), APIKey: new("text")}},
-	reflect.TypeFor[wire.Invitation]():      {wire.Invitation{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Courier: sampleID, Status: "pending"}},
-	reflect.TypeFor[wire.Admin]():           samplesOf(wire.NewAdmin),
-	reflect.TypeFor[wire.Destination]():     samplesOf(wire.NewDestination),
-	reflect.TypeFor[wire.Recipient]():       samplesOf(wire.NewRecipient),
-	reflect.TypeFor[wire.Worker]():          samplesOf(wire.NewWorker),
-	reflect.TypeFor[wire.Hub]():             samplesOf(wire.NewHub),
-	reflect.TypeFor[wire.Schedule]():        samplesOf(wire.NewSchedule),
+	reflect.TypeFor[wire.Message]():             append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[wire.Redelivered]():         {wire.NewRedelivered(1)},
+	reflect.TypeFor[wire.PageSettings]():        samplesOf(wire.NewPageSettings),
+	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
+	reflect.TypeFor[orderapi.Order]():           orderSamples(),
+	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
+	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
+	reflect.TypeFor[wire.Organization]():        samplesOf(wire.NewOrganization),
+	reflect.TypeFor[wire.Delegatee]():           samplesOf(wire.NewDelegatee),
+	reflect.TypeFor[wire.Client]():              {sampleClient("pending", nil), sampleClient("active", new("text"))},
+	reflect.TypeFor[wire.NewClient]():           {wire.NewClient{Client: sampleClient("pending", nil)}, wire.NewClient{Client: sampleClient("active", new("text")), APIKey: new("text")}},
+	reflect.TypeFor[wire.Invitation]():          {wire.Invitation{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Courier: sampleID, Status: "pending"}},
+	reflect.TypeFor[wire.Admin]():               samplesOf(wire.NewAdmin),
+	reflect.TypeFor[wire.Destination]():         samplesOf(wire.NewDestination),
+	reflect.TypeFor[wire.Recipient]():           samplesOf(wire.NewRecipient),
+	reflect.TypeFor[wire.Worker]():              samplesOf(wire.NewWorker),
+	reflect.TypeFor[wire.Hub]():                 samplesOf(wire.NewHub),
+	reflect.TypeFor[wire.Schedule]():            samplesOf(wire.NewSchedule),
 	reflect.TypeFor[wire.Team](): append(samplesOf(wire.NewTeam),
 		wire.NewCreatedTeam(lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)})),
 	reflect.TypeFor[wire.CustomFields](): {wire.NewCustomFields(nil), wire.NewCustomFields(customfield.Fields{sampleField, {Type: lastmile.FieldDate}})},
@@ -208,7 +212,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.TeamEstimate]():    {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
 	reflect.TypeFor[wire.Manifest]():        manifestSamples(),
 	reflect.TypeFor[wire.Task]():            taskSamples(),
-	reflect.TypeFor[wire.WorkTask]():        workTaskSamples(),
+	reflect.TypeFor[driverapi.WorkTask]():   workTaskSamples(),
 	reflect.TypeFor[wire.TaskPage]():        {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
 	reflect.TypeFor[wire.AutoAssigned]():    {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
 	reflect.TypeFor[wire.DispatchStarted](): {wire.NewDispatchStarted(lastmile.CreatedRecord[lastmile.Dispatch]{Record: lastmile.Dispatch{ID: sampleID}})},
@@ -224,14 +228,14 @@ var replies = map[reflect.Type][]any{
 		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
 		wire.NewContainer(lastmile.Container{ContainerRef: lastmile.WorkerContainer(sampleID), Organization: sampleID, Created: sampleTime, Modified: sampleTime}),
 	},
-	reflect.TypeFor[wire.SignedIn]():          {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
-	reflect.TypeFor[wire.WorkList]():          {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[wire.AppSettings]():       {wire.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, nil, ""), wire.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, &lastmile.Point{}, "v1")},
-	reflect.TypeFor[wire.Uploaded]():          {wire.Uploaded{UploadID: sampleID}},
-	reflect.TypeFor[wire.TrackerToken]():      {wire.TrackerToken{Token: "text"}},
-	reflect.TypeFor[wire.AcceptedPositions](): {wire.AcceptedPositions{Accepted: 1}},
-	reflect.TypeFor[wire.FoundAddress]():      foundAddresses(),
-	reflect.TypeFor[wire.Route]():             {wire.NewRoute(travel.Route{Duration: time.Minute, Distance: 900, Line: []lastmile.Point{{Lon: 9, Lat: 45}, {Lon: 9.01, Lat: 45}}})},
+	reflect.TypeFor[driverapi.SignedIn]():          {driverapi.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
+	reflect.TypeFor[driverapi.WorkList]():          {driverapi.NewWorkList(1, "", nil), driverapi.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
+	reflect.TypeFor[driverapi.AppSettings]():       {driverapi.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, nil, ""), driverapi.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, &lastmile.Point{}, "v1")},
+	reflect.TypeFor[wire.Uploaded]():               {wire.Uploaded{UploadID: sampleID}},
+	reflect.TypeFor[driverapi.TrackerToken]():      {driverapi.TrackerToken{Token: "text"}},
+	reflect.TypeFor[driverapi.AcceptedPositions](): {driverapi.AcceptedPositions{Accepted: 1}},
+	reflect.TypeFor[wire.FoundAddress]():           foundAddresses(),
+	reflect.TypeFor[wire.Route]():                  {wire.NewRoute(travel.Route{Duration: time.Minute, Distance: 900, Line: []lastmile.Point{{Lon: 9, Lat: 45}, {Lon: 9.01, Lat: 45}}})},
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
@@ -285,11 +289,11 @@ func workTaskSamples() []any {
 	var samples []any
 	for _, shown := range taskSamples() {
 		task, _ := shown.(wire.Task)
-		samples = append(samples, wire.WorkTask{TaskRecord: task.TaskRecord, TaskLive: task.TaskLive})
+		samples = append(samples, driverapi.WorkTask{TaskRecord: task.TaskRecord, TaskLive: task.TaskLive})
 	}
 	early := leanTask()
 	early.CompleteAfter, early.Estimates.Arrival = sampleTime, sampleTime.Add(-time.Minute)
-	return append(samples, wire.NewWorkTask(early))
+	return append(samples, driverapi.NewWorkTask(early))
 }
 
 func sampleContainer(kind lastmile.ContainerKind) wire.ContainerRecord {

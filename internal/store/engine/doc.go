@@ -1,6 +1,6 @@
 // Package engine defines what the store needs of an SQL database, and contains
-// what both databases share: migrations, the list of tables, counters. It knows SQL
-// but no records. Packages sqlite and postgres implement it.
+// what both databases share: migrations, the list of tables, counters, and helpers for
+// statements. It knows SQL but no records. Packages sqlite and postgres implement it.
 //
 // A statement is written once, with $1, $2 …, in SQL that both databases accept.
 // A function passed to Engine.Write may run more than once: SQLite commits many

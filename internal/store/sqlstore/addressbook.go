@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -56,7 +57,7 @@ var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewDestination(d))
-	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
+	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), engine.Flag(d.WasGeocoded)}, err
 }
 
 // Recipient returns a recipient.

@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmil
 	if err != nil {
 		return nil, fmt.Errorf("read administrators: %w", err)
 	}
-	oldestFirst(found, func(admin lastmile.Admin) (time.Time, string) { return admin.Created, string(admin.ID) })
+	engine.OldestFirst(found, func(admin lastmile.Admin) (time.Time, string) { return admin.Created, string(admin.ID) })
 	if len(found) == 0 {
 		return nil, nil
 	}

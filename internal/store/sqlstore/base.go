@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // base is what the parts of a transaction share: the connection, the clock and
@@ -23,32 +23,12 @@ type base struct {
 // missing returns why a record was not found among those of the organization: it
 // belongs to another one, or it does not exist.
 func (t *base) missing(ctx context.Context, kind store.Kind, id string) error {
-	noun := strings.ReplaceAll(string(kind), "_", " ")
-	if !lastmile.ValidID(id) {
-		return lastmile.NotFound(noun, id)
-	}
-	var one int64
-	// The second test is that of a partial index; see migration 0025.
-	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1 AND id <> ''`, id).Scan(&one)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return lastmile.NotFound(noun, id)
-	case err != nil:
-		return fmt.Errorf("look for %s %s: %w", noun, id, err)
-	}
-	return lastmile.OutsideScope(id)
+	return engine.Missing(ctx, t.whole(), string(kind), id)
 }
 
 // only returns the one record of a list, or the reason why there is none.
 func only[T any](ctx context.Context, t *base, kind store.Kind, id string, found []T, err error) (T, error) {
-	if err == nil && len(found) == 0 {
-		err = t.missing(ctx, kind, id)
-	}
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return found[0], nil
+	return engine.Only(ctx, t.whole(), kind, id, found, err)
 }
 
 // saveMetadata replaces the searchable entries of a record.
@@ -80,40 +60,16 @@ func (t *base) erase(ctx context.Context, org lastmile.OrganizationID, id string
 
 // exists reports whether a query returns a row.
 func (t *base) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	var one int64
-	err := t.row(ctx, query, args...).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return engine.Exists(ctx, t.whole(), query, args...)
 }
 
-// deleteOld deletes rows of a table, those with the least in a column first, as
-// long as that is below a limit: so many, and those that have the same in the
-// column as the last. The column has an index.
+// deleteOld deletes old rows of a table; see engine.DeleteOld.
 func (t *base) deleteOld(ctx context.Context, table, column, and string, below int64, most int) (int64, error) {
-	where := ` FROM ` + table + ` WHERE ` + column + ` < $1` + and
-	var last int64
-	err := t.row(ctx, `SELECT `+column+where+` ORDER BY `+column+` LIMIT 1 OFFSET $2`, below, most-1).Scan(&last)
-	switch {
-	case err == nil:
-		below = last + 1
-	case !errors.Is(err, sql.ErrNoRows):
-		return 0, fmt.Errorf("read what is old of %s: %w", table, err)
-	}
-	n, err := t.exec(ctx, `DELETE`+where, below)
-	if err != nil {
-		return 0, fmt.Errorf("delete what is old of %s: %w", table, err)
-	}
-	return n, nil
+	return engine.DeleteOld(ctx, t.whole(), table, column, and, below, most)
 }
 
 func (t *base) count(ctx context.Context, query string, args ...any) (int, error) {
-	var n int64
-	if err := t.row(ctx, query, args...).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count messages: %w", err)
-	}
-	return int(n), nil
+	return engine.Count(ctx, t.whole(), query, args...)
 }
 
 // Try runs fn as a part of the transaction that can fail alone: when fn returns

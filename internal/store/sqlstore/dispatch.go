@@ -12,6 +12,7 @@ import (
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -19,7 +20,7 @@ import (
 func (t dispatchTx) AddDispatch(ctx context.Context, d lastmile.Dispatch) error {
 	const query = `
 		INSERT INTO dispatch (org, id, active, doc, summary, scope, key_id, created, replan) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
-	return t.putDispatch(ctx, query, d, dispatchScope(d), d.Key, d.Created.UnixMilli(), flag(d.Replan != nil))
+	return t.putDispatch(ctx, query, d, dispatchScope(d), d.Key, d.Created.UnixMilli(), engine.Flag(d.Replan != nil))
 }
 
 // putDispatch saves the documents of a dispatch with a statement.
@@ -32,7 +33,7 @@ func (t dispatchTx) putDispatch(ctx context.Context, query string, d lastmile.Di
 	if err != nil {
 		return err
 	}
-	args := append([]any{d.Organization, d.ID, flag(d.Status.Active()), doc, summary}, more...)
+	args := append([]any{d.Organization, d.ID, engine.Flag(d.Status.Active()), doc, summary}, more...)
 	if _, err := t.exec(ctx, query, args...); err != nil {
 		return fmt.Errorf("save dispatch %s: %w", d.ID, err)
 	}
@@ -226,7 +227,7 @@ func (t dispatchTx) SaveReplanning(ctx context.Context, org lastmile.Organizatio
 		INSERT INTO replan_setting (org, enabled, move, assign, pause, lateness, ahead) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org) DO UPDATE SET enabled = excluded.enabled, move = excluded.move, assign = excluded.assign,
 			pause = excluded.pause, lateness = excluded.lateness, ahead = excluded.ahead`
-	_, err := t.exec(ctx, query, org, flag(s.Enabled), s.Move, flag(s.Assign), s.Interval.Milliseconds(), s.Lateness.Milliseconds(), s.Ahead.Milliseconds())
+	_, err := t.exec(ctx, query, org, engine.Flag(s.Enabled), s.Move, engine.Flag(s.Assign), s.Interval.Milliseconds(), s.Lateness.Milliseconds(), s.Ahead.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("save the settings of re-planning of %s: %w", org, err)
 	}
@@ -289,7 +290,7 @@ func (t dispatchTx) SaveReplanSchedule(ctx context.Context, s store.ReplanSchedu
 		last = s.Last.UnixMilli()
 	}
 	const query = `UPDATE replan SET next_at = $3, requested = $4, last_at = $5 WHERE org = $1 AND team = $2`
-	if _, err := t.exec(ctx, query, s.Organization, s.Team, millis(s.Due), flag(s.Requested), last); err != nil {
+	if _, err := t.exec(ctx, query, s.Organization, s.Team, millis(s.Due), engine.Flag(s.Requested), last); err != nil {
 		return fmt.Errorf("save when the routes of team %s are planned again: %w", s.Team, err)
 	}
 	return nil

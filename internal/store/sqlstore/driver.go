@@ -93,7 +93,7 @@ func (t driverTx) SessionByHash(ctx context.Context, hash string) (lastmile.Sess
 // two more round trips: every request of a worker's app finds its session.
 func (s *Store) FindSession(ctx context.Context, hash string) (session lastmile.Session, err error) {
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		session, err = newTx(sqlConn{c}, s.now).SessionByHash(ctx, hash)
+		session, err = newTx(newConn(c), s.now).SessionByHash(ctx, hash)
 		return err
 	})
 	return session, err

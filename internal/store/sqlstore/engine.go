@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/postgres"
 	"dray/internal/store/engine/sqlite"
@@ -116,6 +115,7 @@ type conn interface {
 	row(ctx context.Context, query string, args ...any) scanner
 	inOrder() bool  // writes are committed in the order in which they run
 	oneByOne() bool // many rows are inserted faster one by one
+	whole() engine.Conn
 }
 
 type (
@@ -125,6 +125,10 @@ type (
 
 // sqlConn is the connection of an engine as a conn.
 type sqlConn struct{ c engine.Conn }
+
+func newConn(c engine.Conn) conn { return sqlConn{engine.Metered(c)} }
+
+func (s sqlConn) whole() engine.Conn { return s.c }
 
 func (s sqlConn) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	return s.c.Exec(ctx, query, args...)
@@ -137,39 +141,7 @@ func (s sqlConn) send(ctx context.Context, query string, args ...any) error {
 func (s sqlConn) ahead(query string, args ...any) { s.c.Ahead(query, args...) }
 
 func (s sqlConn) query(ctx context.Context, query string, args ...any) (rows, error) {
-	found, err := s.c.Query(ctx, query, args...)
-	if m := lastmile.MeterOf(ctx); m != nil && err == nil {
-		return meteredRows{found, m}, nil
-	}
-	return found, err
-}
-
-// meteredRows counts the bytes that are read.
-type meteredRows struct {
-	rows
-	meter lastmile.Meter
-}
-
-// rowBytes is what a row takes besides its texts.
-const rowBytes = 64
-
-// Scan reads a row.
-func (r meteredRows) Scan(dest ...any) error {
-	if err := r.rows.Scan(dest...); err != nil {
-		return err
-	}
-	n := rowBytes
-	for _, d := range dest {
-		switch d := d.(type) {
-		case *[]byte:
-			n += len(*d)
-		case *string:
-			n += len(*d)
-		case *engine.Raw:
-			n += len(*d)
-		}
-	}
-	return r.meter.Count(n)
+	return s.c.Query(ctx, query, args...)
 }
 
 func (s sqlConn) row(ctx context.Context, query string, args ...any) scanner {

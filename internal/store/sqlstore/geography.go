@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store/engine"
 )
 
 // CachedAnswer returns the cached reply of a map service, or nil.
@@ -128,7 +129,7 @@ func (t geographyTx) SaveSettings(ctx context.Context, org lastmile.Organization
 		INSERT INTO organization_setting (org, precision_wanted, geofence, geofence_radius, hide_barcodes) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted, geofence = excluded.geofence,
 			geofence_radius = excluded.geofence_radius, hide_barcodes = excluded.hide_barcodes`
-	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision), int64(s.Geofence.Level), float64(s.Geofence.Radius), flag(s.HideBarcodes)); err != nil {
+	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision), int64(s.Geofence.Level), float64(s.Geofence.Radius), engine.Flag(s.HideBarcodes)); err != nil {
 		return fmt.Errorf("save settings of %s: %w", org, err)
 	}
 	return nil

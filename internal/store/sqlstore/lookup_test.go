@@ -10,22 +10,23 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlorder"
 )
 
 // asked is a connection that notes what it is asked.
 type asked struct {
-	conn
+	engine.Conn
 	queries map[string][]any // with arguments
 }
 
-func (a *asked) query(ctx context.Context, query string, args ...any) (rows, error) {
+func (a *asked) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
 	a.queries[query] = args
-	return a.conn.query(ctx, query, args...)
+	return a.Conn.Query(ctx, query, args...)
 }
 
-func (a *asked) row(ctx context.Context, query string, args ...any) scanner {
+func (a *asked) Row(ctx context.Context, query string, args ...any) engine.Scanner {
 	a.queries[query] = args
-	return a.conn.row(ctx, query, args...)
+	return a.Conn.Row(ctx, query, args...)
 }
 
 // TestLookUpsReadNoWholeTable asks SQLite how it goes about look-ups that are
@@ -72,11 +73,14 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			_, err := x.Recipients(ctx, "o", store.RecipientFilter{Phone: "+12125550100"})
 			return err
 		},
-		"a service of a courier":   func(x *Tx) error { _, err := x.DeliveryService(ctx, "o", "s"); return none(err) },
-		"a service for a client":   func(x *Tx) error { _, err := x.OfferedService(ctx, "o", "s"); return none(err) },
-		"a quote":                  func(x *Tx) error { _, err := x.Quote(ctx, "o", "q"); return none(err) },
-		"an order":                 func(x *Tx) error { _, err := x.Order(ctx, "o", "orderorderorderorderorde"); return none(err) },
-		"an order by its short id": func(x *Tx) error { _, err := x.Order(ctx, "o", "8f2a61c4"); return none(err) },
+		"a service of a courier": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).DeliveryService(ctx, "o", "s"); return none(err) },
+		"a service for a client": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).OfferedService(ctx, "o", "s"); return none(err) },
+		"a quote":                func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Quote(ctx, "o", "q"); return none(err) },
+		"an order": func(x *Tx) error {
+			_, err := sqlorder.New(x.Conn()).Order(ctx, "o", "orderorderorderorderorde")
+			return none(err)
+		},
+		"an order by its short id": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Order(ctx, "o", "8f2a61c4"); return none(err) },
 		"credentials by phone":     func(x *Tx) error { _, err := x.CredentialsByPhone(ctx, "+12125550100"); return err },
 	}
 	whole := regexp.MustCompile(`^SCAN [a-z]|\(org=\?\)$`)
@@ -84,8 +88,8 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
 			enginetest.Must(t, s.engine.Read(ctx, func(c engine.Conn) error {
-				noted.conn = sqlConn{c}
-				return lookUp(newTx(noted, time.Now))
+				noted.Conn = c
+				return lookUp(newTx(newConn(noted), time.Now))
 			}))
 			if len(noted.queries) == 0 {
 				t.Error("nothing was asked")

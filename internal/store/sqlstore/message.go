@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/textmessage"
 )
 
@@ -214,7 +215,7 @@ func (t messageTx) SaveOptOut(ctx context.Context, o textmessage.OptOut) error {
 	const query = `
 		INSERT INTO message_optout (org, phone, at, muted) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org, phone) DO UPDATE SET at = excluded.at, muted = excluded.muted`
-	if _, err := t.exec(ctx, query, o.Organization, o.Phone, o.At.UnixMilli(), flag(o.Muted)); err != nil {
+	if _, err := t.exec(ctx, query, o.Organization, o.Phone, o.At.UnixMilli(), engine.Flag(o.Muted)); err != nil {
 		return fmt.Errorf("save who wants no messages: %w", err)
 	}
 	return nil

@@ -220,3 +220,36 @@ func (t organizationTx) SaveSetting(ctx context.Context, name string, value []by
 	}
 	return nil
 }
+
+// Connected reports whether org is connected with another organization.
+func (t organizationTx) Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error) {
+	found, err := t.exists(ctx, `SELECT 1 FROM organization_link WHERE org = $1 AND delegatee = $2`, org, other)
+	if err != nil {
+		return false, fmt.Errorf("read connection of %s with %s: %w", org, other, err)
+	}
+	return found, nil
+}
+
+// Connection returns what an organization may do with another. It has its own name
+// shown unless it is a client that does not want that.
+func (t organizationTx) Connection(ctx context.Context, org, other lastmile.OrganizationID) (c store.Connection, err error) {
+	if c.Connected, err = t.Connected(ctx, org, other); err != nil || !c.Connected {
+		return c, err
+	}
+	hidden, err := t.exists(ctx, `SELECT 1 FROM client WHERE org = $1 AND organization = $2 AND show_name = 0 AND status = 'active'`, other, org)
+	if err != nil {
+		return c, fmt.Errorf("read client %s of %s: %w", org, other, err)
+	}
+	c.ShowName = !hidden
+	return c, nil
+}
+
+// Delegatees lists the organizations that org is connected with.
+func (t organizationTx) Delegatees(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.OrganizationID, error) {
+	scan := func(r rows) (id lastmile.OrganizationID, err error) { return id, r.Scan(&id) }
+	found, err := collect(ctx, t, scan, `SELECT delegatee FROM organization_link WHERE org = $1 ORDER BY delegatee`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read connections of %s: %w", org, err)
+	}
+	return found, nil
+}

@@ -10,6 +10,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -186,13 +187,13 @@ func (t routePlanTx) saveDuty(ctx context.Context, org lastmile.OrganizationID, 
 		return nil
 	case err != nil:
 		return fmt.Errorf("read duty of worker %s: %w", id, err)
-	case onDuty == flag(at.OnDuty):
+	case onDuty == engine.Flag(at.OnDuty):
 		return nil
 	}
 	const query = `
 		INSERT INTO duty_change (org, worker, at, on_duty) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org, worker, at) DO UPDATE SET on_duty = excluded.on_duty`
-	if _, err := t.exec(ctx, query, org, id, at.LastSeen.UnixMilli(), flag(at.OnDuty)); err != nil {
+	if _, err := t.exec(ctx, query, org, id, at.LastSeen.UnixMilli(), engine.Flag(at.OnDuty)); err != nil {
 		return fmt.Errorf("save duty of worker %s: %w", id, err)
 	}
 	return nil

@@ -40,7 +40,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		err := c.Row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return newTx(sqlConn{c}, s.now).missing(ctx, kind, id)
+			return newTx(newConn(c), s.now).missing(ctx, kind, id)
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", kind, id, err)
 		}
@@ -63,7 +63,7 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		query += ` ORDER BY t.created, t.id` + limit(most)
 	}
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		ids, err = collect(ctx, newTx(sqlConn{c}, s.now), scanID[string], query, args...)
+		ids, err = collect(ctx, newTx(newConn(c), s.now), scanID[string], query, args...)
 		return err
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) ShowAll(ctx context.Context, kind store.Kind, org lastmile.Organ
 	where := within(org)
 	in(where, `t.id`, ids)
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		t := newTx(sqlConn{c}, s.now)
+		t := newTx(newConn(c), s.now)
 		if kind == store.Tasks {
 			byID, err = t.showTasks(ctx, org, ids)
 			return err
@@ -107,7 +107,7 @@ func (s *Store) ShowAll(ctx context.Context, kind store.Kind, org lastmile.Organ
 // assemble reads a record that is made of several rows.
 func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Read(ctx, func(c engine.Conn) error {
-		t := newTx(sqlConn{c}, s.now)
+		t := newTx(newConn(c), s.now)
 		var record any
 		switch kind {
 		case store.Workers:
@@ -161,7 +161,7 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		if doc, err = s.readShown(ctx, c, key, cachedDestination{}); doc != nil || err != nil {
 			return err
 		}
-		doc, err = newTx(sqlConn{c}, s.now).showPlaced(ctx, org, id)
+		doc, err = newTx(newConn(c), s.now).showPlaced(ctx, org, id)
 		return err
 	})
 	return doc, err

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -38,7 +37,7 @@ const maxUniqueRetries = 3
 
 // Read runs fn over one consistent snapshot.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(newTx(sqlConn{c}, s.now)) })
+	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(newTx(newConn(c), s.now)) })
 }
 
 // Write runs fn in one transaction; see store.Transactor.
@@ -51,7 +50,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	// id, is generated again by the next run.
 	for range 1 + maxUniqueRetries {
 		err = s.engine.Write(ctx, func(c engine.Conn) error {
-			last = newTx(sqlConn{c}, s.now)
+			last = newTx(newConn(c), s.now)
 			return fn(last)
 		})
 		if !s.engine.IsUnique(err) {
@@ -93,20 +92,7 @@ const documentVersion = 1
 
 // collect runs a query and reads each row with scan.
 func collect[T any](ctx context.Context, c conn, scan func(rows) (T, error), query string, args ...any) ([]T, error) {
-	found, err := c.query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	var list []T
-	for found.Next() {
-		item, err := scan(found)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
-	}
-	return list, found.Err()
+	return engine.Collect(ctx, c.whole(), scan, query, args...)
 }
 
 // chunkSize is how many long rows one statement reads.
@@ -135,16 +121,6 @@ func inChunks[T any, ID comparable](org lastmile.OrganizationID, ids []ID, read 
 		}
 	}
 	return list, nil
-}
-
-// oldestFirst sorts records that were read by when they were created. To sort them
-// in the statement, SQLite would hold all of them in memory that is not counted.
-func oldestFirst[T any](records []T, key func(T) (created time.Time, id string)) {
-	slices.SortFunc(records, func(a, b T) int {
-		createdA, idA := key(a)
-		createdB, idB := key(b)
-		return cmp.Or(createdA.Compare(createdB), cmp.Compare(idA, idB))
-	})
 }
 
 // scanID reads the id of a record.
@@ -215,14 +191,6 @@ func instant(ms *int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(*ms).UTC()
-}
-
-// flag is a boolean as it is stored.
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // DataVersion returns a value that changes whenever another process has committed

@@ -25,7 +25,7 @@ import (
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.Read(ctx, func(c engine.Conn) error {
-		t := newTx(sqlConn{c}, s.now)
+		t := newTx(newConn(c), s.now)
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (l *lister) choose() {
 		l.where.text += ` AND (t.state < 3) IS TRUE`
 	}
 	if l.Pickup != nil {
-		l.where.and(`t.pickup = ?`, flag(*l.Pickup))
+		l.where.and(`t.pickup = ?`, engine.Flag(*l.Pickup))
 	}
 	if !l.CompleteBefore.IsZero() {
 		l.where.and(`t.complete_before <= ?`, l.CompleteBefore.UnixMilli())

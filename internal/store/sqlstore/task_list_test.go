@@ -125,7 +125,7 @@ type planStep struct {
 func explain(t *testing.T, s *Store, query string, args []any) (plan []planStep) {
 	t.Helper()
 	enginetest.Must(t, s.engine.Read(t.Context(), func(c engine.Conn) (err error) {
-		plan, err = collect(t.Context(), sqlConn{c}, func(r rows) (p planStep, err error) {
+		plan, err = collect(t.Context(), newConn(c), func(r rows) (p planStep, err error) {
 			var unused int64
 			err = r.Scan(&p.id, &p.parent, &unused, &p.detail)
 			return p, err

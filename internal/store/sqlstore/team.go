@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -53,7 +54,7 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 	if err != nil {
 		return nil, fmt.Errorf("read teams: %w", err)
 	}
-	oldestFirst(found, func(team lastmile.Team) (time.Time, string) { return team.Created, string(team.ID) })
+	engine.OldestFirst(found, func(team lastmile.Team) (time.Time, string) { return team.Created, string(team.ID) })
 	if len(found) == 0 {
 		return nil, nil
 	}

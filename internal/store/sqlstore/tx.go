@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // Tx is a transaction, or a consistent snapshot in which nothing is saved. It is
@@ -15,7 +16,6 @@ type Tx struct {
 	*base
 	addressTx
 	batchTx
-	connectionTx
 	containerTx
 	customFieldTx
 	dispatchTx
@@ -24,7 +24,6 @@ type Tx struct {
 	fleetTx
 	geographyTx
 	messageTx
-	orderTx
 	organizationTx
 	receiptTx
 	routePlanTx
@@ -39,7 +38,6 @@ type Tx struct {
 type (
 	addressTx      struct{ *base } // destinations and recipients
 	batchTx        struct{ *base } // batches
-	connectionTx   struct{ *base } // connections and clients
 	containerTx    struct{ *base } // containers and the order of their tasks
 	customFieldTx  struct{ *base } // custom fields and task templates
 	dispatchTx     struct{ *base } // dispatches
@@ -48,8 +46,7 @@ type (
 	fleetTx        struct{ *base } // workers, teams and hubs
 	geographyTx    struct{ *base } // cached geocoding, postal areas, settings and trips
 	messageTx      struct{ *base } // text messages
-	orderTx        struct{ *base } // delivery services, quotes and orders
-	organizationTx struct{ *base } // organizations, administrators and keys
+	organizationTx struct{ *base } // organizations, their connections, administrators and keys
 	receiptTx      struct{ *base } // replies to idempotent requests
 	routePlanTx    struct{ *base } // route plans
 	taskTx         struct{ *base } // tasks
@@ -65,7 +62,6 @@ func newTx(c conn, now func() time.Time) *Tx {
 		base:           b,
 		addressTx:      addressTx{b},
 		batchTx:        batchTx{b},
-		connectionTx:   connectionTx{b},
 		containerTx:    containerTx{b},
 		customFieldTx:  customFieldTx{b},
 		dispatchTx:     dispatchTx{b},
@@ -74,7 +70,6 @@ func newTx(c conn, now func() time.Time) *Tx {
 		fleetTx:        fleetTx{b},
 		geographyTx:    geographyTx{b},
 		messageTx:      messageTx{b},
-		orderTx:        orderTx{b},
 		organizationTx: organizationTx{b},
 		receiptTx:      receiptTx{b},
 		routePlanTx:    routePlanTx{b},
@@ -86,21 +81,38 @@ func newTx(c conn, now func() time.Time) *Tx {
 	}
 }
 
+// Conn is the connection of the transaction, for the statements of parts in other
+// packages; see With.
+func (t *Tx) Conn() engine.Conn { return t.whole() }
+
+// itself is the transaction, also of a larger one that embeds it.
+func (t *Tx) itself() *Tx { return t }
+
 // View is a database as one use case uses it: R and W are the interfaces that
-// the use case declares, which *Tx implements.
+// the use case declares, which its transactions implement.
 type View[R, W any] struct {
-	db store.Transactor[*Tx, *Tx]
+	db      store.Transactor[*Tx, *Tx]
+	compose func(*Tx) any // what a transaction is for the use case
 }
 
 // For returns the view of a use case on a database. That *Tx implements R and W
 // cannot be expressed as a constraint; package app proves it for every use case
 // when it is compiled.
-func For[R, W any](db store.Transactor[*Tx, *Tx]) View[R, W] { return View[R, W]{db: db} }
+func For[R, W any](db store.Transactor[*Tx, *Tx]) View[R, W] {
+	return With[R, W](db, func(t *Tx) *Tx { return t })
+}
+
+// With returns the view of a use case whose records are not all in this package. A
+// transaction is what compose makes of a *Tx: usually a struct that embeds it
+// together with parts of other packages, made of its Conn.
+func With[R, W, T any](db store.Transactor[*Tx, *Tx], compose func(*Tx) T) View[R, W] {
+	return View[R, W]{db: db, compose: func(t *Tx) any { return compose(t) }}
+}
 
 // Read implements store.Transactor.
 func (v View[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return v.db.Read(ctx, func(t *Tx) error {
-		r, err := as[R](t)
+		r, err := as[R](v.compose(t))
 		if err != nil {
 			return err
 		}
@@ -111,7 +123,7 @@ func (v View[R, W]) Read(ctx context.Context, fn func(R) error) error {
 // Write implements store.Transactor.
 func (v View[R, W]) Write(ctx context.Context, fn func(W) error) error {
 	return v.db.Write(ctx, func(t *Tx) error {
-		w, err := as[W](t)
+		w, err := as[W](v.compose(t))
 		if err != nil {
 			return err
 		}
@@ -120,7 +132,14 @@ func (v View[R, W]) Write(ctx context.Context, fn func(W) error) error {
 }
 
 // Join implements store.Joiner.
-func (v View[R, W]) Join(t store.Transaction) (W, error) { return as[W](t) }
+func (v View[R, W]) Join(t store.Transaction) (W, error) {
+	begun, err := as[interface{ itself() *Tx }](t)
+	if err != nil {
+		var none W
+		return none, err
+	}
+	return as[W](v.compose(begun.itself()))
+}
 
 // as returns a transaction as the interface of a use case.
 func as[P any](t any) (P, error) {

@@ -120,7 +120,7 @@ func (t uploadTx) DeleteUploadBytes(ctx context.Context, org lastmile.Organizati
 // connected to, so that it needs no other files. load reads an image; an error
 // that is fs.ErrNotExist skips it.
 func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
-	t := uploadTx{&base{conn: sqlConn{c}}}
+	t := uploadTx{&base{conn: newConn(c)}}
 	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadStored))
 	if err != nil {
 		return err

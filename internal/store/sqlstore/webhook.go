@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 const webhookColumns = `t.org, t.id, t.name, t.url, t.trigger_id, t.threshold, t.connection_events, t.created, t.modified, t.enabled, c.succeeded, c.streak`
@@ -51,8 +52,8 @@ func (t webhookTx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 		ON CONFLICT (org, id) DO UPDATE SET name = excluded.name, url = excluded.url, trigger_id = excluded.trigger_id,
 			threshold = excluded.threshold, connection_events = excluded.connection_events, modified = excluded.modified,
 			enabled = excluded.enabled`
-	_, err := t.exec(ctx, query, h.Organization, h.ID, h.Name, h.URL, int64(h.Trigger), h.Threshold, flag(h.CanReceiveConnectionEvents),
-		h.Created.UnixMilli(), h.Modified.UnixMilli(), flag(h.Enabled))
+	_, err := t.exec(ctx, query, h.Organization, h.ID, h.Name, h.URL, int64(h.Trigger), h.Threshold, engine.Flag(h.CanReceiveConnectionEvents),
+		h.Created.UnixMilli(), h.Modified.UnixMilli(), engine.Flag(h.Enabled))
 	if err != nil {
 		return fmt.Errorf("save webhook %s: %w", h.ID, err)
 	}
@@ -73,7 +74,7 @@ func (t webhookTx) saveCounts(ctx context.Context, h lastmile.Webhook) error {
 // SaveCounts saves the effect of attempts on a webhook: how many succeeded, how
 // many failed in a row, and whether it is enabled.
 func (t webhookTx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
-	_, err := t.exec(ctx, `UPDATE webhook SET enabled = $3 WHERE org = $1 AND id = $2 AND enabled <> $3`, h.Organization, h.ID, flag(h.Enabled))
+	_, err := t.exec(ctx, `UPDATE webhook SET enabled = $3 WHERE org = $1 AND id = $2 AND enabled <> $3`, h.Organization, h.ID, engine.Flag(h.Enabled))
 	if err != nil {
 		return fmt.Errorf("save whether webhook %s is enabled: %w", h.ID, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -199,7 +200,7 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 		return err
 	}
 	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7, battery = $8 WHERE org = $1 AND id = $2`,
-		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.LocatedAt), at.Battery)
+		org, id, engine.Flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.LocatedAt), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
@@ -263,7 +264,7 @@ func (t fleetTx) SaveCredential(ctx context.Context, c store.Credential) error {
 	const query = `
 		INSERT INTO worker_credential (org, worker, hash, temporary, expires) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary, expires = excluded.expires`
-	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires)); err != nil {
+	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, engine.Flag(c.Temporary), millis(c.Expires)); err != nil {
 		return fmt.Errorf("save credential of worker %s: %w", c.Worker, err)
 	}
 	return nil

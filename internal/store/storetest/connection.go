@@ -25,12 +25,12 @@ func testConnections(t *testing.T, s *sqlstore.Store) {
 	late, early, theirs := client(acme, "late", shop, time.Second), client(acme, "early", zenith, 0), client(zenith, "theirs", shop, 0)
 	late.ShowName, late.Opened = true, true
 	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.SaveClient(ctx, late), w.SaveClient(ctx, early), w.SaveClient(ctx, theirs), w.Connect(ctx, acme, shop), w.Connect(ctx, acme, shop))
+		return errors.Join(orders(w).SaveClient(ctx, late), orders(w).SaveClient(ctx, early), orders(w).SaveClient(ctx, theirs), orders(w).Connect(ctx, acme, shop), orders(w).Connect(ctx, acme, shop))
 	})
 	get := func(of lastmile.OrganizationID, key string) (store.Client, error) {
 		var found store.Client
 		err := s.Read(ctx, func(r *sqlstore.Tx) (err error) {
-			found, err = r.Client(ctx, of, key)
+			found, err = orders(r).Client(ctx, of, key)
 			return err
 		})
 		return found, err
@@ -49,22 +49,22 @@ func testConnections(t *testing.T, s *sqlstore.Store) {
 		}
 	}
 	clients := func(of lastmile.OrganizationID) []store.Client {
-		return read(t, s, func(r *sqlstore.Tx) ([]store.Client, error) { return r.Clients(ctx, of) })
+		return read(t, s, func(r *sqlstore.Tx) ([]store.Client, error) { return orders(r).Clients(ctx, of) })
 	}
 	same(t, "clients, oldest first", clients(acme), []store.Client{early, late})
-	same(t, "couriers of an organization", read(t, s, func(r *sqlstore.Tx) ([]store.Client, error) { return r.Couriers(ctx, shop) }), []store.Client{theirs, late})
+	same(t, "couriers of an organization", read(t, s, func(r *sqlstore.Tx) ([]store.Client, error) { return orders(r).Couriers(ctx, shop) }), []store.Client{theirs, late})
 	for _, key := range []string{string(late.ID), string(acme)} {
-		same(t, "a courier by "+key, read(t, s, func(r *sqlstore.Tx) (store.Client, error) { return r.Courier(ctx, shop, key) }), late)
+		same(t, "a courier by "+key, read(t, s, func(r *sqlstore.Tx) (store.Client, error) { return orders(r).Courier(ctx, shop, key) }), late)
 	}
 	late.Status, late.Name, late.ShowName, late.Modified = store.ClientDeleted, "renamed", false, now.Add(time.Hour)
-	write(t, s, func(w *sqlstore.Tx) error { return w.SaveClient(ctx, late) })
+	write(t, s, func(w *sqlstore.Tx) error { return orders(w).SaveClient(ctx, late) })
 	same(t, "clients without those that were deleted", clients(acme), []store.Client{early})
 	if got, err := get(acme, string(late.ID)); err != nil || got != late {
 		t.Errorf("the deleted client is %+v: %v", got, err)
 	}
-	same(t, "how many clients there were", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountClients(ctx, acme) }), 2)
+	same(t, "how many clients there were", read(t, s, func(r *sqlstore.Tx) (int, error) { return orders(r).CountClients(ctx, acme) }), 2)
 	for of, want := range map[lastmile.OrganizationID]bool{shop: true, zenith: false, acme: false} {
-		same(t, "opened "+string(of), read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.IsOpened(ctx, of) }), want)
+		same(t, "opened "+string(of), read(t, s, func(r *sqlstore.Tx) (bool, error) { return orders(r).IsOpened(ctx, of) }), want)
 	}
 
 	connected := func(one, other lastmile.OrganizationID) bool {
@@ -73,7 +73,7 @@ func testConnections(t *testing.T, s *sqlstore.Store) {
 	same(t, "connections", read(t, s, func(r *sqlstore.Tx) ([]lastmile.OrganizationID, error) { return r.Delegatees(ctx, acme) }), []lastmile.OrganizationID{shop})
 	same(t, "each direction of a connection", []bool{connected(acme, shop), connected(shop, acme), connected(acme, zenith)}, []bool{true, false, false})
 	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.Disconnect(ctx, acme, shop), w.Disconnect(ctx, acme, shop))
+		return errors.Join(orders(w).Disconnect(ctx, acme, shop), orders(w).Disconnect(ctx, acme, shop))
 	})
 	same(t, "a connection that was removed", connected(acme, shop), false)
 }
@@ -96,6 +96,11 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 		return errors.Join(w.SaveRecipient(ctx, ann), w.SaveRecipient(ctx, theirs))
 	})
 	saveTasks(t, s, append(slices.Clone(placed), own, foreign)...)
+
+	for limit, want := range map[int]int{10: 5, 3: 3} {
+		same(t, "open tasks with others", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountPlaced(ctx, shop, limit) }), want)
+	}
+	same(t, "open tasks of an executor with others", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountPlaced(ctx, acme, 10) }), 0)
 
 	same(t, "what the executor reads", readTask(t, s, "placed0x"), placed[0])
 	visible := func(org lastmile.OrganizationID, task lastmile.TaskID) (found lastmile.Task, err error) {

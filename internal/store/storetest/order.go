@@ -7,8 +7,12 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/order"
+	"dray/internal/store/sqlorder"
 	"dray/internal/store/sqlstore"
 )
+
+// orders is the part of a transaction that has orders.
+func orders(t *sqlstore.Tx) sqlorder.Part { return sqlorder.New(t.Conn()) }
 
 func service(org lastmile.OrganizationID, name string) order.Service {
 	clock, pieces := order.Clock(14*60), 5
@@ -33,17 +37,19 @@ func testOrders(t *testing.T, s *sqlstore.Store) {
 	late, early, theirs := service(acme, "late"), service(acme, "early"), service(zenith, "theirs")
 	late.Created = now.Add(time.Second)
 	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.SaveDeliveryService(ctx, late), w.SaveDeliveryService(ctx, early), w.SaveDeliveryService(ctx, theirs))
+		return errors.Join(orders(w).SaveDeliveryService(ctx, late), orders(w).SaveDeliveryService(ctx, early), orders(w).SaveDeliveryService(ctx, theirs))
 	})
 	services := func() []order.Service {
-		return read(t, s, func(r *sqlstore.Tx) ([]order.Service, error) { return r.DeliveryServices(ctx, acme) })
+		return read(t, s, func(r *sqlstore.Tx) ([]order.Service, error) { return orders(r).DeliveryServices(ctx, acme) })
 	}
 	same(t, "services, oldest first", services(), []order.Service{early, late})
 	late.DisplayName, late.Limits = "renamed", order.Limits{}
-	write(t, s, func(w *sqlstore.Tx) error { return w.SaveDeliveryService(ctx, late) })
-	same(t, "a changed service", read(t, s, func(r *sqlstore.Tx) (order.Service, error) { return r.DeliveryService(ctx, acme, string(late.ID)) }), late)
+	write(t, s, func(w *sqlstore.Tx) error { return orders(w).SaveDeliveryService(ctx, late) })
+	same(t, "a changed service", read(t, s, func(r *sqlstore.Tx) (order.Service, error) {
+		return orders(r).DeliveryService(ctx, acme, string(late.ID))
+	}), late)
 	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.DeleteDeliveryService(ctx, zenith, string(late.ID)), w.DeleteDeliveryService(ctx, acme, string(early.ID)))
+		return errors.Join(orders(w).DeleteDeliveryService(ctx, zenith, string(late.ID)), orders(w).DeleteDeliveryService(ctx, acme, string(early.ID)))
 	})
 	same(t, "services after one was deleted", services(), []order.Service{late})
 
@@ -54,15 +60,17 @@ func testOrders(t *testing.T, s *sqlstore.Store) {
 	}
 	old := quote
 	old.ID, old.Expires = id[order.QuoteID]("old"), now.Add(-time.Minute)
-	write(t, s, func(w *sqlstore.Tx) error { return errors.Join(w.SaveQuote(ctx, quote), w.SaveQuote(ctx, old)) })
-	same(t, "a quote", read(t, s, func(r *sqlstore.Tx) (order.Quote, error) { return r.Quote(ctx, zenith, string(quote.ID)) }), quote)
+	write(t, s, func(w *sqlstore.Tx) error {
+		return errors.Join(orders(w).SaveQuote(ctx, quote), orders(w).SaveQuote(ctx, old))
+	})
+	same(t, "a quote", read(t, s, func(r *sqlstore.Tx) (order.Quote, error) { return orders(r).Quote(ctx, zenith, string(quote.ID)) }), quote)
 	count := func(limit int) int {
-		return read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountQuotes(ctx, zenith, now, limit) })
+		return read(t, s, func(r *sqlstore.Tx) (int, error) { return orders(r).CountQuotes(ctx, zenith, now, limit) })
 	}
 	same(t, "valid quotes", count(10), 1)
-	same(t, "valid quotes up to a limit", read(t, s, func(r *sqlstore.Tx) (int, error) { return r.CountQuotes(ctx, zenith, now.Add(-time.Hour), 1) }), 1)
+	same(t, "valid quotes up to a limit", read(t, s, func(r *sqlstore.Tx) (int, error) { return orders(r).CountQuotes(ctx, zenith, now.Add(-time.Hour), 1) }), 1)
 	write(t, s, func(w *sqlstore.Tx) error {
-		n, err := w.DeleteQuotes(ctx, now, 10)
+		n, err := orders(w).DeleteQuotes(ctx, now, 10)
 		same(t, "deleted quotes", n, 1)
 		return err
 	})
@@ -72,10 +80,10 @@ func testOrders(t *testing.T, s *sqlstore.Store) {
 		Service: late.ID, Quote: quote.ID, Price: &price, Pickup: order.Leg{Task: "p", State: lastmile.TaskActive}, Dropoff: order.Leg{Task: "d"},
 		Status: order.Active, Events: []order.Event{{Name: "created", At: now, Status: order.Unassigned}},
 	}
-	write(t, s, func(w *sqlstore.Tx) error { return w.SaveOrder(ctx, placed) })
+	write(t, s, func(w *sqlstore.Tx) error { return orders(w).SaveOrder(ctx, placed) })
 	for _, org := range []lastmile.OrganizationID{acme, zenith} {
 		for _, by := range []string{string(placed.ID), placed.ShortID} {
-			same(t, "an order", read(t, s, func(r *sqlstore.Tx) (order.Order, error) { return r.Order(ctx, org, by) }), placed)
+			same(t, "an order", read(t, s, func(r *sqlstore.Tx) (order.Order, error) { return orders(r).Order(ctx, org, by) }), placed)
 		}
 	}
 	in := lastmile.OrganizationContainer(acme)
@@ -83,11 +91,11 @@ func testOrders(t *testing.T, s *sqlstore.Store) {
 	dropoff.Recipient = nil
 	placed.Status, placed.Price = order.Cancelled, nil
 	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.SaveOrder(ctx, placed), w.SaveOrderTasks(ctx, placed, pickup, dropoff))
+		return errors.Join(orders(w).SaveOrder(ctx, placed), orders(w).SaveOrderTasks(ctx, placed, pickup, dropoff))
 	})
-	same(t, "a changed order", read(t, s, func(r *sqlstore.Tx) (order.Order, error) { return r.Order(ctx, acme, placed.ShortID) }), placed)
+	same(t, "a changed order", read(t, s, func(r *sqlstore.Tx) (order.Order, error) { return orders(r).Order(ctx, acme, placed.ShortID) }), placed)
 	kept := read(t, s, func(r *sqlstore.Tx) ([2]lastmile.Task, error) {
-		first, last, err := r.OrderTasks(ctx, placed)
+		first, last, err := orders(r).OrderTasks(ctx, placed)
 		return [2]lastmile.Task{first, last}, err
 	})
 	if kept[0].ID != pickup.ID || kept[1].ID != dropoff.ID || kept[0].Destination.ID != pickup.Destination.ID {
@@ -99,13 +107,19 @@ func testOrders(t *testing.T, s *sqlstore.Store) {
 		get  func(r *sqlstore.Tx) error
 		want lastmile.Code
 	}{
-		"another's service":      {func(r *sqlstore.Tx) error { _, err := r.DeliveryService(ctx, acme, string(theirs.ID)); return err }, lastmile.CodeOutsideScope},
-		"a deleted service":      {func(r *sqlstore.Tx) error { _, err := r.DeliveryService(ctx, acme, string(early.ID)); return err }, lastmile.CodeNotFound},
-		"another client's quote": {func(r *sqlstore.Tx) error { _, err := r.Quote(ctx, acme, string(quote.ID)); return err }, lastmile.CodeOutsideScope},
-		"a deleted quote":        {func(r *sqlstore.Tx) error { _, err := r.Quote(ctx, zenith, string(old.ID)); return err }, lastmile.CodeNotFound},
-		"another's order":        {func(r *sqlstore.Tx) error { _, err := r.Order(ctx, stranger, string(placed.ID)); return err }, lastmile.CodeOutsideScope},
-		"another's short id":     {func(r *sqlstore.Tx) error { _, err := r.Order(ctx, stranger, placed.ShortID); return err }, lastmile.CodeNotFound},
-		"an unknown order":       {func(r *sqlstore.Tx) error { _, err := r.Order(ctx, acme, "00000000"); return err }, lastmile.CodeNotFound},
+		"another's service": {func(r *sqlstore.Tx) error {
+			_, err := orders(r).DeliveryService(ctx, acme, string(theirs.ID))
+			return err
+		}, lastmile.CodeOutsideScope},
+		"a deleted service": {func(r *sqlstore.Tx) error {
+			_, err := orders(r).DeliveryService(ctx, acme, string(early.ID))
+			return err
+		}, lastmile.CodeNotFound},
+		"another client's quote": {func(r *sqlstore.Tx) error { _, err := orders(r).Quote(ctx, acme, string(quote.ID)); return err }, lastmile.CodeOutsideScope},
+		"a deleted quote":        {func(r *sqlstore.Tx) error { _, err := orders(r).Quote(ctx, zenith, string(old.ID)); return err }, lastmile.CodeNotFound},
+		"another's order":        {func(r *sqlstore.Tx) error { _, err := orders(r).Order(ctx, stranger, string(placed.ID)); return err }, lastmile.CodeOutsideScope},
+		"another's short id":     {func(r *sqlstore.Tx) error { _, err := orders(r).Order(ctx, stranger, placed.ShortID); return err }, lastmile.CodeNotFound},
+		"an unknown order":       {func(r *sqlstore.Tx) error { _, err := orders(r).Order(ctx, acme, "00000000"); return err }, lastmile.CodeNotFound},
 	} {
 		if err := s.Read(ctx, tt.get); err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,11 +1,10 @@
-package wire
+package driverapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"time"
+
+	"dray/internal/wire"
 
 	"dray/internal/lastmile"
 )
@@ -32,7 +31,7 @@ type SignedIn struct {
 	// Whether a password must be set before any other request.
 	MustSetPassword bool `json:"mustSetPassword"`
 	// Worker who signed in.
-	Worker Worker `json:"worker"`
+	Worker wire.Worker `json:"worker"`
 }
 
 // PasswordBody is the body of a request to set a password.
@@ -57,7 +56,7 @@ type AppSettings struct {
 	FailureReasons []string `json:"failureReasons" example:"[\"RECIPIENT_UNAVAILABLE\"]"`
 	// Location of the hub of the worker's team, or else of any hub, as longitude and latitude, where maps
 	// without stops open; null if there is none.
-	Home *LonLat `json:"home" example:"[-73.9857, 40.7484]"`
+	Home *wire.LonLat `json:"home" example:"[-73.9857, 40.7484]"`
 	// Version of the program.
 	Version string `json:"version" example:"v1.2.3"`
 }
@@ -65,8 +64,8 @@ type AppSettings struct {
 // NewAppSettings returns the settings of the app.
 func NewAppSettings(o lastmile.Organization, s lastmile.Settings, home *lastmile.Point, version string) AppSettings {
 	return AppSettings{
-		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes, Home: (*LonLat)(home),
-		FailureReasons: Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
+		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes, Home: (*wire.LonLat)(home),
+		FailureReasons: wire.Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
 	}
 }
 
@@ -75,7 +74,7 @@ type DutyBody struct {
 	// Whether the worker is on duty.
 	OnDuty *bool `json:"onDuty" required:"true"`
 	// Information about the worker's phone. If absent, the stored information does not change.
-	UserData *Device `json:"userData"`
+	UserData *wire.Device `json:"userData"`
 }
 
 // WorkList is the task list of a worker.
@@ -90,53 +89,29 @@ type WorkList struct {
 
 // WorkTask is a task as its worker sees it.
 type WorkTask struct {
-	TaskRecord
-	TaskLive
+	wire.TaskRecord
+	wire.TaskLive
 	// Unix time in milliseconds at which service is estimated to begin: the arrival, or completeAfter
 	// if that is later; null if unknown.
-	EstimatedServiceTime Millis `json:"estimatedServiceTime" nullable:"true" example:"1894024800000"`
+	EstimatedServiceTime wire.Millis `json:"estimatedServiceTime" nullable:"true" example:"1894024800000"`
 	// Seconds by which the worker is estimated to arrive before completeAfter; null if the worker will
 	// not be early.
-	EarlyTime *Seconds `json:"earlyTime" example:"null"`
+	EarlyTime *wire.Seconds `json:"earlyTime" example:"null"`
 }
 
 // NewWorkTask returns a task in the form its worker is shown.
 func NewWorkTask(t lastmile.Task) WorkTask {
 	begins := t.Estimates.ServiceStart(t.Window())
-	shown := WorkTask{TaskRecord: NewTaskRecord(t), TaskLive: NewTaskLive(t), EstimatedServiceTime: Millis(begins)}
+	shown := WorkTask{TaskRecord: wire.NewTaskRecord(t), TaskLive: wire.NewTaskLive(t), EstimatedServiceTime: wire.Millis(begins)}
 	if early := begins.Sub(t.Estimates.Arrival); early > 0 {
-		shown.EarlyTime = (*Seconds)(&early)
+		shown.EarlyTime = (*wire.Seconds)(&early)
 	}
 	return shown
 }
 
 // NewWorkList returns a list in its wire form.
 func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) WorkList {
-	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewWorkTask)}
-}
-
-// Modified returns when an encoded task was modified. It reads only the beginning of
-// the task, where that is.
-func Modified(task []byte) (time.Time, error) {
-	in := json.NewDecoder(bytes.NewReader(task))
-	if _, err := in.Token(); err != nil {
-		return time.Time{}, err
-	}
-	for {
-		name, err := in.Token()
-		if err != nil {
-			return time.Time{}, err
-		}
-		var value json.RawMessage
-		if name == "timeLastModified" {
-			var at Millis
-			err := in.Decode(&at)
-			return at.Time(), err
-		}
-		if err := in.Decode(&value); err != nil {
-			return time.Time{}, err
-		}
-	}
+	return WorkList{Version: version, ActiveTask: wire.OrNull(active), Tasks: wire.Each(tasks, NewWorkTask)}
 }
 
 // ListOutline is the summary of a list that is sent to a phone when the list has changed. It is
@@ -151,14 +126,14 @@ type ListOutline struct {
 // TaskOutline is a task in the summary of a list.
 type TaskOutline struct {
 	ID               lastmile.TaskID `json:"id"`
-	TimeLastModified Millis          `json:"timeLastModified"`
+	TimeLastModified wire.Millis     `json:"timeLastModified"`
 	Delayed          bool            `json:"delayed"` // whether the task has a delayTime
 }
 
 // NewListOutline returns the outline of a list.
 func NewListOutline(version int64, active lastmile.TaskID, tasks []lastmile.Task) ListOutline {
-	return ListOutline{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, func(t lastmile.Task) TaskOutline {
-		return TaskOutline{ID: t.ID, TimeLastModified: Millis(t.Modified), Delayed: t.Estimates.Delay != nil}
+	return ListOutline{Version: version, ActiveTask: wire.OrNull(active), Tasks: wire.Each(tasks, func(t lastmile.Task) TaskOutline {
+		return TaskOutline{ID: t.ID, TimeLastModified: wire.Millis(t.Modified), Delayed: t.Estimates.Delay != nil}
 	})}
 }
 
@@ -169,9 +144,9 @@ type ActionBody struct {
 	ActionID string `json:"actionId" required:"true"`
 	// Unix time in milliseconds at which the action happened, by the phone's clock; at most a week
 	// ago. Defaults to the current time.
-	Time Millis `json:"time"`
+	Time wire.Millis `json:"time"`
 	// Location of the worker at the time, as [longitude, latitude].
-	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	Location *wire.LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 }
 
 // Domain returns the action.
@@ -232,9 +207,9 @@ type PositionsBody struct {
 // PositionBody is a position of the worker at a time.
 type PositionBody struct {
 	// Location of the worker, as [longitude, latitude].
-	Location *LonLat `json:"location" required:"true" example:"[-73.9857, 40.7484]"`
+	Location *wire.LonLat `json:"location" required:"true" example:"[-73.9857, 40.7484]"`
 	// Unix time in milliseconds at which the worker was there, by the phone's clock.
-	Time Millis `json:"time" required:"true"`
+	Time wire.Millis `json:"time" required:"true"`
 	// Accuracy of the location, in meters.
 	Accuracy *float64 `json:"accuracy"`
 	// Speed in meters per second.
@@ -263,12 +238,6 @@ func (b PositionsBody) Domain() ([]lastmile.Position, error) {
 		}
 	}
 	return positions, nil
-}
-
-// Uploaded is an image that was uploaded.
-type Uploaded struct {
-	// ID of the upload, for signatureUploadId and photoUploadIds.
-	UploadID lastmile.UploadID `json:"uploadId" example:"U7jK3lZx9CvB5nMq2WsD8fRt"`
 }
 
 // AcceptedPositions is the result of reporting positions.

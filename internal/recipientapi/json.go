@@ -1,7 +1,9 @@
-package wire
+package recipientapi
 
 import (
 	"time"
+
+	"dray/internal/wire"
 
 	"dray/internal/lastmile"
 	"dray/internal/textmessage"
@@ -13,18 +15,18 @@ type TrackingPage struct {
 	Stage            trackingpage.Stage   `json:"stage"`
 	Organization     string               `json:"organization"`
 	Pickup           bool                 `json:"pickup"`
-	CompleteAfter    Millis               `json:"completeAfter"`        // null if there is none
-	CompleteBefore   Millis               `json:"completeBefore"`       // null if there is none
-	EstimatedArrival Millis               `json:"estimatedArrivalTime"` // null if unknown
-	DelayTime        *Seconds             `json:"delayTime"`            // null if not delayed
+	CompleteAfter    wire.Millis          `json:"completeAfter"`        // null if there is none
+	CompleteBefore   wire.Millis          `json:"completeBefore"`       // null if there is none
+	EstimatedArrival wire.Millis          `json:"estimatedArrivalTime"` // null if unknown
+	DelayTime        *wire.Seconds        `json:"delayTime"`            // null if not delayed
 	Worker           *TrackedWorker       `json:"worker"`               // null unless active
-	Route            *Route               `json:"route"`                // from the worker to the destination; null if there is no location
+	Route            *wire.Route          `json:"route"`                // from the worker to the destination; null if there is no location
 	Requirements     TrackingRequirements `json:"requirements"`
-	CompletionTime   Millis               `json:"completionTime"` // null until completed
+	CompletionTime   wire.Millis          `json:"completionTime"` // null until completed
 	Feedback         TrackingFeedback     `json:"feedback"`
 	Timezone         string               `json:"timezone"`
 	Language         string               `json:"language"`
-	Expires          Millis               `json:"expires"`       // null until completed
+	Expires          wire.Millis          `json:"expires"`       // null until completed
 	FailureReason    *string              `json:"failureReason"` // null unless failed for a known reason
 	Phone            *string              `json:"phone"`         // of the organization; null if there is none
 	Logo             bool                 `json:"logo"`          // whether the organization has a logo
@@ -36,19 +38,19 @@ type TrackingPage struct {
 type TrackedWorker struct {
 	Name         string               `json:"name"`
 	VehicleType  lastmile.VehicleType `json:"vehicleType"` // empty if on foot
-	Location     *LonLat              `json:"location"`    // null if unknown or outdated
-	LocationTime Millis               `json:"locationTime"`
-	Destination  *LonLat              `json:"destination"` // null if there is no location
+	Location     *wire.LonLat         `json:"location"`    // null if unknown or outdated
+	LocationTime wire.Millis          `json:"locationTime"`
+	Destination  *wire.LonLat         `json:"destination"` // null if there is no location
 }
 
 // TrackingSlot is a time that the recipient of a failed task may request.
 type TrackingSlot struct {
-	CompleteAfter  Millis `json:"completeAfter"`
-	CompleteBefore Millis `json:"completeBefore"`
+	CompleteAfter  wire.Millis `json:"completeAfter"`
+	CompleteBefore wire.Millis `json:"completeBefore"`
 }
 
 func newTrackingSlot(s trackingpage.Slot) TrackingSlot {
-	return TrackingSlot{CompleteAfter: Millis(s.After), CompleteBefore: Millis(s.Before)}
+	return TrackingSlot{CompleteAfter: wire.Millis(s.After), CompleteBefore: wire.Millis(s.Before)}
 }
 
 // TrackingRequirements is what the recipient will be asked to provide.
@@ -70,11 +72,11 @@ type TrackingFeedback struct {
 func NewTrackingPage(f trackingpage.Page, language string) TrackingPage {
 	shown := TrackingPage{
 		Stage: f.Stage, Organization: f.Organization, Pickup: f.Pickup,
-		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBefore), EstimatedArrival: Millis(f.Arrival),
+		CompleteAfter: wire.Millis(f.CompleteAfter), CompleteBefore: wire.Millis(f.CompleteBefore), EstimatedArrival: wire.Millis(f.Arrival),
 		Requirements:   TrackingRequirements{Signature: f.Requirements.Signature, Photo: f.Requirements.Photo, MinimumAge: f.Requirements.MinimumAge},
-		CompletionTime: Millis(f.CompletedAt), Feedback: TrackingFeedback{Allowed: f.CanRate, Given: f.Rated},
-		Timezone: f.Timezone, Language: language, Expires: Millis(f.Expires),
-		FailureReason: orNull(f.FailureReason), Phone: orNull(string(f.Phone)), Logo: f.Logo, NewTimes: []TrackingSlot{},
+		CompletionTime: wire.Millis(f.CompletedAt), Feedback: TrackingFeedback{Allowed: f.CanRate, Given: f.Rated},
+		Timezone: f.Timezone, Language: language, Expires: wire.Millis(f.Expires),
+		FailureReason: wire.OrNull(f.FailureReason), Phone: wire.OrNull(string(f.Phone)), Logo: f.Logo, NewTimes: []TrackingSlot{},
 	}
 	for _, s := range f.NewTimes {
 		shown.NewTimes = append(shown.NewTimes, newTrackingSlot(s))
@@ -83,10 +85,10 @@ func NewTrackingPage(f trackingpage.Page, language string) TrackingPage {
 		shown.RequestedTime = new(newTrackingSlot(*f.Requested))
 	}
 	if f.Delay > 0 {
-		shown.DelayTime = (*Seconds)(&f.Delay)
+		shown.DelayTime = (*wire.Seconds)(&f.Delay)
 	}
 	if f.WorkerName != "" {
-		shown.Worker = &TrackedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Destination)}
+		shown.Worker = &TrackedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*wire.LonLat)(f.Location), LocationTime: wire.Millis(f.LocatedAt), Destination: (*wire.LonLat)(f.Destination)}
 	}
 	return shown
 }
@@ -108,7 +110,7 @@ func (b FeedbackBody) Domain() (lastmile.Feedback, error) {
 // NewTimeBody is the body of a request in which the recipient of a failed task
 // requests another time.
 type NewTimeBody struct {
-	CompleteAfter *Millis `json:"completeAfter"`
+	CompleteAfter *wire.Millis `json:"completeAfter"`
 }
 
 // Domain returns when the requested time begins.

@@ -1,26 +1,17 @@
-package wire
+package orderapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
 	"time"
 
+	"dray/internal/wire"
+
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/order"
-)
-
-// The records of package order are stored as JSON of the domain: money is stored in
-// integers, unlike in the API. Package sqlstore uses these names for them because it
-// has as many imports as a package may have.
-type (
-	// StoredService is a delivery service.
-	StoredService = order.Service
-	// StoredQuote is a quote.
-	StoredQuote = order.Quote
-	// StoredOrder is an order.
-	StoredOrder = order.Order
 )
 
 // Money is an amount of money, or a percentage, as a JSON number with all decimals of
@@ -40,9 +31,9 @@ type DeliveryService struct {
 	// ID of the courier's organization.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Unix time in milliseconds at which the service was created.
-	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	TimeCreated wire.Millis `json:"timeCreated" example:"1767225600000"`
 	// Unix time in milliseconds at which the service was last modified.
-	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	TimeLastModified wire.Millis `json:"timeLastModified" example:"1767229200000"`
 	// Name of the service.
 	DisplayName string `json:"displayName" example:"Express"`
 	// Currency of the prices, by its ISO 4217 code.
@@ -54,11 +45,11 @@ type DeliveryService struct {
 	// When deliveries can be ready; empty for always.
 	Hours []WeekWindow `json:"hours"`
 	// Minutes from the order until the delivery can be ready.
-	LeadTime Minutes `json:"leadTime" example:"30"`
+	LeadTime wire.Minutes `json:"leadTime" example:"30"`
 	// Time of the day, as HH:MM, from which deliveries for the same day cannot be ordered any more; null if they can.
 	SameDayUntil *string `json:"sameDayUntil" example:"15:00"`
 	// Minutes from readyBy until a delivery is due if the client does not send dueBy.
-	DueIn Minutes `json:"dueIn" example:"240"`
+	DueIn wire.Minutes `json:"dueIn" example:"240"`
 	// Largest deliveries that the service accepts.
 	Limits ServiceLimits `json:"limits"`
 	// Rate plan: what deliveries cost.
@@ -136,10 +127,10 @@ type RateTier struct {
 // NewDeliveryService returns a delivery service in its wire form.
 func NewDeliveryService(s order.Service) DeliveryService {
 	return DeliveryService{
-		ID: s.ID, Organization: s.Organization, TimeCreated: Millis(s.Created), TimeLastModified: Millis(s.Modified),
-		DisplayName: s.DisplayName, Currency: s.Currency, Clients: orEmpty(s.Clients), Timezone: s.Timezone,
-		Hours: Each(s.Hours, newWeekWindow), LeadTime: Minutes(s.LeadTime), SameDayUntil: clockText(s.SameDayUntil), DueIn: Minutes(s.DueIn),
-		Limits: newServiceLimits(s.Limits), Rates: Each(s.Rates, func(r order.Rate) Rate { return newRate(s.Currency, r) }),
+		ID: s.ID, Organization: s.Organization, TimeCreated: wire.Millis(s.Created), TimeLastModified: wire.Millis(s.Modified),
+		DisplayName: s.DisplayName, Currency: s.Currency, Clients: wire.OrEmpty(s.Clients), Timezone: s.Timezone,
+		Hours: wire.Each(s.Hours, newWeekWindow), LeadTime: wire.Minutes(s.LeadTime), SameDayUntil: clockText(s.SameDayUntil), DueIn: wire.Minutes(s.DueIn),
+		Limits: newServiceLimits(s.Limits), Rates: wire.Each(s.Rates, func(r order.Rate) Rate { return newRate(s.Currency, r) }),
 	}
 }
 
@@ -147,12 +138,12 @@ func clockText(c *order.Clock) *string {
 	if c == nil {
 		return nil
 	}
-	return orNull(c.String())
+	return wire.OrNull(c.String())
 }
 
 func newWeekWindow(w order.Window) WeekWindow {
 	return WeekWindow{
-		Days: Each(w.Days, func(d time.Weekday) string { return strings.ToLower(d.String()) }),
+		Days: wire.Each(w.Days, func(d time.Weekday) string { return strings.ToLower(d.String()) }),
 		From: w.From.String(), To: w.To.String(),
 	}
 }
@@ -173,8 +164,8 @@ func newServiceLimits(l order.Limits) ServiceLimits {
 
 func newRate(c order.Currency, r order.Rate) Rate {
 	rate := Rate{
-		ID: r.ID, Name: r.Name, RatingType: r.Type, IsBaseRate: r.IsBase, Amount: Money(c.Text(r.Amount)), Unit: orNull(r.Unit), Free: r.Free,
-		Tiers: Each(r.Tiers, func(t order.Tier) RateTier { return RateTier{UpTo: t.UpTo, Amount: Money(c.Text(t.Amount))} }),
+		ID: r.ID, Name: r.Name, RatingType: r.Type, IsBaseRate: r.IsBase, Amount: Money(c.Text(r.Amount)), Unit: wire.OrNull(r.Unit), Free: r.Free,
+		Tiers: wire.Each(r.Tiers, func(t order.Tier) RateTier { return RateTier{UpTo: t.UpTo, Amount: Money(c.Text(t.Amount))} }),
 	}
 	if r.Unit == order.Percent {
 		rate.Amount = Money(r.Percentage())
@@ -201,9 +192,9 @@ type geoJSON struct {
 
 // MarshalJSON implements json.Marshaler.
 func (a Area) MarshalJSON() ([]byte, error) {
-	polygons := Each(a, func(rings [][]lastmile.Point) [][]LonLat {
-		return Each(rings, func(ring []lastmile.Point) []LonLat {
-			return Each(ring, func(p lastmile.Point) LonLat { return LonLat(p) })
+	polygons := wire.Each(a, func(rings [][]lastmile.Point) [][]wire.LonLat {
+		return wire.Each(rings, func(ring []lastmile.Point) []wire.LonLat {
+			return wire.Each(ring, func(p lastmile.Point) wire.LonLat { return wire.LonLat(p) })
 		})
 	})
 	if len(polygons) == 1 {
@@ -223,6 +214,9 @@ func (a *Area) UnmarshalJSON(data []byte) error {
 	}
 	if err := codec.DecodePart(data, &sent); err != nil {
 		return err
+	}
+	if bytes.Count(sent.Coordinates, []byte{','}) > 4*order.MaxAreaPoints { // before they are read, which may take long
+		return codec.Invalid("must have at most %d positions", order.MaxAreaPoints)
 	}
 	var polygons struct {
 		Coordinates [][][][]float64 `json:"coordinates"`
@@ -279,19 +273,19 @@ type DeliveryServiceBody struct {
 	// Currency of the prices, by its ISO 4217 code. A new currency needs new rates.
 	Currency *string `json:"currency" example:"USD"`
 	// Clients that the service is offered to, by their IDs or those of their organizations; empty or null for every client.
-	Clients Optional[[]lastmile.ClientID] `json:"clients" example:"[]"`
+	Clients wire.Optional[[]lastmile.ClientID] `json:"clients" example:"[]"`
 	// IANA time zone of hours, sameDayUntil and the windows of rates; null for that of the organization.
-	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
+	Timezone wire.Optional[string] `json:"timezone" example:"America/New_York"`
 	// When deliveries can be ready, at most 50 windows; empty or null for always.
-	Hours Optional[[]WeekWindowBody] `json:"hours"`
+	Hours wire.Optional[[]WeekWindowBody] `json:"hours"`
 	// Minutes from the order until the delivery can be ready; null for none.
-	LeadTime Optional[Minutes] `json:"leadTime" example:"30"`
+	LeadTime wire.Optional[wire.Minutes] `json:"leadTime" example:"30"`
 	// Time of the day, as HH:MM, from which deliveries for the same day cannot be ordered any more; null if they can.
-	SameDayUntil Optional[string] `json:"sameDayUntil" example:"15:00"`
+	SameDayUntil wire.Optional[string] `json:"sameDayUntil" example:"15:00"`
 	// Minutes from readyBy until a delivery is due if the client does not send dueBy; null for 240.
-	DueIn Optional[Minutes] `json:"dueIn" example:"240"`
+	DueIn wire.Optional[wire.Minutes] `json:"dueIn" example:"240"`
 	// Largest deliveries that the service accepts; null for no limits.
-	Limits Optional[ServiceLimitsBody] `json:"limits"`
+	Limits wire.Optional[ServiceLimitsBody] `json:"limits"`
 	// Rate plan: 1 to 30 rates, of which exactly one is the base rate.
 	Rates *[]RateBody `json:"rates"`
 }
@@ -355,7 +349,7 @@ type RateBody struct {
 	// What the rate charges for.
 	RatingType order.RatingType `json:"ratingType" required:"true" example:"distance"`
 	// Whether this is the base rate. A surcharge or minimum cannot be.
-	IsBaseRate Flag `json:"isBaseRate"`
+	IsBaseRate wire.Flag `json:"isBaseRate"`
 	// Amount per unit beyond the tiers; of a flat rate or surcharge, the amount; of a minimum, the least price; of a percentage, the percentage.
 	Amount *float64 `json:"amount" required:"true" example:"1.2"`
 	// What the amount is for. distance: km (the default) or mi; duration: minute (the default) or hour; weight: kg (the default) or lbs; quantity: piece; surcharge: percent, or none for a fixed amount.
@@ -383,7 +377,7 @@ func (b DeliveryServiceBody) Change() order.ServiceChange {
 		LeadTime: (*time.Duration)(sentValue(b.LeadTime)), SameDayUntil: sentValue(b.SameDayUntil), DueIn: (*time.Duration)(sentValue(b.DueIn)),
 	}
 	if b.Hours.Present {
-		hours := Each(b.Hours.Value, WeekWindowBody.draft)
+		hours := wire.Each(b.Hours.Value, WeekWindowBody.draft)
 		change.Hours = &hours
 	}
 	if b.Limits.Present {
@@ -391,7 +385,7 @@ func (b DeliveryServiceBody) Change() order.ServiceChange {
 		change.Limits = &limits
 	}
 	if b.Rates != nil {
-		rates := Each(*b.Rates, RateBody.draft)
+		rates := wire.Each(*b.Rates, RateBody.draft)
 		change.Rates = &rates
 	}
 	return change
@@ -399,7 +393,7 @@ func (b DeliveryServiceBody) Change() order.ServiceChange {
 
 // sentValue is the value of a field that was sent, null as the zero value; nil if it was
 // not.
-func sentValue[T any](o Optional[T]) *T {
+func sentValue[T any](o wire.Optional[T]) *T {
 	if !o.Present {
 		return nil
 	}
@@ -425,7 +419,7 @@ func (b ServiceLimitsBody) domain() order.Limits {
 func (b RateBody) draft() order.RateDraft {
 	draft := order.RateDraft{
 		Name: b.Name, Type: b.RatingType, IsBase: bool(b.IsBaseRate), Amount: b.Amount, Unit: b.Unit, Free: b.Free,
-		Tiers: Each(b.Tiers, func(t RateTierBody) order.TierDraft { return order.TierDraft(t) }),
+		Tiers: wire.Each(b.Tiers, func(t RateTierBody) order.TierDraft { return order.TierDraft(t) }),
 	}
 	if b.When != nil {
 		when := b.When.draft()
@@ -437,9 +431,9 @@ func (b RateBody) draft() order.RateDraft {
 // QuoteBody is a request for quotes.
 type QuoteBody struct {
 	// Unix time in milliseconds from which the delivery can be picked up.
-	ReadyBy Millis `json:"readyBy" required:"true" example:"1894021200000"`
+	ReadyBy wire.Millis `json:"readyBy" required:"true" example:"1894021200000"`
 	// Unix time in milliseconds before which the delivery must be dropped off; by default, what each service promises.
-	DueBy OptionalMillis `json:"dueBy" example:"1894028400000"`
+	DueBy wire.OptionalMillis `json:"dueBy" example:"1894028400000"`
 	// Number of pieces.
 	Quantity *int `json:"quantity" required:"true" example:"2"`
 	// Total weight.
@@ -452,18 +446,18 @@ type QuoteBody struct {
 
 // QuotePlace is a place in a request for quotes: a destination as when one is created, or the
 // fields of its address with an optional location.
-type QuotePlace struct{ DestinationBody }
+type QuotePlace struct{ wire.DestinationBody }
 
 // SchemaOf returns the body of a destination, for documentation.
 func (QuotePlace) SchemaOf() any { return QuotePlaceBody{} }
 
 // QuotePlaceBody is a place: a destination as when one is created, or the fields of its address.
 type QuotePlaceBody struct {
-	AddressBody
+	wire.AddressBody
 	// Address of the place, instead of its fields here.
-	Address *SentAddress `json:"address"`
+	Address *wire.SentAddress `json:"address"`
 	// Location of the place, as [longitude, latitude]. If it is sent, the address is not geocoded.
-	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	Location *wire.LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -471,11 +465,11 @@ func (p *QuotePlace) UnmarshalJSON(data []byte) error {
 	if data[0] != '{' {
 		return codec.Malformed("must be an address, not %s", codec.KindName(data[0]))
 	}
-	p.DestinationBody = DestinationBody{}
+	p.DestinationBody = wire.DestinationBody{}
 	if err := codec.DecodePart(data, &p.DestinationBody); err != nil || p.Address != nil {
 		return err
 	}
-	var address SentAddress
+	var address wire.SentAddress
 	if err := codec.DecodePart(data, &address); err != nil {
 		return err
 	}
@@ -520,7 +514,7 @@ type Quote struct {
 	// Name of the delivery service.
 	DisplayName string `json:"displayName" example:"Express"`
 	// Unix time in milliseconds before which the delivery would be dropped off.
-	DueBy Millis `json:"dueBy" example:"1894028400000"`
+	DueBy wire.Millis `json:"dueBy" example:"1894028400000"`
 	// Price: the sum of the breakdown.
 	EstimatedCost Money `json:"estimatedCost" example:"8.80"`
 	// Entries that add up to the price.
@@ -532,7 +526,7 @@ type Quote struct {
 	// Travel time from pickup to drop-off in seconds, by which duration rates were applied.
 	Duration int64 `json:"duration" example:"780"`
 	// Unix time in milliseconds until which an order at this price can be placed.
-	ValidUntil Millis `json:"validUntil" example:"1894019400000"`
+	ValidUntil wire.Millis `json:"validUntil" example:"1894019400000"`
 }
 
 // QuoteEntry is a part of a quoted price.
@@ -549,13 +543,13 @@ type QuoteEntry struct {
 
 // NewQuotes returns quotes in their wire form.
 func NewQuotes(quotes []order.Quote) []Quote {
-	return Each(quotes, func(q order.Quote) Quote {
+	return wire.Each(quotes, func(q order.Quote) Quote {
 		c := q.Price.Currency
 		return Quote{
-			ID: q.ID, RateID: q.Rate, Organization: q.Organization, DeliveryService: q.Service, DisplayName: q.DisplayName, DueBy: Millis(q.Job.DueBy),
+			ID: q.ID, RateID: q.Rate, Organization: q.Organization, DeliveryService: q.Service, DisplayName: q.DisplayName, DueBy: wire.Millis(q.Job.DueBy),
 			EstimatedCost:          Money(c.Text(q.Price.Total)),
-			EstimatedCostBreakdown: Each(q.Price.Entries, func(e order.Entry) QuoteEntry { return newQuoteEntry(c, e) }),
-			Currency:               c, Distance: q.Job.Distance, Duration: q.Job.Duration, ValidUntil: Millis(q.Expires),
+			EstimatedCostBreakdown: wire.Each(q.Price.Entries, func(e order.Entry) QuoteEntry { return newQuoteEntry(c, e) }),
+			Currency:               c, Distance: q.Job.Distance, Duration: q.Job.Duration, ValidUntil: wire.Millis(q.Expires),
 		}
 	})
 }
@@ -572,9 +566,9 @@ type Order struct {
 	// Short ID: eight hexadecimal digits. Both tasks have it as orderShortId.
 	ShortID string `json:"shortId" example:"8f2a61c4"`
 	// Unix time in milliseconds at which the order was placed.
-	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	TimeCreated wire.Millis `json:"timeCreated" example:"1767225600000"`
 	// Unix time in milliseconds at which the order was last modified.
-	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	TimeLastModified wire.Millis `json:"timeLastModified" example:"1767229200000"`
 	// How the order was placed: API.
 	Source string `json:"source" example:"API"`
 	// What happened to the order, oldest first: the first event and the last ones.
@@ -612,7 +606,7 @@ type OrderEvent struct {
 	// What happened.
 	Name string `json:"name" enum:"created,updated,assigned,unassigned,started,completed,failed,cancelled,rejected" example:"created"`
 	// Unix time in milliseconds of the event.
-	Time Millis `json:"time" example:"1767225600000"`
+	Time wire.Millis `json:"time" example:"1767225600000"`
 	// ID of the task that it happened to. Absent if it happened to the order as a whole.
 	TaskID lastmile.TaskID `json:"taskId,omitzero"`
 	// Status of the order after the event.
@@ -628,12 +622,12 @@ type PriceEntry struct {
 
 // OrderTask is a task of an order.
 type OrderTask struct {
-	TaskRecord
+	wire.TaskRecord
 	// Recipient of the task; empty if there is none.
-	Recipients []Recipient `json:"recipients"`
+	Recipients []wire.Recipient `json:"recipients"`
 	// Destination of the task.
 	Destination OrderDestination `json:"destination"`
-	TaskTimes
+	wire.TaskTimes
 	// Reserved; always empty.
 	CustomRequirements []any `json:"customRequirements" type:"object" example:"[]"`
 	// Reserved; always empty.
@@ -642,7 +636,7 @@ type OrderTask struct {
 
 // OrderDestination is the destination of a task of an order.
 type OrderDestination struct {
-	Destination
+	wire.Destination
 	// ID of the organization that ordered the delivery.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Whether the location was found by geocoding the address.
@@ -654,24 +648,24 @@ type OrderDestination struct {
 // NewOrder returns an order with its tasks in its wire form.
 func NewOrder(o order.Order, pickup, dropoff lastmile.Task) Order {
 	shown := Order{
-		ID: o.ID, ShortID: o.ShortID, TimeCreated: Millis(o.Created), TimeLastModified: Millis(o.Modified), Source: string(lastmile.ActorAPI),
-		Events: Each(o.Events, func(e order.Event) OrderEvent {
-			return OrderEvent{Name: e.Name, Time: Millis(e.At), TaskID: e.Task, Status: e.Status}
+		ID: o.ID, ShortID: o.ShortID, TimeCreated: wire.Millis(o.Created), TimeLastModified: wire.Millis(o.Modified), Source: string(lastmile.ActorAPI),
+		Events: wire.Each(o.Events, func(e order.Event) OrderEvent {
+			return OrderEvent{Name: e.Name, Time: wire.Millis(e.At), TaskID: e.Task, Status: e.Status}
 		}),
-		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: orNull(o.Service),
-		Status: o.Status, RejectionReason: orNull(o.Reason), ClientID: o.ClientID, CourierID: o.Courier, ClientName: o.ClientName,
+		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: wire.OrNull(o.Service),
+		Status: o.Status, RejectionReason: wire.OrNull(o.Reason), ClientID: o.ClientID, CourierID: o.Courier, ClientName: o.ClientName,
 	}
 	if p := o.Price; p != nil {
-		entries := Each(p.Entries, func(e order.Entry) PriceEntry { return PriceEntry{QuoteEntry: newQuoteEntry(p.Currency, e), ID: e.ID} })
+		entries := wire.Each(p.Entries, func(e order.Entry) PriceEntry { return PriceEntry{QuoteEntry: newQuoteEntry(p.Currency, e), ID: e.ID} })
 		shown.Price, shown.Currency, shown.PriceBreakdown = new(Money(p.Currency.Text(p.Total))), &p.Currency, &entries
 	}
 	return shown
 }
 
 func newOrderTask(client lastmile.OrganizationID, t lastmile.Task) OrderTask {
-	live := NewTaskLive(t)
+	live := wire.NewTaskLive(t)
 	return OrderTask{
-		TaskRecord: NewTaskRecord(t), Recipients: live.Recipients, TaskTimes: live.TaskTimes, CustomRequirements: []any{}, BulkTasks: []any{},
+		TaskRecord: wire.NewTaskRecord(t), Recipients: live.Recipients, TaskTimes: live.TaskTimes, CustomRequirements: []any{}, BulkTasks: []any{},
 		Destination: OrderDestination{Destination: live.Destination, Organization: client, WasGeocoded: !live.Destination.UseGPS, CreatedByLocation: live.Destination.UseGPS},
 	}
 }
@@ -679,9 +673,9 @@ func newOrderTask(client lastmile.OrganizationID, t lastmile.Task) OrderTask {
 // OrderBody is the body of a request to place an order.
 type OrderBody struct {
 	// Task of the pickup, as when a task is created. Its recipient is optional.
-	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	PickupTask *wire.TaskBody `json:"pickupTask" required:"true"`
 	// Task of the drop-off, as when a task is created. Its recipient is optional.
-	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+	DropoffTask *wire.TaskBody `json:"dropoffTask" required:"true"`
 	// ID of a quote or of a delivery service. Required if the courier has services for the client.
 	DeliveryServiceID *string `json:"deliveryServiceId" example:"Qt9LxW3mKc7VbN5zRs2HdP8f"`
 	// Price, if the courier has no services for the client.
@@ -700,7 +694,7 @@ type OrderBody struct {
 
 // Tasks returns the requested tasks, nil if they were not sent.
 func (b OrderBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
-	for field, task := range map[string]*TaskBody{"pickupTask": b.PickupTask, "dropoffTask": b.DropoffTask} {
+	for field, task := range map[string]*wire.TaskBody{"pickupTask": b.PickupTask, "dropoffTask": b.DropoffTask} {
 		if task != nil && (task.AutoAssign != nil || task.Container != nil) {
 			return nil, nil, lastmile.Invalid("%s.autoAssign and %s.container cannot be sent: the courier assigns the tasks of orders", field, field)
 		}
@@ -711,14 +705,14 @@ func (b OrderBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile
 // OrderTasksBody is the body of a request to update the tasks of an order.
 type OrderTasksBody struct {
 	// Changes of the pickup: destination, recipients, completeAfter, completeBefore, notes and requirements.
-	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	PickupTask *wire.TaskBody `json:"pickupTask" required:"true"`
 	// Changes of the drop-off: destination, recipients, completeAfter, completeBefore, notes and requirements.
-	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+	DropoffTask *wire.TaskBody `json:"dropoffTask" required:"true"`
 }
 
 // Tasks returns the requested changes, nil if they were not sent.
 func (b OrderTasksBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
-	draft := func(field string, b *TaskBody) *lastmile.TaskDraft {
+	draft := func(field string, b *wire.TaskBody) *lastmile.TaskDraft {
 		if b == nil || err != nil {
 			return nil
 		}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/account"
+	"dray/internal/accountapi"
 	"dray/internal/addressbook"
 	"dray/internal/api"
 	"dray/internal/dispatch"
@@ -57,6 +59,9 @@ type App struct {
 	Quotes        *ordering.Quotes
 	Orders        *ordering.Orders
 	Admins        *access.Admins
+	Accounts      *account.Accounts
+	Links         account.Links
+	Mails         *mailLoop
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Tasks
@@ -158,7 +163,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: accounts, Finder: db, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Countries: sms.Countries(), Log: log}
-	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	if err := a.addAccounts(newID, passwords); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
@@ -198,9 +205,10 @@ func (a *App) Handler() http.Handler {
 		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
 		Budget: a.budget, Trail: a.trail,
 	}
+	people := accountServer(a, settings)
 	public := &api.Server{
-		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		Settings: settings, People: people, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
@@ -214,6 +222,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
+	mux.Handle(accountapi.Base+"/", people.Handler())
 	mux.Handle(web.AssetBase, a.assets)
 	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
 	mux.Handle("/tiles.json", tiles)

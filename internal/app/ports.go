@@ -2,6 +2,7 @@ package app
 
 import (
 	"dray/internal/access"
+	"dray/internal/account"
 	"dray/internal/addressbook"
 	"dray/internal/blob"
 	"dray/internal/dispatch"
@@ -19,6 +20,7 @@ import (
 // every use case, which cannot be expressed as a type constraint.
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
+	_ account.Writer           = accountTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/accountapi"
 	"dray/internal/api"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
@@ -35,10 +36,10 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders := &orderapi.Server{}
+	orders, people := &orderapi.Server{}, &accountapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
-		More: api.Resources{Tags: orders.Tags(), Routes: orders.Routes()},
+		More: api.Resources{Tags: orders.Tags(), Routes: append(orders.Routes(), people.AdminRoutes()...)},
 	}
 }
 

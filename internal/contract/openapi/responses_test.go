@@ -195,6 +195,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.NewClient]():           {wire.NewClient{Client: sampleClient("pending", nil)}, wire.NewClient{Client: sampleClient("active", new("text")), APIKey: new("text")}},
 	reflect.TypeFor[wire.Invitation]():          {wire.Invitation{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Courier: sampleID, Status: "pending"}},
 	reflect.TypeFor[wire.Admin]():               samplesOf(wire.NewAdmin),
+	reflect.TypeFor[wire.AdminLink]():           {wire.AdminLink{Expires: wire.Millis(sampleTime), Sent: true}, wire.AdminLink{Link: new("https://x"), Expires: wire.Millis(sampleTime)}},
 	reflect.TypeFor[wire.Destination]():         samplesOf(wire.NewDestination),
 	reflect.TypeFor[wire.Recipient]():           samplesOf(wire.NewRecipient),
 	reflect.TypeFor[wire.Worker]():              samplesOf(wire.NewWorker),

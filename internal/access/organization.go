@@ -50,7 +50,7 @@ func (o *Organizations) create(ctx context.Context, w Writer, draft lastmile.Org
 	if err != nil {
 		return NewOrganization{}, err
 	}
-	key, record := o.newKey(org.ID, "first key", org.Created)
+	key, record := newKeyRecord(lastmile.KeyID(o.NewID()), org.ID, "first key", org.Created)
 	if err := w.SaveKey(ctx, record); err != nil {
 		return NewOrganization{}, err
 	}
@@ -145,63 +145,6 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 		return nil
 	})
 	return other, err
-}
-
-// CreateKey creates another API key and returns it. It is never shown again.
-func (o *Organizations) CreateKey(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
-	key, record := o.newKey(org, name, o.Now())
-	err := o.Store.Write(ctx, func(w Writer) error {
-		if _, err := w.Organization(ctx, org); err != nil {
-			return err
-		}
-		return w.SaveKey(ctx, record)
-	})
-	return key, record, err
-}
-
-// Keys returns the API keys of an organization.
-func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (keys []lastmile.APIKey, err error) {
-	err = o.Store.Read(ctx, func(r Reader) (err error) {
-		if _, err = r.Organization(ctx, org); err != nil {
-			return err
-		}
-		keys, err = r.Keys(ctx, org)
-		return err
-	})
-	return keys, err
-}
-
-// RevokeKey revokes a key. Revoking it again changes nothing. All nodes reject the
-// key within MaxKeyAge, and normally at once.
-func (o *Organizations) RevokeKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
-	return o.Store.Write(ctx, func(w Writer) error {
-		keys, err := w.Keys(ctx, org)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			if key.ID != id {
-				continue
-			}
-			if !key.Active() {
-				return nil
-			}
-			key.Revoked = o.Now()
-			if err := w.SaveKey(ctx, key); err != nil {
-				return err
-			}
-			return w.RaiseKeyGeneration(ctx)
-		}
-		return lastmile.NotFound("API key", string(id))
-	})
-}
-
-func (o *Organizations) newKey(org lastmile.OrganizationID, name string, now time.Time) (string, lastmile.APIKey) {
-	key := newKey(RandomSecret(keyRandom))
-	return key, lastmile.APIKey{
-		ID: lastmile.KeyID(o.NewID()), Organization: org, Name: name,
-		Hint: key[len(key)-4:], Hash: hashKey(key).String(), Created: now,
-	}
 }
 
 // CheckReplay returns a *lastmile.Replay if the principal's request was done

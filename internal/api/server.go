@@ -40,7 +40,7 @@ type Server struct {
 	Uploads       Images
 	Pages         *taskflow.Pages
 
-	Texts TextMessages
+	Vault edge.Vault // for replies that contain passwords
 	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
@@ -103,7 +103,6 @@ func (s *Server) routes() []edge.Route {
 		customFields{s}.templateRoutes(),
 		webhooks{s}.routes(),
 		eventStream{s}.routes(),
-		messages{s}.routes(),
 		uploads{s}.routes(),
 		s.More.Routes,
 		addresses{s}.routes(),

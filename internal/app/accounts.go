@@ -85,7 +85,7 @@ func (a *App) addAccounts(newID func() string, passwords *access.Passwords) erro
 // moreResources returns the resources of the public API that packages other than api
 // serve.
 func moreResources(a *App, people *accountapi.Server) api.Resources {
-	more := a.orderResources()
+	more := a.resources()
 	more.Routes = append(more.Routes, people.AdminRoutes()...)
 	return more
 }

@@ -31,6 +31,7 @@ import (
 	"dray/internal/ordering"
 	"dray/internal/rate"
 	"dray/internal/recipientapi"
+	"dray/internal/report"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -52,6 +53,7 @@ type App struct {
 	Now           func() time.Time
 	Store         *sqlstore.Store
 	Keys          *access.Keys
+	APIKeys       *access.APIKeys
 	Sessions      *access.Sessions
 	Organizations *access.Organizations
 	Clients       *ordering.Clients
@@ -87,6 +89,7 @@ type App struct {
 	Hub           *events.Hub
 	Events        *events.Log
 	Messages      *messaging.Messages
+	Reports       *report.Reports
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -158,6 +161,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	accounts := sqlstore.For[access.Reader, access.Writer](db)
 	a.Keys = &access.Keys{Store: accounts, Now: now}
+	a.APIKeys = &access.APIKeys{Store: sqlstore.For[access.KeyReader, access.KeyWriter](db), Now: now, NewID: newID}
 	a.Organizations = &access.Organizations{Store: accounts, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords()
 	texts, batches := &events.Wake{}, &events.Wake{}
@@ -190,6 +194,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
 	if a.assets, err = web.Built(); err != nil {
@@ -208,7 +213,7 @@ func (a *App) Handler() http.Handler {
 	people := accountServer(a, settings)
 	public := &api.Server{
 		Settings: settings, People: people, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
@@ -221,6 +226,9 @@ func (a *App) Handler() http.Handler {
 	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
+	dashboard := web.Dashboard(a.assets, tileapi.Origin(a.tiles))
+	mux.Handle("/dashboard", dashboard)
+	mux.Handle("/dashboard/", dashboard)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(accountapi.Base+"/", people.Handler())
 	mux.Handle(web.AssetBase, a.assets)

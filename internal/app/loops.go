@@ -17,6 +17,7 @@ const (
 	clockInterval      = time.Minute
 	purgeInterval      = 10 * time.Minute
 	accountInterval    = time.Minute // after which the streams of an expired session end
+	fillInterval       = time.Minute
 )
 
 // RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
@@ -38,6 +39,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, clockInterval, "check the clock", a.checkClock)
 	a.every(ctx, cmp.Or(a.Config.Poll, mapsInterval), "refresh maps", a.Maps.Refresh)
 	a.every(ctx, cmp.Or(a.Config.Poll, shareInterval), "compare maps", a.Maps.Compare)
+	a.every(ctx, cmp.Or(a.Config.Poll, fillInterval), "fill columns for search", a.Reports.Fill)
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })

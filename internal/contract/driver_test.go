@@ -142,6 +142,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("of concurrent guesses five are verified, and no invitation ends", func(t *testing.T) { testGuesses(t, acme, team) })
 		t.Run("a worker signs out, here and everywhere", func(t *testing.T) { testSignOut(t, acme, team) })
 		t.Run("a worker is invited again", func(t *testing.T) { testInviteAgain(t, acme, team) })
+		t.Run("an invitation is shown", func(t *testing.T) { testShownInvitation(t, acme, team) })
 		t.Run("a task is started, reached and completed once", func(t *testing.T) { testWork(t, acme, team) })
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
@@ -282,6 +283,31 @@ func testSignOut(t *testing.T, c *apptest.Client, team string) {
 	p.token, _ = begun["token"].(string)
 	c.Call(t, http.MethodDelete, "/workers/"+worker+"/sessions", nil).OK(t)
 	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+}
+
+// The password is in the response and nowhere else: no message is sent.
+func testShownInvitation(t *testing.T, c *apptest.Client, team string) {
+	const number = "+12125550333"
+	worker, p := hire(t, c, team, number)
+	before := len(c.Platform.Outbox(t, number))
+	shown := c.Must(t, http.MethodPost, "/workers/"+worker+"/invitation", map[string]any{})
+	password, _ := shown["password"].(string)
+	if link, _ := shown["link"].(string); shown["phone"] != number || !strings.HasSuffix(link, "/driver#/invitation/"+number+"/"+password) {
+		t.Errorf("shown %v", shown)
+	}
+	if expires, _ := shown["timeExpires"].(float64); expires < 1 {
+		t.Errorf("expires %v", shown["timeExpires"])
+	}
+	if got := len(c.Platform.Outbox(t, number)); got != before {
+		t.Errorf("%d messages were sent", got-before)
+	}
+	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).Rejected(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password}).OK(t)
+	listed := c.Call(t, http.MethodGet, "/workers/"+worker, nil).OK(t)
+	if strings.Contains(string(listed.Body), password) {
+		t.Error("the worker's record contains the password")
+	}
 }
 
 func testInviteAgain(t *testing.T, c *apptest.Client, team string) {

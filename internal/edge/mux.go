@@ -190,7 +190,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		if reply, err = rt.replay(r.Context(), c, before.Reply); err == nil {
 			w.Header().Set("Idempotent-Replayed", "true")
 			c.hold.force(int64(len(reply)))
-			return write(w, http.StatusOK, reply)
+			return write(w, r, http.StatusOK, reply)
 		}
 	}
 	switch {
@@ -205,7 +205,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
 			"organization", c.Who.Organization, "key", c.Who.Author())
 	}
-	return write(w, rt.status(), reply)
+	return write(w, r, rt.status(), reply)
 }
 
 // handle authorizes a request and makes the response, or writes it when it is a

@@ -423,7 +423,8 @@ var (
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, plan_place, no_service, origin`
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, plan_place, no_service, origin,
+		success, failure, distance, started, arrived, rating`
 	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
@@ -434,7 +435,8 @@ const (
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
 		pickup = excluded.pickup, route_plan = excluded.route_plan, plan_place = excluded.plan_place,
-		no_service = excluded.no_service,
+		no_service = excluded.no_service, success = excluded.success, failure = excluded.failure, distance = excluded.distance,
+		started = excluded.started, arrived = excluded.arrived, rating = excluded.rating,
 		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
@@ -462,7 +464,7 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 		recipient = (*string)(&task.Recipient.ID)
 	}
 	more, foreseen := task.AdditionalQuantities, stored(task)
-	return []any{
+	return append([]any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
@@ -471,7 +473,19 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, engine.Flag(task.Pickup),
 		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
-	}, nil
+	}, resultRow(store.ResultOf(task))...), nil
+}
+
+// resultRow is the result of a task as taskInsertion saves it; nulls for none.
+func resultRow(r *store.Result) []any {
+	if r == nil {
+		return []any{nil, nil, nil, nil, nil, nil}
+	}
+	var rating *int64
+	if r.Rating != 0 {
+		rating = new(int64(r.Rating))
+	}
+	return []any{engine.Flag(r.Success), r.Failure, float64(r.Distance), millis(r.Started), millis(r.Arrived), rating}
 }
 
 // stored returns the estimates that are stored with a task.

@@ -98,6 +98,10 @@ export class Chart implements Drawing {
     return this.touched ? { centre: unproject(this.centre), zoom: this.zoom } : undefined;
   }
 
+  middle(): Point {
+    return unproject(this.centre);
+  }
+
   look({ centre, zoom }: View) {
     [this.centre, this.zoom] = [project(centre), zoom];
     this.move();
@@ -178,6 +182,13 @@ export class Chart implements Drawing {
   };
 
   private choose(x: number, y: number) {
+    if (this.options.place) {
+      const scale = size(this.zoom);
+      this.touched = true; // the view stays where it is
+      const [dx, dy] = [(x - this.width / 2) / scale, (y - this.height / 2) / scale];
+      this.options.place(unproject([this.centre[0] + dx, this.centre[1] + dy]));
+      return;
+    }
     let best: Stop | undefined;
     let nearest = 26; // pixels, the size of a thumb
     for (const stop of this.scene.stops) {

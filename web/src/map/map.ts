@@ -206,6 +206,7 @@ export class MapView {
   private readonly key = (e: KeyboardEvent) => {
     if (this.options.still || e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === '0') this.fitAll();
+    else if (e.key === 'Enter' && this.options.place) this.options.place(this.drawing.middle());
     else if (e.key === 'PageDown' || e.key === 'PageUp') this.step(e.key === 'PageDown' ? 1 : -1);
     else return;
     e.preventDefault();

@@ -155,6 +155,11 @@ export class Street implements Drawing {
     return { centre: [lng, lat], zoom: this.map.getZoom() + levels };
   }
 
+  middle(): Point {
+    const { lng, lat } = this.map.getCenter().wrap();
+    return [lng, lat];
+  }
+
   look({ centre, zoom }: View) {
     this.touched = this.opened = true;
     this.map.jumpTo({ center: [...centre], zoom: zoom - levels });
@@ -342,7 +347,13 @@ export class Street implements Drawing {
     );
   }
 
-  private choose({ point: { x, y } }: MapMouseEvent) {
+  private choose({ point: { x, y }, lngLat }: MapMouseEvent) {
+    if (this.options.place) {
+      this.touched = true; // the view stays where it is
+      const { lng, lat } = lngLat.wrap();
+      this.options.place([lng, lat]);
+      return;
+    }
     let best: Stop | undefined;
     let nearest = reach;
     for (const stop of this.scene.stops) {

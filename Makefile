@@ -99,7 +99,7 @@ test-browser: build ## Test the pages of the built program in Chromium at the si
 screenshots: build ## Rewrite the images of the README from the pages of the built program
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 	mkdir -p docs/images
-	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
+	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_TOWN=1 DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
 
 .PHONY: go-test
 go-test:

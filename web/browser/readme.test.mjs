@@ -81,6 +81,7 @@ test('the tracking page shows a worker on the way', async () => {
   await page.goto(task.trackingURL);
   await page.locator('.steps[data-stage=active]').waitFor();
   await page.locator(`.map-frame[data-location="${longitude},${latitude}"]`).waitFor();
+  if (process.env.DRAY_TEST_TOWN) await page.locator('.map-frame[data-drawn=streets][data-line=roads]').waitFor();
   await picture(page, 'tracking-page');
   assert.deepEqual(faults, []);
   await context.close();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, phone, shot, signIn, work } from '../kit.mjs';
+import { api, browser, eventually, goOnDuty, hire, phone as anyPhone, shot, signIn, work } from '../kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -20,6 +20,10 @@ const places = [
   [-73.9702, 40.7511],
   [-73.971, 40.7601],
 ];
+
+// phone opens a page of few pixels: they are drawn without a graphics card.
+const phone = (chrome, options) =>
+  anyPhone(chrome, { deviceScaleFactor: 1, viewport: { width: 360, height: 640 }, ...options });
 
 let number = 12125556000;
 
@@ -42,21 +46,27 @@ async function route(locations) {
 const streets = (page) => page.locator('.map-frame[data-drawn=streets]').first();
 const plain = (page) => page.locator('.map-frame[data-drawn=plain]').first();
 
-// colors counts the colors of what the page shows of an element. A map has many.
-async function colors(page, locator) {
+// look returns how many colors the page shows of an element, and how light they are, from
+// 0 to 255.
+async function look(page, locator) {
   const image = await locator.screenshot({ animations: 'disabled' });
   const blank = await chrome.newPage();
-  const count = await blank.evaluate(async (base64) => {
+  const seen = await blank.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
     const picture = await createImageBitmap(new Blob([bytes]));
     const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
     context.drawImage(picture, 0, 0);
     const { data } = context.getImageData(0, 0, picture.width, picture.height);
-    return new Set(new Uint32Array(data.buffer)).size;
+    let light = 0;
+    for (let i = 0; i < data.length; i += 4) light += data[i + 1];
+    return { count: new Set(new Uint32Array(data.buffer)).size, light: (light * 4) / data.length };
   }, image.toString('base64'));
   await blank.close();
-  return count;
+  return seen;
 }
+
+// colors counts the colors of an element. A map has many.
+const colors = async (page, locator) => (await look(page, locator)).count;
 
 // tilesOf collects the tiles that a page loads.
 function tilesOf(page) {
@@ -85,7 +95,7 @@ const loaded = (page) =>
 
 test("the driver's map has streets and the way along roads, and works without signal", async () => {
   const { worker, tasks } = await route(places);
-  const { context, page, faults } = await phone(chrome, { geolocation: start, bypassCSP: false });
+  const { context, page, faults } = await phone(chrome, { geolocation: start });
   const tiles = tilesOf(page);
   await signIn(page, worker);
   await goOnDuty(page, worker);
@@ -194,6 +204,13 @@ test('a recipient sees the vehicle move along roads; a map that is lost is drawn
   assert.ok(tiles.size > 0);
   await eventually('drawn', async () => (await colors(page, streets(page))) > 100);
   await shot(page, '54-track-streets');
+
+  assert.ok((await look(page, streets(page))).light < 110, 'not dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await eventually('light', async () => {
+    const { count, light } = await look(page, streets(page));
+    return count > 100 && light > 170;
+  });
 
   const sizes = await loaded(page);
   const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);

@@ -203,7 +203,7 @@ const en = {
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
   showAll: 'Show everything',
-  mapLabel: 'Map of your stops. Use the list to reach them by keyboard.',
+  mapLabel: 'Map of your stops. Page Down goes to the next stop, 0 shows everything.',
   openTask: 'Open task',
   credits: 'Coasts and borders: Natural Earth',
   version: 'Dray {version} · app {app}',

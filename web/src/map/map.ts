@@ -134,7 +134,6 @@ export class MapView {
       this.host.prepend(inner); // below the drawing, until it is ready
       const street = new Street(inner, tiles, this.options, {
         ready: () => this.turn(false),
-        back: () => this.turn(false),
         lost: () => this.turn(true),
       });
       const view = this.drawing.moved();
@@ -193,7 +192,7 @@ export class MapView {
     const parsed = new DOMParser().parseFromString(linked, 'text/html').body;
     const parts = [...parsed.childNodes].map((node) => {
       const text = node.textContent ?? '';
-      if (!(node instanceof HTMLAnchorElement) || !/^https?:/.test(node.href)) return text;
+      if (this.options.still || !(node instanceof HTMLAnchorElement) || !/^https?:/.test(node.href)) return text;
       const link = Object.assign(document.createElement('a'), { href: node.href, textContent: text });
       link.target = '_blank';
       link.rel = 'noreferrer';

@@ -12,16 +12,21 @@ export interface TileSource {
   attribution: string;
 }
 
-let known: Promise<TileSource | null> | undefined;
+const freshFor = 3_600_000; // ms: another map may be imported while the page is open
+
+let known: { at: number; source: Promise<TileSource | null> } | undefined;
 
 // tileSource returns the tiles of this server; null if it has none, or there is no
 // connection.
 export function tileSource(): Promise<TileSource | null> {
-  known ??= load().catch(() => {
-    known = undefined; // ask again next time
-    return null;
-  });
-  return known;
+  if (!known || Date.now() - known.at > freshFor) {
+    const source = load().catch(() => {
+      known = undefined; // ask again next time
+      return null;
+    });
+    known = { at: Date.now(), source };
+  }
+  return known.source;
 }
 
 async function load(): Promise<TileSource | null> {

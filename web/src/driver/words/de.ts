@@ -200,7 +200,7 @@ const de: Words = {
   zoomIn: 'Vergrößern',
   zoomOut: 'Verkleinern',
   showAll: 'Alles zeigen',
-  mapLabel: 'Karte deiner Stopps. Mit der Tastatur nimm die Liste.',
+  mapLabel: 'Karte deiner Stopps. Bild ab geht zum nächsten Stopp, 0 zeigt alles.',
   openTask: 'Auftrag öffnen',
   credits: 'Küsten und Grenzen: Natural Earth',
   version: 'Dray {version} · App {app}',

@@ -197,7 +197,7 @@ const es: Words = {
   zoomIn: 'Acercar',
   zoomOut: 'Alejar',
   showAll: 'Ver todo',
-  mapLabel: 'Mapa de tus paradas. Con teclado, usa la lista.',
+  mapLabel: 'Mapa de tus paradas. Av Pág va a la siguiente parada, 0 lo muestra todo.',
   openTask: 'Abrir tarea',
   credits: 'Costas y fronteras: Natural Earth',
   version: 'Dray {version} · aplicación {app}',

@@ -201,7 +201,7 @@ const fr: Words = {
   zoomIn: 'Agrandir',
   zoomOut: 'Réduire',
   showAll: 'Tout afficher',
-  mapLabel: 'Carte de vos arrêts. Au clavier, utilisez la liste.',
+  mapLabel: 'Carte de vos arrêts. Page suiv. va à l’arrêt suivant, 0 affiche tout.',
   openTask: 'Ouvrir la tâche',
   credits: 'Côtes et frontières : Natural Earth',
   version: 'Dray {version} · application {app}',

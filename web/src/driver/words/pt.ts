@@ -198,7 +198,7 @@ const pt: Words = {
   zoomIn: 'Aproximar',
   zoomOut: 'Afastar',
   showAll: 'Mostrar tudo',
-  mapLabel: 'Mapa das suas paradas. Pelo teclado, use a lista.',
+  mapLabel: 'Mapa das suas paradas. Page Down vai para a próxima parada, 0 mostra tudo.',
   openTask: 'Abrir tarefa',
   credits: 'Costas e fronteiras: Natural Earth',
   version: 'Dray {version} · aplicação {app}',

@@ -37,9 +37,8 @@ const roomLeft = 0.8; // zoom levels that the view may be too far, before it com
 
 // Turns are what happens to the map later.
 export interface Turns {
-  ready: () => void; // everything is drawn
+  ready: () => void; // everything is drawn, also after the context was lost
   lost: () => void; // the graphics context is gone
-  back: () => void; // and has returned
 }
 
 type Features = Feature[];
@@ -61,6 +60,7 @@ export class Street implements Drawing {
   private miles: boolean | undefined;
   private touched = false;
   private opened = false;
+  private live = false; // the style is there
   private withCoasts = false;
   private coastsAsked = false;
 
@@ -90,18 +90,12 @@ export class Street implements Drawing {
     this.map.touchZoomRotate?.disableRotation();
     this.map.keyboard?.disableRotation();
     this.scheme.addEventListener('change', this.repaint);
-    this.map.once('load', () => {
-      this.update();
-      this.map.once('idle', turns.ready);
+    this.map.once('load', () => this.begin(turns.ready));
+    this.map.on('webglcontextlost', () => {
+      this.live = false;
+      turns.lost();
     });
-    this.map.on('webglcontextlost', turns.lost);
-    this.map.on('webglcontextrestored', () => {
-      this.map.once('style.load', () => this.update());
-      this.map.once('idle', () => {
-        this.update();
-        turns.back();
-      });
-    });
+    this.map.on('webglcontextrestored', () => this.map.once('idle', () => this.begin(turns.ready)));
     this.map.on('error', () => {}); // a tile that is missing is not the page's fault
     this.map.on('movestart', (e) => {
       if ((e as { originalEvent?: Event }).originalEvent) this.touched = true;
@@ -113,7 +107,17 @@ export class Street implements Drawing {
     this.map.on('click', (e) => this.choose(e));
   }
 
+  // begin draws the scene with a new style.
+  private begin(ready: () => void) {
+    this.live = true;
+    this.shown = undefined;
+    this.linesAt = 0;
+    this.update();
+    this.map.once('idle', ready);
+  }
+
   destroy() {
+    this.live = false;
     clearTimeout(this.linesDue);
     this.scheme.removeEventListener('change', this.repaint);
     this.map.remove();
@@ -125,8 +129,7 @@ export class Street implements Drawing {
     this.scene = scene;
     if (!this.opened) this.aim(false);
     else if (!this.touched) this.follow(before);
-    if (!this.map.style?._loaded) return; // update comes with the style
-    this.update();
+    if (this.live) this.update();
   }
 
   fitAll() {
@@ -233,7 +236,7 @@ export class Street implements Drawing {
     this.shown = this.directed = undefined;
     this.vehicle?.remove();
     this.vehicle = undefined;
-    this.update();
+    if (this.live) this.update();
   };
 
   // update passes the scene to the map.
@@ -304,7 +307,7 @@ export class Street implements Drawing {
   private setLines() {
     this.linesDue = undefined;
     this.linesAt = performance.now();
-    if (!this.map.style) return;
+    if (!this.live) return;
     const { trail = [], way, self } = this.scene;
     this.set('trail', strand(trail, {}));
     this.set('route', strand(line(this.scene), { roads: (way?.length ?? 0) > 1 }));
@@ -326,7 +329,10 @@ export class Street implements Drawing {
     this.coastsAsked = true;
     coasts().then(
       ({ land, borders }) => {
-        if (!this.map.style) return;
+        if (!this.live) {
+          this.coastsAsked = false;
+          return;
+        }
         const lines: Position[][] = borders.map((l) => l.map((p) => [...p]));
         this.set('world', [
           feature({}, { type: 'MultiPolygon', coordinates: land.map((p) => p.map((r) => r.map((q) => [...q]))) }),

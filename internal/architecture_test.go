@@ -104,7 +104,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
-	"report":      {may: []string{"lastmile", "store", "travel"}},
+	"report":      {may: []string{"lastmile", "rate", "store", "travel"}},
 	"settings":    {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},

@@ -84,6 +84,7 @@ test: check $(WEB) ## Run the checks, all tests on SQLite and a private PostgreS
 .PHONY: test-clients
 test-clients: build ## Test the built program with the published client libraries for Go and Node
 	cd clients/node && npm ci --no-audit --no-fund
+	go test -count=1 -run TestOtherReaders ./internal/tile
 	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
@@ -92,6 +93,7 @@ test-clients: build ## Test the built program with the published client librarie
 test-browser: build ## Test the pages of the built program in Chromium at the size of a phone
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
+	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test web/browser/town/*.test.mjs
 
 .PHONY: screenshots
 screenshots: build ## Rewrite the images of the README from the pages of the built program

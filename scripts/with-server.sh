@@ -4,7 +4,8 @@
 #
 #   scripts/with-server.sh CMD…
 #
-# The environment of CMD has DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG,
+# With DRAY_TEST_TOWN the server has the map of a generated town, and the organization is
+# that of the demonstration. The environment of CMD has DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG,
 # DRAY_TEST_DATA and DRAY_TEST_HOOK, the URL of a webhook receiver.
 set -euo pipefail
 
@@ -34,7 +35,6 @@ free_port() {
 
 port=$(free_port)
 hook=$(free_port)
-made=$("$dray" org create --data "$folder/data" --name "${DRAY_TEST_NAME:-Clients}" --country US --timezone America/New_York --json)
 field() { node -e 'let v = JSON.parse(process.argv[1]); for (const k of process.argv[2].split(".")) v = v[k]; console.log(v)' "$made" "$1"; }
 
 "$dray" webhook receiver --listen "127.0.0.1:$hook" --folder "$folder/receiver" >"$folder/receiver.log" 2>&1 &
@@ -43,7 +43,13 @@ until [[ -s $folder/receiver/ca.pem ]]; do
 	kill -0 "${pids[0]}"
 	sleep 0.05
 done
-"$dray" serve --data "$folder/data" --listen "127.0.0.1:$port" --admin-listen "" \
+if [[ -n ${DRAY_TEST_TOWN:-} ]]; then
+	command=(demo --workers 0)
+else
+	made=$("$dray" org create --data "$folder/data" --name "${DRAY_TEST_NAME:-Clients}" --country US --timezone America/New_York --json)
+	command=(serve)
+fi
+"$dray" "${command[@]}" --data "$folder/data" --listen "127.0.0.1:$port" --admin-listen "" \
 	--webhook-ca-file "$folder/receiver/ca.pem" --webhook-allow-cidr 127.0.0.1/32 >"$folder/server.log" 2>&1 &
 pids+=($!)
 until node -e 'fetch(process.argv[1]).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$port/readyz"; do
@@ -54,7 +60,12 @@ done
 DRAY_TEST_URL=http://127.0.0.1:$port
 DRAY_TEST_HOOK=https://127.0.0.1:$hook/
 DRAY_TEST_DATA=$folder/data
+if [[ -n ${DRAY_TEST_TOWN:-} ]]; then
+	made=$(<"$folder/data/demo.json")
+	DRAY_TEST_ORG=$(field organization)
+else
+	DRAY_TEST_ORG=$(field organization.id)
+fi
 DRAY_TEST_KEY=$(field apiKey)
-DRAY_TEST_ORG=$(field organization.id)
 export DRAY_TEST_URL DRAY_TEST_HOOK DRAY_TEST_DATA DRAY_TEST_KEY DRAY_TEST_ORG
 "$@"

@@ -7,13 +7,14 @@ import { deliver } from './build/deliver.ts';
 // handler in internal/web.
 const here = import.meta.dirname;
 const input = {
+  dashboard: resolve(here, 'dashboard.html'),
   driver: resolve(here, 'driver.html'),
   track: resolve(here, 'src/track/main.ts'),
   sw: resolve(here, 'src/driver/sw.ts'),
 };
 
 export default defineConfig({
-  plugins: [svelte(), deliver({ worker: 'driver/sw.js', page: 'driver.html' })],
+  plugins: [svelte(), deliver({ worker: 'driver/sw.js', page: 'driver.html', later: 'src/map/ondemand/street.ts' })],
   build: {
     outDir: resolve(here, '../internal/web/dist'),
     emptyOutDir: false, // deliver() does, and keeps the file that is committed
@@ -21,6 +22,7 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0, // the pages' policy allows no data: but in images
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1200, // MapLibre, which is loaded only when a map is shown
     rolldownOptions: {
       input,
       checks: { bundlerTimings: false }, // on a busy machine every build is slow
@@ -31,6 +33,8 @@ export default defineConfig({
   },
   server: {
     // For `npm run dev` alongside a server started with `make run`.
-    proxy: Object.fromEntries(['/driver/v1', '/t/', '/api'].map((path) => [path, 'http://127.0.0.1:8080'])),
+    proxy: Object.fromEntries(
+      ['/account', '/driver/v1', '/t/', '/tiles', '/api', '/healthz'].map((path) => [path, 'http://127.0.0.1:8080']),
+    ),
   },
 });

@@ -46,40 +46,61 @@ func (o *Organizations) Open(ctx context.Context, tx store.Transaction, draft la
 }
 
 func (o *Organizations) create(ctx context.Context, w Writer, draft lastmile.OrganizationDraft) (NewOrganization, error) {
-	now := o.Now()
-	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
+	org, secret, err := o.found(ctx, w, draft)
 	if err != nil {
 		return NewOrganization{}, err
 	}
-	key, record := newKeyRecord(lastmile.KeyID(o.NewID()), org.ID, "first key", now)
-	secret, sealed := o.newWebhookSecret(org.ID, now)
-	if err := w.SaveOrganization(ctx, org); err != nil {
-		return NewOrganization{}, err
-	}
+	key, record := newKeyRecord(lastmile.KeyID(o.NewID()), org.ID, "first key", org.Created)
 	if err := w.SaveKey(ctx, record); err != nil {
 		return NewOrganization{}, err
 	}
-	if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
-		return NewOrganization{}, err
-	}
 	if org.Email != "" {
-		err = o.saveOwner(ctx, w, org)
+		_, err = o.saveOwner(ctx, w, org, org.Name)
 	}
 	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
 }
 
-func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Organization) error {
+// Found creates an organization, without an API key, in a transaction that another
+// use case began. Its account owner has the name and the e-mail address of the draft.
+func (o *Organizations) Found(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft, owner string) (lastmile.Organization, lastmile.Admin, error) {
+	w, err := o.Store.Join(tx)
+	if err != nil {
+		return lastmile.Organization{}, lastmile.Admin{}, err
+	}
+	org, _, err := o.found(ctx, w, draft)
+	if err != nil {
+		return org, lastmile.Admin{}, err
+	}
+	admin, err := o.saveOwner(ctx, w, org, owner)
+	return org, admin, err
+}
+
+// found saves an organization and its webhook secret, which it returns.
+func (o *Organizations) found(ctx context.Context, w Writer, draft lastmile.OrganizationDraft) (lastmile.Organization, string, error) {
+	now := o.Now()
+	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
+	if err != nil {
+		return org, "", err
+	}
+	secret, sealed := o.newWebhookSecret(org.ID, now)
+	if err := w.SaveOrganization(ctx, org); err != nil {
+		return org, "", err
+	}
+	return org, secret, w.SaveWebhookSecret(ctx, sealed)
+}
+
+func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Organization, name string) (lastmile.Admin, error) {
 	kind := string(lastmile.AdminSuper)
 	owner, err := lastmile.NewAdmin(lastmile.AdminID(o.NewID()), org.ID,
-		lastmile.AdminChange{Name: &org.Name, Email: &org.Email, Type: &kind}, org.Created)
+		lastmile.AdminChange{Name: &name, Email: &org.Email, Type: &kind}, org.Created)
 	if err != nil {
-		return err
+		return owner, err
 	}
 	if err := checkEmailFree(ctx, w, owner.Email, ""); err != nil {
-		return err
+		return owner, err
 	}
 	owner.AccountOwner = true
-	return w.SaveAdmin(ctx, owner)
+	return owner, w.SaveAdmin(ctx, owner)
 }
 
 // List returns the organizations of the installation.

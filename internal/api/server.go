@@ -22,6 +22,8 @@ const Base = "/api/v2"
 type Server struct {
 	edge.Settings
 	Keys          *access.Keys
+	People        People
+	Roles         *access.Roles
 	Organizations *access.Organizations
 	Admins        *access.Admins
 	Book          *addressbook.Book
@@ -30,6 +32,7 @@ type Server struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Routes        *taskflow.Routes
 	Replanner     *dispatch.Replanner
 	Dispatches    *dispatch.Dispatches
 	Fields        *taskflow.Fields
@@ -38,10 +41,19 @@ type Server struct {
 	Uploads       Images
 	Pages         *taskflow.Pages
 
-	More Resources
+	Vault edge.Vault // for replies that contain passwords
+	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
+}
+
+// People authenticates administrators by the cookie of their session.
+type People interface {
+	// HasSession reports whether a request carries the cookie of a session.
+	HasSession(r *http.Request) bool
+	// Authenticate returns the administrator whose session a request has.
+	Authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error)
 }
 
 // Resources are those of the API that another package serves.
@@ -55,15 +67,20 @@ const maxStreams = 100
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit}
+	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit, Rules: s.Roles.Rules, Scope: s.Roles.Scope}
 	mux := edge.NewMux(s.Settings, Base, access, s.routes()...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux
 }
 
-// authenticate finds the organization whose API key a request carries.
+// authenticate finds the organization whose API key a request carries, or the
+// administrator who is signed in. A request with both is that of the key.
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
-	return s.Keys.Authenticate(ctx, edge.BasicKey(r.Header.Get("Authorization")))
+	header := r.Header.Get("Authorization")
+	if header == "" && s.People.HasSession(r) {
+		return s.People.Authenticate(ctx, r)
+	}
+	return s.Keys.Authenticate(ctx, edge.BasicKey(header))
 }
 
 // routes is the whole API, resource by resource.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/account"
+	"dray/internal/accountapi"
 	"dray/internal/addressbook"
 	"dray/internal/api"
 	"dray/internal/dispatch"
@@ -26,11 +29,13 @@ import (
 	"dray/internal/geo"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/recipientapi"
 	"dray/internal/report"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/tileapi"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
@@ -56,12 +61,16 @@ type App struct {
 	Quotes        *ordering.Quotes
 	Orders        *ordering.Orders
 	Admins        *access.Admins
+	Accounts      *account.Accounts
+	Links         account.Links
+	Mails         *mailLoop
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Tasks
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Routes        *taskflow.Routes
 	Fields        *taskflow.Fields
 	Work          *taskflow.Work
 	Pages         *taskflow.Pages
@@ -84,6 +93,7 @@ type App struct {
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
+	tiles    tileapi.Tiles
 	metrics  *metrics
 	server   *http.Server
 	admin    *http.Server
@@ -110,6 +120,10 @@ const ExitUnsynced = 74
 // Clock returns the current time in milliseconds, the precision of stored times.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// searchShare is on one of how many processors a node searches imported maps and prices
+// quotes, so that other requests never wait for these.
+const searchShare = 2
+
 // New opens the database and puts the platform together. Start begins to serve.
 // serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
@@ -128,7 +142,8 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	streets := &geo.Streets{Indexes: files.Streets}
+	shares := rate.NewShares(runtime.GOMAXPROCS(0) / searchShare)
+	streets := &geo.Streets{Indexes: files.Streets, Shares: shares}
 	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -137,6 +152,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a := &App{
 		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log), Maps: files,
 		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
+	}
+	if a.tiles, err = c.openTiles(files, now); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -149,7 +167,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: accounts, Finder: db, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Countries: sms.Countries(), Log: log}
-	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	if err := a.addAccounts(newID, passwords); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
@@ -159,7 +179,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Admission: tracking.NewAdmission(now), Routes: a.Replanner,
 	}
 	a.addTasks(newID, batches)
-	a.addOrders(newID)
+	a.addOrders(newID, shares)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
@@ -190,24 +210,32 @@ func (a *App) Handler() http.Handler {
 		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
 		Budget: a.budget, Trail: a.trail,
 	}
+	people := accountServer(a, settings)
 	public := &api.Server{
-		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, More: a.resources(), RateLimit: a.Config.RateLimit, Version: Version,
+		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
-	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}
+	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
-	driver := web.Driver(a.assets)
+	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
+	dashboard := web.Dashboard(a.assets, tileapi.Origin(a.tiles))
+	mux.Handle("/dashboard", dashboard)
+	mux.Handle("/dashboard/", dashboard)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
+	mux.Handle(accountapi.Base+"/", people.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log, sms.ShowNumber)))
+	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
+	mux.Handle("/tiles.json", tiles)
+	mux.Handle("/tiles/", tiles)
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, tileapi.Origin(a.tiles), a.Pages, a.Now, a.Log, sms.ShowNumber)))
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

@@ -35,9 +35,12 @@ type Config struct {
 	Maps           string // folder of imported maps; see MapFolder
 	Geocoders      list   // URLs of map services, the best first
 	Routers        list
+	Tiles          string // URL of tiles instead of those of imported maps; see openTiles
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
+	SMTP           string        // URL of the server that sends mails; it contains a password
+	MailFrom       string        // address that mails are from
 	Speed          float64       // of workers, compared with reality; above 1 in simulations
 	DispatchTime   time.Duration // that the optimizer may take for one dispatch
 
@@ -61,6 +64,7 @@ type Config struct {
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many
+	Demo           bool // it is a demonstration
 }
 
 // DefaultConfig returns the default settings.
@@ -89,9 +93,12 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	c.BindMaps(f)
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
+	f.StringVar(&c.Tiles, "tiles", c.Tiles, "`URL` of the base map in place of imported ones: a .pmtiles file, or vector tiles at https://…/{z}/{x}/{y}")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
 	f.DurationVar(&c.DispatchTime, "dispatch-time", c.DispatchTime, "maximum `time` for optimizing the routes of one dispatch")
 	c.SMS.bind(f)
+	f.StringVar(&c.SMTP, "smtp", c.SMTP, "`URL` of the server that sends invitations and password resets: smtp://user:password@host:port or smtps://…; without it, links are shown instead")
+	f.StringVar(&c.MailFrom, "mail-from", c.MailFrom, "`address` that mails are from, such as \"Dray <dray@example.com>\"")
 	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log `format`: json or text")
 }
@@ -156,7 +163,13 @@ func (c *Config) Check() error {
 	if _, err := c.routers(geo.Options{}); err != nil {
 		return err
 	}
+	if _, err := c.openTiles(nil, nil); err != nil {
+		return err
+	}
 	if err := c.SMS.check(); err != nil {
+		return err
+	}
+	if _, err := c.mailer(nil, nil); err != nil {
 		return err
 	}
 	if c.PublicURL != "" {

@@ -16,6 +16,7 @@ const (
 	saveKeyUseInterval = 30 * time.Second
 	clockInterval      = time.Minute
 	purgeInterval      = 10 * time.Minute
+	accountInterval    = time.Minute // after which the streams of an expired session end
 	fillInterval       = time.Minute
 )
 
@@ -43,8 +44,12 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.loops.Go(func() { a.Dispatching.Run(ctx) })
+	if a.Accounts.Mailer != nil {
+		a.loops.Go(func() { a.Mails.Run(ctx) })
+	}
 	a.loops.Go(func() { a.Replanning.Run(ctx) })
 	a.every(ctx, purging, "purge sessions", a.purgeSessions)
+	a.every(ctx, cmp.Or(a.Config.Purge, accountInterval), "end sessions of administrators", a.Accounts.Purge)
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
 	a.every(ctx, purging, "purge dispatches", a.purgeDispatches)

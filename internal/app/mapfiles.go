@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"io"
@@ -20,6 +22,7 @@ import (
 	"dray/internal/road"
 	"dray/internal/store/sqlstore"
 	"dray/internal/street"
+	"dray/internal/tile"
 )
 
 // How often a node checks for imported maps, and how often it saves which it has, for
@@ -48,15 +51,18 @@ func (c *Config) MapFolder() mapdata.Folder {
 		Products: []mapdata.Product{
 			{Name: roadProduct, Build: road.Build, Check: checked(road.Open), Accepts: isExtract, Empty: road.ErrNoRoads},
 			{Name: streetProduct, Build: street.Build, Check: checked(street.Open), Accepts: func(string) bool { return true }, Empty: street.ErrEmpty},
+			{Name: tileProduct, Build: tile.Build, Check: checked(tile.Open), Accepts: isExtract, Empty: tile.ErrEmpty},
 		},
 		Now: Clock,
 	}
 }
 
-// The products: what travel times come from, and what addresses are found with.
+// The products: what travel times come from, what addresses are found with, and what maps
+// show.
 const (
 	roadProduct   = "roads"
 	streetProduct = "streets"
+	tileProduct   = "tiles"
 )
 
 // isExtract reports whether a file is an extract of OpenStreetMap, or should be one
@@ -94,6 +100,7 @@ type Maps struct {
 	node    string // the node's name
 	roads   *mapdata.Live[road.Map]
 	streets *mapdata.Live[street.Index]
+	tiles   *mapdata.Live[tile.Map]
 
 	note    atomic.Pointer[string] // how the maps of other nodes differ
 	problem string                 // the last one that was logged
@@ -111,22 +118,42 @@ func newMaps(c Config, db *sqlstore.Store, log *slog.Logger, now func() time.Tim
 		log: log, db: db, now: now, node: host + " " + c.Listen,
 		roads:   mapdata.NewLive(folder, roadProduct, road.Open, (*road.Map).Verify),
 		streets: mapdata.NewLive(folder, streetProduct, street.Open, (*street.Index).Verify),
+		tiles:   mapdata.NewLive(folder, tileProduct, tile.Open, (*tile.Map).Verify),
 	}, nil
 }
 
 // Roads returns the roads of all maps.
-func (m *Maps) Roads() []*road.Map { return products(m.roads) }
+func (m *Maps) Roads() []*road.Map { return products(m.roads.All()) }
 
 // Streets returns the streets of all maps.
-func (m *Maps) Streets() []*street.Index { return products(m.streets) }
+func (m *Maps) Streets() []*street.Index { return products(m.streets.All()) }
+
+// Tiles returns the tiles of all maps, and what identifies this version of them.
+func (m *Maps) Tiles() ([]*tile.Map, string) {
+	all := m.tiles.All() // both of the same files: browsers keep tiles by their version
+	return products(all), version(all)
+}
+
+// matrices returns travel times on the roads of all maps, of which it keeps some.
+func (m *Maps) matrices(speed float64) *geo.Matrices {
+	return &geo.Matrices{TravelTimer: geo.Roads{Maps: m.Roads, Speed: speed}, Version: func() string { return version(m.roads.All()) }}
+}
+
+// version returns what identifies the files in use.
+func version[T any](all []mapdata.Loaded[T]) string {
+	sum := sha256.New()
+	for _, loaded := range all {
+		io.WriteString(sum, loaded.Checksum) //nolint:errcheck // it does not fail
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
+}
 
 // ways returns travel times on the roads of all maps, or by formula.
 func (m *Maps) ways(speed float64) *geo.Travel {
 	return &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
 }
 
-func products[T any](l *mapdata.Live[T]) []*T {
-	all := l.All()
+func products[T any](all []mapdata.Loaded[T]) []*T {
 	list := make([]*T, len(all))
 	for i, loaded := range all {
 		list[i] = loaded.Product
@@ -139,17 +166,18 @@ func products[T any](l *mapdata.Live[T]) []*T {
 func (m *Maps) open() {
 	roads, err := m.roads.Refresh()
 	streets, problem := m.streets.Refresh()
-	if roads || streets {
+	tiles, third := m.tiles.Refresh()
+	if roads || streets || tiles {
 		m.log.Info("the maps have changed", "maps", m.names())
 	}
-	m.report(errors.Join(err, problem))
+	m.report(errors.Join(err, problem, third))
 }
 
 // Refresh uses maps that were imported and drops those that were removed or are
 // damaged.
 func (m *Maps) Refresh(context.Context) error {
 	m.open()
-	if err := errors.Join(m.roads.Verify(), m.streets.Verify()); err != nil {
+	if err := errors.Join(m.roads.Verify(), m.streets.Verify(), m.tiles.Verify()); err != nil {
 		m.log.Error("a map is not used", "error", err)
 	}
 	return nil
@@ -172,6 +200,7 @@ func (m *Maps) names() map[string]string {
 	names := map[string]string{}
 	add(names, m.roads.All())
 	add(names, m.streets.All())
+	add(names, m.tiles.All())
 	return names
 }
 

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
 	"dray/internal/geo"
+	"dray/internal/tileapi"
 )
 
 // openMaps returns the geocoder and the source of travel times. Both ask the
@@ -30,7 +32,7 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, geo.Roads{Maps: files.Roads, Speed: c.Speed}, geo.Estimate{}), Failed: onError},
+		TravelTimer: &geo.Routers{Sources: append(routers, files.matrices(c.Speed), geo.Estimate{}), Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
 	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database
@@ -60,4 +62,18 @@ func (c *Config) routers(o geo.Options) (all []geo.TravelTimer, err error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// openTiles returns the tiles of maps: those of imported maps, or what is configured
+// instead.
+func (c *Config) openTiles(files *Maps, now func() time.Time) (tileapi.Tiles, error) {
+	if c.Tiles == "" {
+		return tileapi.NewImported(files.Tiles), nil
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	tiles, err := tileapi.Open(c.Tiles, client, now)
+	if err != nil {
+		return nil, fmt.Errorf("--tiles: %w", err)
+	}
+	return tiles, nil
 }

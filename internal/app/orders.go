@@ -7,6 +7,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/store/sqlorder"
@@ -32,14 +33,14 @@ type orderTx struct {
 func withOrders(t *sqlstore.Tx) orderTx { return orderTx{t, sqlorder.New(t.Conn())} }
 
 // addOrders sets up the use cases of couriers and their clients.
-func (a *App) addOrders(newID func() string) {
+func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	a.Clients = &ordering.Clients{
 		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withOrders), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
 	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withOrders), Now: a.Now, NewID: newID}
 	a.Quotes = &ordering.Quotes{
-		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, withOrders), Places: a.Book, Travel: a.Travel, Now: a.Now, NewID: newID,
+		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, withOrders), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}
 	a.Orders = &ordering.Orders{
 		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, withOrders), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"dray/internal/access"
+	"dray/internal/account"
 	"dray/internal/addressbook"
 	"dray/internal/blob"
 	"dray/internal/dispatch"
@@ -22,6 +23,8 @@ import (
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
 	_ access.KeyWriter         = (*sqlstore.Tx)(nil)
+	_ access.RoleReader        = roleTx{}
+	_ account.Writer           = accountTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)

@@ -42,12 +42,23 @@ func limit(message string) bool {
 	return false
 }
 
+func TestTinyNumbers(t *testing.T) {
+	for literal, want := range map[string]bool{
+		"5e-324": true, "-5E-324": true, "0.5e-0324": true, "1e-100": true, "1e-999999999": true,
+		"1e-99": false, "1e-00099": false, "-100": false, "1e100": false, "0": false, "1" + strings.Repeat("0", 64) + "e-100": false,
+	} {
+		if got := tiny([]byte(literal)); got != want {
+			t.Errorf("%s: got %t", literal, got)
+		}
+	}
+}
+
 func TestInRange(t *testing.T) {
 	tests := map[string]bool{
 		"0": true, "-0": true, "999999999999999": true, "1e15": true, "1e16": false, "9007199254740991.9": true,
 		"9007199254740992": true, "-9007199254740992": true, "9007199254740992.0": true, "900719925474099200e-2": true,
 		"9007199254740993": false, "-9007199254740992.5": false, "9007199254740992.00000000000000000000000000000001": false,
-		"1e-999999999": true, "1e999999999": false, "0e999999999": true, "123456789e9": false,
+		"1e-999999999": true, "5e-324": true, "-5e-324": true, "1e999999999": false, "0e999999999": true, "123456789e9": false,
 		"9007199254740992." + strings.Repeat("0", 100): false, // not worth the exact arithmetic
 	}
 	for literal, want := range tests {

@@ -69,6 +69,7 @@ func TestOrderContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		t.Run("an order is two linked tasks of the courier", func(t *testing.T) { testOrderPlaced(t, p) })
 		t.Run("a price is frozen when the order is placed", func(t *testing.T) { testOrderPrice(t, p) })
+		t.Run("a priced order stays the delivery that was priced", func(t *testing.T) { testOrderStaysPriced(t, p) })
 		t.Run("status and events follow the tasks", func(t *testing.T) { testOrderCarriedOut(t, p) })
 		t.Run("an order is changed until it is started", func(t *testing.T) { testOrderChanges(t, p) })
 		t.Run("an invalid order is rejected", func(t *testing.T) { testOrderRejects(t, p) })
@@ -195,6 +196,73 @@ func testOrderPrice(t *testing.T, p *apptest.Platform) {
 	preconditionFailed.check(t, m.shop.Call(t, "POST", "/taskOrders/"+fmt.Sprint(made["shortId"])+"/clone", nil), "service")
 	p.Advance(orders.QuoteLifetime)
 	preconditionFailed.check(t, m.shop.Call(t, "POST", "/taskOrders", `{`+bothTasks+`,"deliveryServiceId":"`+fmt.Sprint(q["id"])+`"}`), "expired")
+}
+
+// A client cannot order or make another delivery of what it pays for.
+func testOrderStaysPriced(t *testing.T, p *apptest.Platform) {
+	m := newTrade(t, p, "Stays")
+	service := id(t, m.courier, "/deliveryServices", `{"displayName":"Express","currency":"USD","dueIn":120,"rates":[`+flatRate+`]}`)
+	ready := p.Now().Add(4 * time.Hour).Truncate(time.Hour)
+	quote := fmt.Sprint(m.shop.Call(t, "POST", "/deliveryServices/quote", fmt.Sprintf(`{"readyBy":%d,"quantity":1,"weight":{"value":2,"units":"kg"},"pickup":{"city":"X","country":"US","location":[-73.98,40.75]},"dropoff":{"city":"X","country":"US","location":[-73.98,40.70]}}`, ready.UnixMilli())).OK(t).List(t)[0]["id"])
+	far := func(place string) string { return strings.Replace(place, "40.7", "40.8", 1) }
+	near := func(place string) string { return strings.Replace(place, "-73.98", "-73.985", 1) }
+	at := func(field string, after time.Duration) string {
+		return fmt.Sprintf(`"%s":%d`, field, ready.Add(after).UnixMilli())
+	}
+	const tolerance = orders.MaxDelayed
+	cases := []struct{ pickup, dropoff, rejected string }{
+		{at("completeAfter", tolerance), at("completeBefore", 2*time.Hour), ""},
+		{at("completeAfter", -tolerance), at("completeBefore", 2*time.Hour-time.Minute), ""},
+		{`"completeAfter":null`, at("completeBefore", 9*time.Hour), ""},
+		{near(pickupPlace), near(dropoffPlace), ""},
+		{at("completeAfter", tolerance+1e6), `"notes":"x"`, "pickupTask.completeAfter"},
+		{at("completeAfter", -tolerance-1e6), `"notes":"x"`, "pickupTask.completeAfter"},
+		{`"notes":"x"`, at("completeBefore", 2*time.Hour-time.Minute-1e6), "dropoffTask.completeBefore"},
+		{far(pickupPlace), `"notes":"x"`, "pickupTask.destination"},
+		{`"notes":"x"`, far(dropoffPlace), "dropoffTask.destination"},
+	}
+	body := func(pickup, dropoff string) string {
+		if !strings.Contains(pickup, "destination") {
+			pickup += "," + pickupPlace
+		}
+		if !strings.Contains(dropoff, "destination") {
+			dropoff += "," + dropoffPlace
+		}
+		return `"pickupTask":{` + pickup + `},"dropoffTask":{` + dropoff + `}`
+	}
+	for _, tt := range cases {
+		sent := m.shop.Call(t, "POST", "/taskOrders", `{"deliveryServiceId":"`+quote+`",`+body(tt.pickup, tt.dropoff)+`}`)
+		if tt.rejected != "" {
+			invalid.check(t, sent, tt.rejected, "priced", "quote")
+			continue
+		}
+		sent.OK(t)
+	}
+	for name, by := range map[string]string{"quote": quote, "service": service} {
+		made := m.shop.Must(t, "POST", "/taskOrders", `{"deliveryServiceId":"`+by+`",`+body(at("completeAfter", 0), at("completeBefore", 2*time.Hour))+`}`)
+		path := "/taskOrders/" + fmt.Sprint(made["shortId"])
+		for _, tt := range cases {
+			sent := m.shop.Call(t, "PUT", path, `{"pickupTask":{`+tt.pickup+`},"dropoffTask":{`+tt.dropoff+`}}`)
+			if tt.rejected != "" {
+				invalid.check(t, sent, tt.rejected, "priced")
+				continue
+			}
+			sent.OK(t)
+		}
+		for _, leg := range []string{"pickupTask", "dropoffTask"} {
+			task := "/tasks/" + fmt.Sprint(part(made, leg, "id"))
+			for field, sent := range map[string]string{"destination": near(far(pickupPlace)), "completeAfter": at("completeAfter", time.Hour), "completeBefore": at("completeBefore", 90*time.Minute), "quantity": `"quantity":5`} {
+				invalid.check(t, m.shop.Call(t, "PUT", task, `{`+sent+`}`), field, fmt.Sprint(made["shortId"]))
+			}
+			now := m.shop.Must(t, "GET", task, nil)
+			changed(t, name+": what was read", now, m.shop.Must(t, "PUT", task, string(encode(t, now))))
+			m.shop.Must(t, "PUT", task, `{"notes":"Back door","metadata":[{"name":"a","type":"string","value":"b"}]}`)
+		}
+		// The courier can, and what it has changed does not keep the client from changing the rest.
+		m.courier.Must(t, "PUT", path, `{"pickupTask":{`+far(pickupPlace)+`},"dropoffTask":{`+at("completeBefore", time.Hour)+`,`+far(dropoffPlace)+`}}`)
+		m.courier.Must(t, "PUT", "/tasks/"+fmt.Sprint(part(made, "pickupTask", "id")), `{`+at("completeAfter", -2*time.Hour)+`}`)
+		matches(t, m.shop.Must(t, "PUT", path, `{"pickupTask":{"notes":"Front door"},"dropoffTask":{"notes":"y"}}`)["price"], string(encode(t, made["price"])))
+	}
 }
 
 func testOrderCarriedOut(t *testing.T, p *apptest.Platform) {

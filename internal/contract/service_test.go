@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/app/apptest"
 	orders "dray/internal/order"
+	"dray/internal/ordering"
 )
 
 const flatRate = `{"name":"Base","ratingType":"flat","isBaseRate":true,"amount":4}`
@@ -113,6 +114,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 				"an area as a text":         {of(`,"limits":{"area":"Bronx"}`), malformed, []string{"limits.area", "GeoJSON"}},
 				"an area that is a point":   {of(`,"limits":{"area":{"type":"Point","coordinates":[1,2]}}`), invalid, []string{"limits.area", "Polygon", "Point"}},
 				"an area without positions": {of(`,"limits":{"area":{"type":"Polygon"}}`), invalid, []string{"limits.area", "polygon"}},
+				"an area of many numbers":   {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[` + strings.Repeat(`[5e-324,5e-324],`, 2*orders.MaxAreaPoints) + `[0,0]]]}}`), invalid, []string{"limits.area", "10000"}},
 				"an open ring":              {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}}`), invalid, []string{"limits.area", "ring 0", "begins"}},
 				"positions too deep":        {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[[0,0]]]]}}`), malformed, []string{"limits.area.coordinates"}},
 				"a latitude of 91":          {of(`,"limits":{"area":{"type":"Polygon","coordinates":[[[0,0],[1,91],[1,1],[0,0]]]}}`), invalid, []string{"limits.area", "latitude"}},
@@ -121,6 +123,23 @@ func TestDeliveryServiceContract(t *testing.T) {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, c.Call(t, "POST", "/deliveryServices", tt.body), tt.words...) })
 			}
 			matches(t, list(t, c, "/deliveryServices"), before)
+		})
+		t.Run("together they have at most so many rates and tiers", func(t *testing.T) {
+			full := p.Organization(t, "Tiers")
+			var tiers, rates []string
+			for i := range orders.MaxTiers {
+				tiers = append(tiers, fmt.Sprintf(`{"upTo":%d,"amount":1}`, i+1))
+			}
+			for range orders.MaxRates - 1 {
+				rates = append(rates, `{"name":"W","ratingType":"weight","amount":1,"tiers":[`+strings.Join(tiers, ",")+`]}`)
+			}
+			large := `"rates":[` + flatRate + `,` + strings.Join(rates, ",") + `]`
+			for range ordering.MaxRatesAndTiers / (1 + (orders.MaxRates-1)*(1+orders.MaxTiers)) {
+				full.Must(t, "POST", "/deliveryServices", `{"displayName":"S","currency":"USD",`+large+`}`)
+			}
+			invalid.check(t, full.Call(t, "POST", "/deliveryServices", `{"displayName":"S","currency":"USD",`+large+`}`), "rates", fmt.Sprint(ordering.MaxRatesAndTiers))
+			small := id(t, full, "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`)
+			invalid.check(t, full.Call(t, "PUT", "/deliveryServices/"+small, `{`+large+`}`), "rates")
 		})
 		t.Run("there are at most so many", func(t *testing.T) {
 			full := p.Organization(t, "Full")

@@ -100,7 +100,7 @@ func testFollow(t *testing.T, c *apptest.Client, team string) {
 	p.standsAt(t, -74.01, 40.7)
 	common := fmt.Sprintf(`"organization":"Acme","pickup":false,"completeAfter":%d,"completeBefore":%d,"estimatedArrivalTime":null,"delayTime":null,
 		"requirements":{"signature":true,"photo":true,"minimumAge":18},"timezone":"America/New_York","language":"en",
-		"failureReason":null,"phone":null,"logo":false,"newTimes":[],"requestedTime":null,`, after, before)
+		"route":null,"failureReason":null,"phone":null,"logo":false,"newTimes":[],"requestedTime":null,`, after, before)
 	open := common + `"completionTime":null,"feedback":{"allowed":false,"given":false},"expires":null,`
 	matches(t, state(t, at), `{"stage":"scheduled",`+open+`"worker":null}`)
 	c.Call(t, http.MethodPut, "/tasks/"+task, map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}}).OK(t)
@@ -116,6 +116,10 @@ func testFollow(t *testing.T, c *apptest.Client, team string) {
 			t.Errorf("estimatedArrivalTime is %v", got["estimatedArrivalTime"])
 		}
 		got["estimatedArrivalTime"] = nil
+		if way, shown := got["route"].(map[string]any); shown != (got["stage"] == "active") || shown && (way["source"] != "formula" || way["geometry"] != "_flwFnavbM?o}@") {
+			t.Errorf("the way is %v", got["route"])
+		}
+		got["route"] = nil
 		return got
 	}
 	matches(t, underway(), `{"stage":"active",`+open+on())

@@ -65,6 +65,9 @@ func (s *Server) routes() []edge.Route {
 			Describe("Returns the image as JPEG or PNG. Only uploads of the worker are accessible."),
 		edge.Get("/geocode", "Complete an address, or find the address at a location", s.geocode, edge.AddressParameters...).
 			Describe("With q, returns addresses that begin with the text, the best first; with location, the addresses there, the nearest first. Houses and streets are found where a map is imported, cities everywhere."),
+		edge.Get("/route", "Find the way along stops", s.route,
+			edge.Parameter{Name: "stops", Description: "2 to 50 locations of the form longitude,latitude, separated by semicolons", Example: "-73.9857,40.7484;-73.9772,40.7527", Required: true}).
+			Describe("Returns the fastest way of the worker's vehicle along the roads of imported maps, in the order of the stops, with its geometry. Between stops that no map covers, it is a straight line with an estimate by formula."),
 		edge.Post("/positions", "Report positions", s.reportPositions).
 			Describe("Implausible positions are ignored.").
 			Example(`{
@@ -141,8 +144,8 @@ func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]WorkTask, 
 }
 
 func (s *Server) settings(ctx context.Context, c *edge.Call) (AppSettings, error) {
-	org, settings, err := s.Fleet.Settings(ctx, c.Who)
-	return NewAppSettings(org, settings, s.Version), err
+	org, settings, home, err := s.Fleet.Settings(ctx, c.Who)
+	return NewAppSettings(org, settings, home, s.Version), err
 }
 
 // act performs one of the verbs that need no more than an action.

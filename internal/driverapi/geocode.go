@@ -8,6 +8,19 @@ import (
 	"dray/internal/wire"
 )
 
+func (s *Server) route(ctx context.Context, c *edge.Call) (wire.Route, error) {
+	stops, err := c.Points("stops")
+	if err != nil {
+		return wire.Route{}, err
+	}
+	worker, err := s.Fleet.Self(ctx, c.Who)
+	if err != nil {
+		return wire.Route{}, err
+	}
+	found, err := s.Routes.Find(ctx, c.Who, worker.TravelsBy(), stops)
+	return wire.NewRoute(found), err
+}
+
 func (s *Server) geocode(ctx context.Context, c *edge.Call) ([]wire.FoundAddress, error) {
 	text, at, near, limit, err := c.AddressSearch()
 	if err != nil {

@@ -32,6 +32,7 @@ type Server struct {
 	Work     *taskflow.Work
 	Tracking *tracking.Tracker
 	Uploads  *upload.Uploads
+	Routes   *taskflow.Routes
 
 	Version string // of the program, for the document
 	// Revoked returns a channel that is closed when sessions end.

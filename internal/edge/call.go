@@ -20,9 +20,13 @@ type Call struct {
 	Body  []byte
 	Query url.Values
 
-	hold hold
-	read int64 // bytes read from the database
+	hold   hold
+	read   int64       // bytes read from the database
+	header http.Header // of the response
 }
+
+// SetCookie adds a cookie to the response.
+func (c *Call) SetCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
 // Hold reserves memory for a response of so many bytes, until it has been sent.
 func (c *Call) Hold(bytes int) error {
@@ -133,6 +137,26 @@ func (c *Call) Point(name string) (*lastmile.Point, error) {
 		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, Clip(text))
 	}
 	return &at, nil
+}
+
+// Points is a query parameter with several locations of the form longitude,latitude,
+// separated by semicolons.
+func (c *Call) Points(name string) (all []lastmile.Point, err error) {
+	text := c.Query.Get(name)
+	if text == "" {
+		return nil, lastmile.Missing(name)
+	}
+	for pair := range strings.SplitSeq(strings.Trim(text, "; "), ";") {
+		lon, lat, _ := strings.Cut(strings.Trim(pair, "[] "), ",")
+		x, errX := strconv.ParseFloat(strings.TrimSpace(lon), 64)
+		y, errY := strconv.ParseFloat(strings.TrimSpace(lat), 64)
+		at, err := lastmile.NewPoint(x, y)
+		if errors.Join(errX, errY, err) != nil {
+			return nil, lastmile.Malformed("%s must be locations of the form longitude,latitude separated by semicolons, not %q", name, Clip(pair))
+		}
+		all = append(all, at)
+	}
+	return all, nil
 }
 
 // Time is a query parameter in Unix milliseconds; zero when it was not sent.

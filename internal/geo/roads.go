@@ -102,3 +102,39 @@ func inside(m *road.Map, all []lastmile.Point) (at []int, points []road.Point) {
 	}
 	return at, points
 }
+
+// Route returns the way along stops: on the roads of imported maps and, between stops that
+// no map covers, straight.
+func (r Roads) Route(ctx context.Context, by lastmile.VehicleType, stops []lastmile.Point) (whole travel.Route, err error) {
+	for i := 1; i < len(stops); i++ {
+		if err := ctx.Err(); err != nil {
+			return travel.Route{}, err
+		}
+		whole.Add(r.leg(by, stops[i-1], stops[i]))
+	}
+	whole.Thin(travel.MaxRoutePoints)
+	return whole, nil
+}
+
+// leg returns the way between two stops.
+func (r Roads) leg(by lastmile.VehicleType, from, to lastmile.Point) travel.Route {
+	profile, ok := roadProfiles[by]
+	for _, m := range r.Maps() {
+		_, ends := inside(m, []lastmile.Point{from, to})
+		if !ok || len(ends) < 2 {
+			continue
+		}
+		found, err := m.Route(profile, ends[0], ends[1])
+		if err != nil { // not covered, or damaged, which the next verification of the map reports
+			continue
+		}
+		leg := travel.Route{Duration: r.paced(found.Duration), Distance: lastmile.Meters(found.Meters), Line: make([]lastmile.Point, len(found.Line))}
+		for i, p := range found.Line {
+			leg.Line[i] = lastmile.Point(p)
+		}
+		return leg
+	}
+	leg := travel.Route{Line: []lastmile.Point{from, to}, ByFormula: true}
+	leg.Duration, leg.Distance = travel.Approximate(by, from, to)
+	return leg
+}

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/geo/gazetteer"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/street"
 )
 
@@ -17,6 +18,7 @@ const StreetsSource = "streets"
 // Streets finds addresses in the street indexes of imported maps, to the door.
 type Streets struct {
 	Indexes func() []*street.Index // those in use now
+	Shares  *rate.Shares           // of the processors; callers take turns
 }
 
 // maxStreetHits is how many hits of each index are compared.
@@ -35,7 +37,7 @@ func (s *Streets) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmil
 	if err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
-	found, err := searchStreets(indexes, ask.streetQuery())
+	found, err := s.search(ctx, indexes, ask.streetQuery())
 	if err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
@@ -86,9 +88,14 @@ func streetPoints(points []lastmile.Point) (all []street.Point) {
 	return all
 }
 
-// searchStreets searches all indexes. An index that cannot be read does not prevent
-// the others from being used.
-func searchStreets(indexes []*street.Index, q street.Query) (all []street.Hit, err error) {
+// search searches all indexes. An index that cannot be read does not prevent the others
+// from being used.
+func (s *Streets) search(ctx context.Context, indexes []*street.Index, q street.Query) (all []street.Hit, err error) {
+	end, err := s.Shares.Take(ctx, lastmile.CallerOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	for _, x := range indexes {
 		hits, failed := x.Search(q)
 		if failed != nil {
@@ -188,7 +195,7 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 	if err != nil {
 		return nil, err
 	}
-	found, err := searchStreets(s.Indexes(), street.Query{Line: q.Unparsed, Prefix: true, Limit: limit, Near: streetPoints(q.Near)})
+	found, err := s.search(ctx, s.Indexes(), street.Query{Line: q.Unparsed, Prefix: true, Limit: limit, Near: streetPoints(q.Near)})
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/osm/town"
+	"dray/internal/rate"
 	"dray/internal/street"
 )
 
@@ -198,4 +200,49 @@ type noPostalCodes struct{}
 
 func (noPostalCodes) PostalAreas(context.Context, string, string) ([]lastmile.PostalArea, bool, error) {
 	return nil, false, nil
+}
+
+// TestStreetsTakeTurns counts how many searches run while another caller has the only
+// turn, and how many of a caller that has one.
+func TestStreetsTakeTurns(t *testing.T) {
+	s, house := townStreets(t), aHouse(t)
+	if _, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "x"}, 1); err != nil { // reads what is embedded
+		t.Fatal(err)
+	}
+	for name, search := range map[string]func(ctx context.Context) error{
+		"suggest": func(ctx context.Context) error {
+			_, err := s.Suggest(ctx, lastmile.AddressQuery{Unparsed: house.Address.Street, Country: "US"}, 1)
+			return err
+		},
+		"geocode": func(ctx context.Context) error {
+			_, err := s.Geocode(ctx, lastmile.AddressQuery{Address: house.Address, Country: "US"})
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s.Shares = rate.NewShares(2)
+			end, err := s.Shares.Take(t.Context(), "greedy")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan string, 4)
+			for _, caller := range []string{"greedy", "greedy", "greedy", "modest"} {
+				go func() {
+					if err := search(lastmile.WithCaller(t.Context(), caller)); err != nil {
+						t.Error(err)
+					}
+					done <- caller
+				}()
+			}
+			synctest.Wait()
+			if len(done) != 1 || <-done != "modest" {
+				t.Errorf("%s: a caller that has a turn takes another, or others wait for it", name)
+			}
+			end()
+			synctest.Wait()
+			if len(done) != 3 {
+				t.Errorf("%s: %d of 3 searches have ended", name, len(done))
+			}
+		})
+	}
 }

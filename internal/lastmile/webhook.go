@@ -3,7 +3,6 @@ package lastmile
 import (
 	"math"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -239,70 +238,14 @@ const ThresholdInterval = 30 * time.Second
 // Started returns when the worker started the task; zero if not yet.
 func (t *Task) Started() time.Time { return t.Completion.TimeOf("start") }
 
-// Measurement is what the thresholds of webhooks are compared with.
-type Measurement struct {
-	ETA      *time.Duration
-	Distance *Meters // shortest distance from the destination
-	Delay    *time.Duration
-}
-
-// Measure returns the measurement of an active task, given the positions of its
-// worker since it was started.
-func (t *Task) Measure(positions []Point) Measurement {
-	s := Measurement{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
-	for _, p := range positions {
-		if d := p.Distance(t.Destination.Location); s.Distance == nil || d < *s.Distance {
-			s.Distance = &d
-		}
-	}
-	return s
-}
-
 // Covers reports whether the webhook is for a task: one that a connection placed with the
 // webhook's organization only if the webhook says so, unless it is of an order.
 func (h Webhook) Covers(t *Task) bool {
 	return t.Origin == "" || h.Organization != t.Organization || h.CanReceiveConnectionEvents || t.OrderShortID != ""
 }
 
-// ThresholdReached reports whether a measurement reaches the threshold of the
-// webhook, which defaults to zero.
-func (h Webhook) ThresholdReached(s Measurement) bool {
-	var threshold float64
-	Set(&threshold, h.Threshold)
-	switch h.Trigger {
-	case TriggerTaskEta:
-		return s.ETA != nil && s.ETA.Seconds() <= threshold
-	case TriggerTaskArrival:
-		return s.Distance != nil && float64(*s.Distance) <= threshold
-	case TriggerTaskDelayed:
-		return s.Delay != nil && s.Delay.Seconds() >= threshold
-	default:
-		return false
-	}
-}
-
-// ThresholdEvent returns the event of reaching the threshold of some webhooks.
-func (t *Task) ThresholdEvent(trigger Trigger, s Measurement, hooks []WebhookID, at time.Time) Event {
-	e := t.event(trigger, Actor{}, at)
-	e.Webhooks = slices.Clone(hooks)
-	switch trigger {
-	case TriggerTaskEta:
-		e.ETA = s.ETA
-	case TriggerTaskArrival:
-		e.Distance = s.Distance
-	default:
-		e.Delay = s.Delay
-	}
-	return e
-}
-
-// PredictedDelayEvent returns the event of a pending task that is expected to
-// be late.
-func (t *Task) PredictedDelayEvent(at time.Time) Event {
-	e := t.event(TriggerPredictedTaskDelay, Actor{}, at)
-	e.Delay = t.Estimates.Delay
-	return e
-}
+// Notice returns an event that happens by itself, without a caller.
+func (t *Task) Notice(trigger Trigger, at time.Time) Event { return t.event(trigger, Actor{}, at) }
 
 // DelayedEvent returns the event of a route plan that is late.
 func (p *RoutePlan) DelayedEvent(at time.Time) (Event, bool) {

@@ -3,6 +3,7 @@ package order
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"dray/internal/lastmile"
 )
@@ -48,6 +49,35 @@ func (a Area) check(field string) error {
 		return lastmile.Invalid("%s has %d positions; at most %d are allowed", field, points, MaxAreaPoints)
 	}
 	return nil
+}
+
+// minDegrees is the smallest coordinate that is not 0, less than a millimeter. Numbers
+// close to zero, such as 5e-324, take a hundred times as long to read as others.
+const minDegrees = 1e-9
+
+// plain returns the area without coordinates that are hardly different from 0.
+func (a Area) plain() Area {
+	if a == nil {
+		return nil
+	}
+	b := Area{}
+	for _, polygon := range a {
+		var rings [][]lastmile.Point
+		for _, ring := range polygon {
+			rings = append(rings, slices.Clone(ring))
+			for i := range ring {
+				p := &rings[len(rings)-1][i]
+				if math.Abs(p.Lon) < minDegrees {
+					p.Lon = 0
+				}
+				if math.Abs(p.Lat) < minDegrees {
+					p.Lat = 0
+				}
+			}
+		}
+		b = append(b, rings)
+	}
+	return b
 }
 
 // Contains reports whether a point is in the area. The edges of rings are.

@@ -92,17 +92,26 @@ func point(a Amount, n int) string {
 // scaled returns a decimal number times a power of ten, and whether that is an
 // integer.
 func scaled(value float64, power int) (n int64, exact bool) {
-	r := decimal(value)
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(value, 'f', -1, 64))
 	r.Mul(r, new(big.Rat).SetInt64(int64(math.Pow10(power))))
 	return r.Num().Int64(), r.IsInt()
 }
 
-// decimal returns a number as what was written: the shortest decimal number that
-// reads as the same value. It is between 0 and about a billion.
-func decimal(value float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(strconv.FormatFloat(value, 'f', -1, 64))
-	return r
+// perUnit is into how many parts a unit is divided: computing with exact fractions of
+// numbers such as 1e-300 would take long.
+const perUnit = 1_000_000_000_000
+
+// fractions returns how many parts a number of units, of at most MaxUnits, has. The
+// number is what was written: the shortest decimal number that reads as the same value.
+func fractions(value float64) int64 {
+	const zeros = "000000000000" // of perUnit
+	whole, part, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")
+	n, _ := strconv.ParseInt(whole+(part + zeros)[:len(zeros)], 10, 64)
+	return n
 }
+
+// decimal returns a number of units as a fraction.
+func decimal(value float64) *big.Rat { return big.NewRat(fractions(value), perUnit) }
 
 // rounded returns a number that is not negative as an integer, rounded half up.
 func rounded(r *big.Rat) *big.Int {

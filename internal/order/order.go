@@ -49,6 +49,7 @@ type Order struct {
 	Service           ServiceID // empty if the client has no services
 	Quote             QuoteID   // empty if the price is not that of a quote
 	Price             *Price    // frozen when the order was created; nil for none
+	Job               *Job      // what was priced; nil if the price was agreed
 	Pickup, Dropoff   Leg
 	Status            Status
 	Reason            string // why it was rejected
@@ -154,6 +155,32 @@ func (o *Order) CheckChange(what string) error {
 		return lastmile.Conflict("order %s is %s and cannot be %s; only orders that are not started can", o.ShortID, o.Status, what)
 	}
 	return nil
+}
+
+// CheckPriced rejects a change of its tasks that makes an order another delivery than the
+// one that was priced. What has not changed is not checked: the courier may have changed
+// it before.
+func (o *Order) CheckPriced(pickup, newPickup, dropoff, newDropoff lastmile.Task) error {
+	if o.Job == nil {
+		return nil
+	}
+	from, ready := o.Job.Pickup, time.Time{}
+	if at := newPickup.Destination.Location; at != pickup.Destination.Location {
+		from = at
+	}
+	if at := newPickup.CompleteAfter; !at.Equal(pickup.CompleteAfter) {
+		ready = at
+	}
+	to, due := o.Job.Dropoff, time.Time{}
+	if at := newDropoff.Destination.Location; at != dropoff.Destination.Location {
+		to = at
+	}
+	if at := newDropoff.CompleteBefore; !at.Equal(dropoff.CompleteBefore) {
+		due = at
+	}
+	return lastmile.FirstError(
+		lastmile.Within("pickupTask.", o.Job.CheckPickup(from, ready)),
+		lastmile.Within("dropoffTask.", o.Job.CheckDropoff(to, due)))
 }
 
 // Update records that the tasks of an order were changed.

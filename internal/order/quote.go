@@ -217,6 +217,41 @@ func (s *Service) NewQuote(id QuoteID, client lastmile.OrganizationID, j Job, no
 	}, true
 }
 
+// How far an order can be from the delivery that it was priced for.
+const (
+	MaxMoved   = 1_000         // meters: addresses are not always geocoded alike
+	MaxDelayed = QuoteLifetime // a client may order only at the end of that what is ready now
+	maxHurried = time.Minute   // times are rounded
+)
+
+// CheckPickup rejects a pickup of another delivery than the one that was priced. A zero
+// time is none.
+func (j Job) CheckPickup(at lastmile.Point, ready time.Time) error {
+	if !ready.IsZero() && ready.Sub(j.ReadyBy).Abs() > MaxDelayed {
+		return lastmile.Invalid("completeAfter must be within %.0f minutes of %s, for which the order is priced, not %s; request a new quote",
+			MaxDelayed.Minutes(), written(j.ReadyBy), written(ready))
+	}
+	return checkMoved(at, j.Pickup)
+}
+
+// CheckDropoff rejects a drop-off of another delivery than the one that was priced. It
+// may be due later, or at no time.
+func (j Job) CheckDropoff(at lastmile.Point, due time.Time) error {
+	if !due.IsZero() && j.DueBy.Sub(due) > maxHurried {
+		return lastmile.Invalid("completeBefore must not be earlier than %s, for which the order is priced, but is %s; request a new quote", written(j.DueBy), written(due))
+	}
+	return checkMoved(at, j.Dropoff)
+}
+
+func checkMoved(at, priced lastmile.Point) error {
+	if far := at.Distance(priced); far > MaxMoved {
+		return lastmile.Invalid("destination is %.1f km from where it is in the delivery that was priced; at most %d km are allowed; request a new quote", far/1000, MaxMoved/1000)
+	}
+	return nil
+}
+
+func written(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
 // CheckSize rejects a job that has more pieces than that of the quote, or is heavier.
 func (q *Quote) CheckSize(j Job) error {
 	switch quoted := q.Job; {

@@ -188,6 +188,9 @@ func (r *Rate) setAmounts(field string, d RateDraft, c Currency) (err error) {
 		if r.Free = *d.Free; !(r.Free >= 0 && r.Free <= MaxUnits) {
 			return lastmile.Invalid("%s.free must be between 0 and %d, not %v", field, MaxUnits, r.Free)
 		}
+		if fractions(r.Free) == 0 {
+			r.Free = 0
+		}
 	}
 	if len(d.Tiers) > MaxTiers {
 		return lastmile.Invalid("%s.tiers has %d entries; at most %d are allowed", field, len(d.Tiers), MaxTiers)
@@ -207,7 +210,7 @@ func (d TierDraft) tier(field string, last float64, c Currency) (Tier, error) {
 	switch {
 	case d.UpTo == nil:
 		return Tier{}, lastmile.Missing(field + ".upTo").Because("what follows the last tier costs the amount of the rate")
-	case !(*d.UpTo > last):
+	case !(*d.UpTo > last) || fractions(*d.UpTo) == 0:
 		return Tier{}, lastmile.Invalid("%s.upTo must be greater than %v, where the tier before ends, not %v", field, last, *d.UpTo)
 	case *d.UpTo > MaxUnits:
 		return Tier{}, lastmile.Invalid("%s.upTo must be at most %d, not %v", field, MaxUnits, *d.UpTo)
@@ -237,28 +240,29 @@ func (r Rate) Percentage() string { return point(r.Amount, percentDecimals) }
 // service.
 func (r Rate) applies(at time.Time) bool { return r.When == nil || r.When.contains(at) }
 
-// cost returns what a measured quantity costs: meters, seconds, kilograms or pieces.
+// cost returns what a measured quantity costs: meters, seconds, kilograms or pieces. It
+// counts in fractions of a unit that are integers, because reducing fractions is slow.
 func (r Rate) cost(measured *big.Rat) *big.Int {
-	left := new(big.Rat).Quo(measured, sizes[r.Unit])
-	left.Sub(left, decimal(r.Free))
-	sum, charged := new(big.Rat), new(big.Rat)
-	charge := func(n *big.Rat, each Amount) {
-		if n.Sign() > 0 {
-			sum.Add(sum, new(big.Rat).Mul(n, new(big.Rat).SetInt64(int64(each))))
-		}
-	}
-	for _, tier := range r.Tiers {
-		end := decimal(tier.UpTo)
-		if left.Cmp(end) < 0 {
-			end = left
-		}
-		charge(new(big.Rat).Sub(end, charged), tier.Amount)
-		if end.Cmp(charged) > 0 {
+	units := new(big.Rat).Quo(measured, sizes[r.Unit])
+	counted := func(units int64, by *big.Int) *big.Int { return new(big.Int).Mul(big.NewInt(units), by) }
+	left := counted(perUnit, units.Num())
+	left.Sub(left, counted(fractions(r.Free), units.Denom()))
+	sum, charged := new(big.Int), new(big.Int)
+	charge := func(end *big.Int, each Amount) {
+		if n := new(big.Int).Sub(end, charged); n.Sign() > 0 {
+			sum.Add(sum, n.Mul(n, big.NewInt(int64(each))))
 			charged = end
 		}
 	}
-	charge(new(big.Rat).Sub(left, charged), r.Amount)
-	return rounded(sum)
+	for _, tier := range r.Tiers {
+		end := counted(fractions(tier.UpTo), units.Denom())
+		if left.Cmp(end) <= 0 {
+			end = left
+		}
+		charge(end, tier.Amount)
+	}
+	charge(left, r.Amount)
+	return rounded(new(big.Rat).SetFrac(sum, counted(perUnit, units.Denom())))
 }
 
 // listed returns values for a message.

@@ -93,7 +93,10 @@ func (s *Service) Update(of lastmile.Organization, c ServiceChange, newID func()
 	if c.Clients != nil {
 		next.Clients = lastmile.Unique(*c.Clients)
 	}
-	lastmile.Set(&next.Limits, c.Limits)
+	if c.Limits != nil {
+		next.Limits = *c.Limits
+		next.Limits.Area = c.Limits.Area.plain()
+	}
 	if err := lastmile.FirstError(next.setCurrency(c), next.setTimes(of, c), next.checkLimits(), next.setRates(c, newID)); err != nil {
 		return err
 	}
@@ -260,6 +263,15 @@ func (s *Service) setRates(c ServiceChange, newID func() string) error {
 		return lastmile.Invalid("rates must have exactly one entry with isBaseRate true, not %d", base)
 	}
 	return nil
+}
+
+// RatesAndTiers returns how many rates and tiers the service has.
+func (s *Service) RatesAndTiers() int {
+	n := len(s.Rates)
+	for _, r := range s.Rates {
+		n += len(r.Tiers)
+	}
+	return n
 }
 
 // location returns the location of the service's time zone, which was checked.

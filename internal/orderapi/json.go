@@ -1,6 +1,7 @@
 package orderapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
@@ -213,6 +214,9 @@ func (a *Area) UnmarshalJSON(data []byte) error {
 	}
 	if err := codec.DecodePart(data, &sent); err != nil {
 		return err
+	}
+	if bytes.Count(sent.Coordinates, []byte{','}) > 4*order.MaxAreaPoints { // before they are read, which may take long
+		return codec.Invalid("must have at most %d positions", order.MaxAreaPoints)
 	}
 	var polygons struct {
 		Coordinates [][][][]float64 `json:"coordinates"`

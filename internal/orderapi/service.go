@@ -50,7 +50,7 @@ func (s services) routes() []edge.Route {
 			Example(`{"leadTime": 45}`),
 		edge.Delete("/deliveryServices/{id}", "Delete a delivery service", s.remove).
 			Describe("Quotes and orders keep their prices."),
-		edge.Create("/deliveryServices/quote", "Request quotes", s.quote, NewQuotes).WithQuery(clientParameter).Finds().
+		edge.Create("/deliveryServices/quote", "Request quotes", s.quote, NewQuotes).WithQuery(clientParameter).Finds().Lists().
 			Describe("Returns a quote of each service that is compatible with the delivery: offered to the client, available at readyBy, and within its limits. The ID of a quote is accepted as deliveryServiceId of an order until validUntil.").
 			Example(`{
 				"readyBy": 1894021200000,

@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -95,7 +96,7 @@ func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (
 // asClient returns the caller as the client that an order is of: a courier may act for
 // its clients.
 func asClient(who lastmile.Principal, client store.Client) lastmile.Principal {
-	return lastmile.Principal{Organization: client.Organization, Key: who.Key}
+	return lastmile.Principal{Organization: client.Organization, Key: who.Key, Admin: who.Admin}
 }
 
 // prepare prepares a task of an order for its courier.
@@ -113,9 +114,15 @@ func (os *Orders) prepare(ctx context.Context, caller lastmile.Principal, field 
 
 // place creates an order and its tasks.
 func (os *Orders) place(ctx context.Context, w OrderWriter, who, caller lastmile.Principal, t terms, first, last PreparedTask) (Placed, error) {
+	// The client may have been deleted meanwhile; if the two are connected the other way
+	// around, creating the tasks does not notice.
+	client, err := FindClient(ctx, w, t.client.Courier, string(t.client.ID))
+	if err = cmp.Or(err, inactive(client)); err != nil {
+		return Placed{}, err
+	}
 	made := order.Order{
 		ID: order.ID(os.NewID()), ShortID: os.NewShortID(), Courier: t.client.Courier, Client: t.client.Organization,
-		ClientID: t.client.ID, ClientName: t.client.Name, Price: t.price,
+		ClientID: t.client.ID, ClientName: t.client.Name, Price: t.price, Job: t.job,
 	}
 	switch {
 	case t.quote != nil:
@@ -178,7 +185,7 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 	if err != nil {
 		return placed, err
 	}
-	caller := lastmile.Principal{Organization: before.Client, Key: who.Key}
+	caller := lastmile.Principal{Organization: before.Client, Key: who.Key, Admin: who.Admin}
 	first, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Pickup))
 	if err != nil {
 		return placed, lastmile.Within("pickupTask.", err)
@@ -195,6 +202,10 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 		if err != nil {
 			return err
 		}
+		tasks, err := w.TasksOf(ctx, found.Courier, []lastmile.TaskID{found.Pickup.Task, found.Dropoff.Task})
+		if err != nil {
+			return err
+		}
 		pickup, err := os.Tasks.Amend(ctx, w, caller, found.Pickup.Task, first)
 		if err != nil {
 			return lastmile.Within("pickupTask.", err)
@@ -202,6 +213,11 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 		dropoff, err := os.Tasks.Amend(ctx, w, caller, found.Dropoff.Task, last)
 		if err != nil {
 			return lastmile.Within("dropoffTask.", err)
+		}
+		if who.Organization == found.Client {
+			if err := found.CheckPriced(tasks[0], pickup, tasks[1], dropoff); err != nil {
+				return err
+			}
 		}
 		// The events of the tasks may have changed the order.
 		if found, err = w.Order(ctx, who.Organization, id); err != nil {

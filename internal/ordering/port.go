@@ -77,6 +77,9 @@ type ServiceStore = store.Transactor[ServiceReader, ServiceWriter]
 // QuoteReader is what Quotes reads in a transaction.
 type QuoteReader interface {
 	ClientReader
+	// CountQuotes returns how many quotes of a client expire after a time, up to
+	// limit.
+	CountQuotes(ctx context.Context, client lastmile.OrganizationID, after time.Time, limit int) (int, error)
 	// DeliveryServices lists the delivery services of a courier, oldest first.
 	DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]order.Service, error)
 }
@@ -85,9 +88,6 @@ type QuoteReader interface {
 type QuoteWriter interface {
 	QuoteReader
 	store.Receipts
-	// CountQuotes returns how many quotes of a client expire after a time, up to
-	// limit.
-	CountQuotes(ctx context.Context, client lastmile.OrganizationID, after time.Time, limit int) (int, error)
 	// SaveQuote saves a new quote.
 	SaveQuote(ctx context.Context, q order.Quote) error
 }

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/order"
+	"dray/internal/rate"
 	"dray/internal/store"
 	"dray/internal/travel"
 )
@@ -18,6 +19,7 @@ type Quotes struct {
 	Store  QuoteStore
 	Places Places
 	Travel Travel
+	Shares *rate.Shares // of the processors; callers take turns
 	Now    func() time.Time
 	NewID  func() string
 }
@@ -66,23 +68,11 @@ func (qs *Quotes) Request(ctx context.Context, who lastmile.Principal, q QuoteRe
 			return nil, err
 		}
 	}
-	quotes := make([]order.Quote, 0, len(offered))
-	for _, service := range offered {
-		if quote, ok := service.NewQuote(order.QuoteID(qs.NewID()), client, job, now); ok {
-			quotes = append(quotes, quote)
-		}
+	quotes, err := qs.quote(ctx, client, offered, job, now)
+	if err != nil {
+		return nil, err
 	}
 	return store.Idempotent(ctx, qs.Store, who, func(w QuoteWriter) ([]order.Quote, error) {
-		valid, err := w.CountQuotes(ctx, client, now, order.MaxQuotes)
-		if err != nil {
-			return nil, err
-		}
-		if valid+len(quotes) > order.MaxQuotes {
-			return nil, &lastmile.Error{
-				Code: lastmile.CodeTooMany, RetryAfter: time.Minute,
-				Message: "Too many quotes of the client are still valid: order one of them, or wait until they expire.",
-			}
-		}
 		for _, quote := range quotes {
 			if err := w.SaveQuote(ctx, quote); err != nil {
 				return nil, err
@@ -90,6 +80,22 @@ func (qs *Quotes) Request(ctx context.Context, who lastmile.Principal, q QuoteRe
 		}
 		return quotes, nil
 	})
+}
+
+// quote prices a delivery by services.
+func (qs *Quotes) quote(ctx context.Context, client lastmile.OrganizationID, offered []order.Service, job order.Job, now time.Time) ([]order.Quote, error) {
+	end, err := qs.Shares.Take(ctx, lastmile.CallerOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	quotes := make([]order.Quote, 0, len(offered))
+	for _, service := range offered {
+		if quote, ok := service.NewQuote(order.QuoteID(qs.NewID()), client, job, now); ok {
+			quotes = append(quotes, quote)
+		}
+	}
+	return quotes, nil
 }
 
 // measure sets the length of the trip.
@@ -108,6 +114,11 @@ func (qs *Quotes) measure(ctx context.Context, job *order.Job) error {
 // offered returns the organization of the client and the services, of all its couriers,
 // that are compatible with a delivery apart from the length of the trip.
 func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named string, job order.Job, now time.Time) (client lastmile.OrganizationID, offered []order.Service, err error) {
+	end, err := qs.Shares.Take(ctx, lastmile.CallerOf(ctx))
+	if err != nil {
+		return "", nil, err
+	}
+	defer end()
 	err = qs.Store.Read(ctx, func(r QuoteReader) error {
 		relations, err := relationsOf(ctx, r, who, named)
 		if err != nil {
@@ -115,16 +126,20 @@ func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named str
 		}
 		offered = nil
 		considered := 0
+		if err := checkRoomForQuotes(ctx, r, relations[0].Organization, now); err != nil {
+			return err
+		}
 		for _, relation := range relations {
-			client = relation.Organization
+			if client = relation.Organization; considered >= order.MaxQuoted {
+				return nil
+			}
 			all, err := r.DeliveryServices(ctx, relation.Courier)
 			if err != nil {
 				return err
 			}
+			all = all[:min(len(all), order.MaxQuoted-considered)]
+			considered += max(len(all), 1) // a courier without services is read as well
 			for _, service := range all {
-				if considered++; considered > order.MaxQuoted {
-					return nil
-				}
 				if service.Offers(relation.ID) && service.Obstacle(job, now) == "" {
 					offered = append(offered, service)
 				}
@@ -133,6 +148,19 @@ func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named str
 		return nil
 	})
 	return client, offered, err
+}
+
+// checkRoomForQuotes rejects quotes for a client that has too many. The transactions that save
+// quotes do not count them, because on PostgreSQL these would conflict.
+func checkRoomForQuotes(ctx context.Context, r QuoteReader, client lastmile.OrganizationID, now time.Time) error {
+	valid, err := r.CountQuotes(ctx, client, now, order.MaxQuotes)
+	if err == nil && valid >= order.MaxQuotes {
+		return &lastmile.Error{
+			Code: lastmile.CodeTooMany, RetryAfter: time.Minute,
+			Message: "Too many quotes of the client are still valid: order one of them, or wait until they expire.",
+		}
+	}
+	return err
 }
 
 // relationsOf returns the client that a caller acts as or for: one of its clients, named

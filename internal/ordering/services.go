@@ -13,6 +13,9 @@ import (
 // together: each request for quotes reads them.
 const MaxAreaPositions = 50_000
 
+// MaxRatesAndTiers is how many rates and tiers all services of a courier have together.
+const MaxRatesAndTiers = 10_000
+
 // Services manages the delivery services of couriers.
 type Services struct {
 	Store ServiceStore
@@ -59,11 +62,15 @@ func (ss *Services) save(ctx context.Context, w ServiceWriter, s *order.Service,
 	if err != nil || s.Modified.Equal(before) {
 		return err
 	}
-	positions := s.Limits.Area.Positions()
+	positions, rates := s.Limits.Area.Positions(), s.RatesAndTiers()
 	for _, other := range all {
 		if other.ID != s.ID {
 			positions += other.Limits.Area.Positions()
+			rates += other.RatesAndTiers()
 		}
+	}
+	if rates > MaxRatesAndTiers {
+		return lastmile.Invalid("rates: all delivery services have %d rates and tiers together; at most %d are allowed", rates, MaxRatesAndTiers)
 	}
 	if positions > MaxAreaPositions {
 		return lastmile.Invalid("limits.area: the areas of all delivery services have %d positions together; at most %d are allowed", positions, MaxAreaPositions)
@@ -127,7 +134,7 @@ func (ss *Services) Update(ctx context.Context, who lastmile.Principal, id strin
 			return err
 		}
 		var all []order.Service
-		if c.Limits != nil {
+		if c.Limits != nil || c.Rates != nil {
 			if all, err = w.DeliveryServices(ctx, who.Organization); err != nil {
 				return err
 			}

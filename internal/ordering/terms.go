@@ -12,16 +12,13 @@ import (
 	"dray/internal/store"
 )
 
-// maxQuoteError is how far the places of an order can be from those of its quote, in
-// meters: addresses are not always geocoded alike.
-const maxQuoteError = 1_000
-
 // terms are between whom an order is, and what it costs.
 type terms struct {
 	client  store.Client
 	service *order.Service
 	quote   *order.Quote
 	price   *order.Price
+	job     *order.Job // what the price is for; nil if it was agreed
 }
 
 // terms finds the client, the courier and the service or quote of an order.
@@ -114,22 +111,19 @@ func (os *Orders) price(ctx context.Context, caller lastmile.Principal, d Draft,
 		return err
 	}
 	if t.quote != nil {
-		err = t.checkQuote(job)
+		err = t.checkQuote(job, pickup.Change.CompleteAfter, dropoff.Change.CompleteBefore)
+		job = t.quote.Job
 	} else {
 		err = os.apply(ctx, &job, t)
 	}
 	if err != nil {
 		return err
 	}
-	ready, due := job.ReadyBy, job.DueBy
-	if t.quote != nil {
-		ready, due = t.quote.Job.ReadyBy, t.quote.Job.DueBy
-	}
-	if pickup.Change.CompleteAfter == nil {
-		pickup.Change.CompleteAfter = &ready
+	if t.job = &job; pickup.Change.CompleteAfter == nil {
+		pickup.Change.CompleteAfter = new(job.ReadyBy)
 	}
 	if dropoff.Change.CompleteBefore == nil {
-		dropoff.Change.CompleteBefore = &due
+		dropoff.Change.CompleteBefore = new(job.DueBy)
 	}
 	return t.checkPrice(d)
 }
@@ -210,17 +204,16 @@ func (os *Orders) locate(ctx context.Context, caller lastmile.Principal, field s
 	return at, err
 }
 
-// checkQuote rejects an order of another delivery than that of its quote.
-func (t *terms) checkQuote(job order.Job) error {
-	for field, pair := range map[string][2]lastmile.Point{
-		"pickupTask.destination":  {job.Pickup, t.quote.Job.Pickup},
-		"dropoffTask.destination": {job.Dropoff, t.quote.Job.Dropoff},
-	} {
-		if far := pair[0].Distance(pair[1]); far > maxQuoteError {
-			return lastmile.Invalid("%s is %.1f km from where it is in quote %s; request a new quote", field, far/1000, t.quote.ID)
-		}
-	}
-	return t.quote.CheckSize(job)
+// checkQuote rejects an order of another delivery than that of its quote. The times are
+// those that were sent.
+func (t *terms) checkQuote(job order.Job, after, before *time.Time) error {
+	var ready, due time.Time
+	lastmile.Set(&ready, after)
+	lastmile.Set(&due, before)
+	return lastmile.FirstError(
+		lastmile.Within("pickupTask.", t.quote.Job.CheckPickup(job.Pickup, ready)),
+		lastmile.Within("dropoffTask.", t.quote.Job.CheckDropoff(job.Dropoff, due)),
+		t.quote.CheckSize(job))
 }
 
 // apply prices a delivery by a service.

@@ -20,6 +20,7 @@ type TrackingPage struct {
 	EstimatedArrival wire.Millis          `json:"estimatedArrivalTime"` // null if unknown
 	DelayTime        *wire.Seconds        `json:"delayTime"`            // null if not delayed
 	Worker           *TrackedWorker       `json:"worker"`               // null unless active
+	Route            *wire.Route          `json:"route"`                // from the worker to the destination; null if there is no location
 	Requirements     TrackingRequirements `json:"requirements"`
 	CompletionTime   wire.Millis          `json:"completionTime"` // null until completed
 	Feedback         TrackingFeedback     `json:"feedback"`

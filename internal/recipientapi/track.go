@@ -16,6 +16,7 @@ import (
 	"dray/internal/textmessage"
 	"dray/internal/trackingpage"
 	"dray/internal/upload"
+	"dray/internal/wire"
 )
 
 // TrackBase is the path that the pages of recipients are under. The page itself
@@ -41,6 +42,7 @@ type Tracking struct {
 	edge.Settings
 	Pages   *taskflow.Pages
 	Uploads *upload.Uploads
+	Routes  *taskflow.Routes
 }
 
 // Handler returns a recipient's page and what it requests, to be mounted at
@@ -85,7 +87,10 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 // follow reads a task as the recipient sees it, in her language.
 func (s *Tracking) follow(ctx context.Context, c *edge.Call) (TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
-	return NewTrackingPage(found, language(c, found.Country)), err
+	if err != nil {
+		return TrackingPage{}, err
+	}
+	return s.show(ctx, c, found)
 }
 
 func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body FeedbackBody) error {
@@ -144,7 +149,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 		return tooManyFollow("tasks of this organization")
 	}
 	defer slots.organizations.Release(organization)
-	sent, err := s.encodePage(c, page)
+	sent, err := s.encodePage(ctx, c, page)
 	if err != nil {
 		return err
 	}
@@ -192,19 +197,34 @@ func (s *Tracking) nextPage(ctx context.Context, c *edge.Call, page *taskflow.Ta
 	if err != nil {
 		return nil, err
 	}
-	return s.encodePage(c, page)
+	return s.encodePage(ctx, c, page)
 }
 
 // errStreamsEnded ends a stream when the server stops.
 var errStreamsEnded = errors.New("streams have ended")
 
 // encodePage returns a page as its recipient sees it now.
-func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte, error) {
+func (s *Tracking) encodePage(ctx context.Context, c *edge.Call, page *taskflow.TaskFollower) ([]byte, error) {
 	found, err := page.Show()
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(NewTrackingPage(found, language(c, found.Country)))
+	shown, err := s.show(ctx, c, found)
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(shown)
+}
+
+// show returns a page with the way of the worker, from the location that it shows.
+func (s *Tracking) show(ctx context.Context, c *edge.Call, found trackingpage.Page) (TrackingPage, error) {
+	page := NewTrackingPage(found, language(c, found.Country))
+	if found.Location == nil {
+		return page, nil
+	}
+	way, err := s.Routes.Shown(ctx, link(c), found.Vehicle, *found.Location, *found.Destination)
+	page.Route = new(wire.NewRoute(way))
+	return page, err
 }
 
 // language is the language in which a page is shown in a country.

@@ -116,7 +116,7 @@ func (bs *Batches) prepareItem(ctx context.Context, who lastmile.Principal, sent
 	if err := check(sent); err != nil {
 		return p, err
 	}
-	return bs.prepare(ctx, who, sent.Draft)
+	return bs.prepareNew(ctx, who, sent.Draft)
 }
 
 // way is how a transaction creates items.

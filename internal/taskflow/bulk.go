@@ -28,6 +28,9 @@ type bulkWriter struct {
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
 	changed    []lastmile.Recipient         // known before, without duplicates
 	changes    map[lastmile.RecipientID]int // index in changed
+	owned      map[lastmile.ContainerRef]bool
+	locked     map[lastmile.ContainerRef]bool
+	scheduled  map[lastmile.WorkerID]bool
 }
 
 // prefetch returns a bulkWriter that has read what the items need, except for recipients
@@ -36,6 +39,7 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	b := &bulkWriter{
 		w: w, org: org, recipients: known, outside: known != nil,
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
+		owned: map[lastmile.ContainerRef]bool{}, locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
 	}
 	var err error
 	if b.settings, err = w.Settings(ctx, org); err != nil {
@@ -144,7 +148,7 @@ func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) 
 	return nil
 }
 
-// Organization implements ownerReader.
+// Organization implements ownerChecker.
 func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	return b.w.Organization(ctx, id)
 }
@@ -154,14 +158,14 @@ func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.Organiz
 	return b.w.Connection(ctx, org, other)
 }
 
-// Team implements ownerReader.
-func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
-	return b.w.Team(ctx, org, id)
-}
-
-// Worker implements ownerReader.
-func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
-	return b.w.Worker(ctx, org, id)
+// CheckOwner implements ownerChecker.
+func (b *bulkWriter) CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	if b.owned[in] {
+		return nil
+	}
+	err := b.w.CheckOwner(ctx, org, in)
+	b.owned[in] = err == nil
+	return err
 }
 
 // TasksOf implements creationWriter.
@@ -180,18 +184,18 @@ func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
 
 // LockContainer implements containerLocker.
 func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if b.locked[in] {
+		return nil
+	}
+	b.locked[in] = true
 	return b.w.LockContainer(ctx, org, in, now)
 }
 
 // ScheduleEstimate implements containerLocker.
 func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
-	return b.w.ScheduleEstimate(ctx, org, id, now)
-}
-
-// Enqueue implements creationWriter. The tasks must be saved before.
-func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
-	if err := b.flush(ctx); err != nil {
-		return err
+	if b.scheduled[id] {
+		return nil
 	}
-	return b.w.Enqueue(ctx, org, in, at, tasks, now)
+	b.scheduled[id] = true
+	return b.w.ScheduleEstimate(ctx, org, id, now)
 }

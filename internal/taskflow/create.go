@@ -15,7 +15,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	if err := checkAssign(who, d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	ready, err := ts.prepare(ctx, who, d)
+	ready, err := ts.prepareNew(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
@@ -28,7 +28,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	for range planTries {
 		var known *crew
 		err := ts.Store.Read(ctx, func(r TaskReader) (err error) {
-			known, err = readCrew(ctx, r, who.Organization, *assign)
+			known, err = readCrew(ctx, r, who, *assign)
 			return err
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 		}
 	}
 	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
-		known, err := readCrew(ctx, w, who.Organization, *assign)
+		known, err := readCrew(ctx, w, who, *assign)
 		if err != nil {
 			return lastmile.CreatedTask{}, err
 		}
@@ -145,7 +145,7 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 
 // putNew puts a new task into the container that the draft names, if any. This is
 // not a move, so it causes no event.
-func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
+func putNew(ctx context.Context, r ownerChecker, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
 	}
@@ -166,16 +166,12 @@ func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *la
 // saveNew saves a new task at the end of its container. The organization's
 // container needs no lock, so that tasks can be created concurrently.
 func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.Task, now time.Time) error {
-	if task.Container.Kind == lastmile.InOrganization {
-		return w.AddTask(ctx, task)
+	if task.Container.Kind != lastmile.InOrganization {
+		if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
+			return err
+		}
 	}
-	if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
-		return err
-	}
-	if err := w.AddTask(ctx, task); err != nil {
-		return err
-	}
-	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
+	return w.AddTask(ctx, task)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
@@ -184,7 +180,7 @@ func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.T
 func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, o assigner, now time.Time) (chosen lastmile.WorkerID, err error) {
 	var family []lastmile.Task
 	if o.ConsiderDependencies {
-		if family, err = relatedTasks(ctx, w, who.Organization, task.Dependencies); err != nil {
+		if family, err = relatedTasks(ctx, w, who, task.Dependencies); err != nil {
 			return "", err
 		}
 	}
@@ -203,6 +199,13 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 	now := ts.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
+		return lastmile.Task{}, err
+	}
+	source, err := ts.Task(ctx, who, id)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	if err := ts.checkRoom(ctx, who.Organization, source.Organization); err != nil {
 		return lastmile.Task{}, err
 	}
 	ready, err := ts.prepare(ctx, who, overrides)

@@ -14,10 +14,10 @@ import (
 // that does not concern how the executor organizes its work.
 
 // inside returns the caller as the organization that has a task sees it: one that
-// placed the task there acts as itself, not with one of its keys.
+// placed the task there acts as itself, not with one of its keys or people.
 func inside(who lastmile.Principal, home lastmile.OrganizationID) lastmile.Principal {
 	if home != who.Organization {
-		who.Organization, who.Key = home, lastmile.KeyID(who.Organization)
+		who = lastmile.Principal{Organization: home, Key: lastmile.KeyID(who.Organization), Receipt: who.Receipt}
 	}
 	return who
 }
@@ -46,6 +46,29 @@ func placeWith(ctx context.Context, w creationWriter, org, home lastmile.Organiz
 		}
 	}
 	return shareDestination(ctx, w, home, change.Destination)
+}
+
+// checkRoom rejects a new task for another organization if the caller has too many open
+// tasks with others. The transactions that create tasks do not count them, because on
+// PostgreSQL these would conflict.
+func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.OrganizationID) error {
+	if home == org {
+		return nil
+	}
+	open, err := c.Placed.CountPlaced(ctx, org, c.MaxPlaced)
+	if err == nil && open >= c.MaxPlaced {
+		err = lastmile.Invalid("executor: %d tasks that the organization placed with others are open, which is the limit; wait until some are completed, or delete or cancel some", c.MaxPlaced)
+	}
+	return err
+}
+
+// prepareNew is prepare for a new task.
+func (c *Creator) prepareNew(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
+	p := prepared{draft: d}
+	if err := c.checkRoom(ctx, who.Organization, p.home(who.Organization)); err != nil {
+		return p, err
+	}
+	return c.prepare(ctx, who, d)
 }
 
 // shareDestination saves a destination, if there is one, in the book of the
@@ -94,7 +117,7 @@ func (p prepared) sameRecipient() bool {
 
 // checkPlaced rejects a container for a task that the caller places, or placed, with
 // another organization.
-func checkPlaced(ctx context.Context, r ownerReader, who lastmile.Principal, task lastmile.Task, in lastmile.ContainerRef) error {
+func checkPlaced(ctx context.Context, r ownerChecker, who lastmile.Principal, task lastmile.Task, in lastmile.ContainerRef) error {
 	if in == task.Container || in == task.SeenBy(who.Organization).Container {
 		return nil
 	}
@@ -139,13 +162,34 @@ func checkOrder(before, after lastmile.Task) error {
 	return nil
 }
 
+// checkOrdered rejects a change, by the client, of what the price of an order is for: the
+// order knows how far that can change.
+func checkOrdered(before, after lastmile.Task) error {
+	field := ""
+	switch {
+	case before.OrderShortID == "":
+		return nil
+	case before.Destination.ID != after.Destination.ID:
+		field = "destination"
+	case !before.CompleteAfter.Equal(after.CompleteAfter):
+		field = "completeAfter"
+	case !before.CompleteBefore.Equal(after.CompleteBefore):
+		field = "completeBefore"
+	case before.Quantity != after.Quantity:
+		return lastmile.Invalid("quantity cannot be changed for a task of order %s", before.OrderShortID)
+	default:
+		return nil
+	}
+	return lastmile.Invalid("%s cannot be changed for a task of an order alone; change order %s", field, before.OrderShortID)
+}
+
 // Prepared is a draft that is ready to be placed.
 type Prepared struct{ ready prepared }
 
 // Prepare does the part of placing a task that must not happen in a transaction. The
 // caller is the organization that places it.
 func (ts *Tasks) Prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (Prepared, error) {
-	ready, err := ts.prepare(ctx, who, d)
+	ready, err := ts.prepareNew(ctx, who, d)
 	return Prepared{ready}, err
 }
 

@@ -59,3 +59,53 @@ func TestTasksOfOrders(t *testing.T) {
 		t.Errorf("the other depends on %v: %v", left.Dependencies, err)
 	}
 }
+
+// TestRoomForPlacedTasks counts the open tasks of an organization with others, however
+// they are created.
+func TestRoomForPlacedTasks(t *testing.T) {
+	o, client := apptest.NewOrg(t), apptest.NewOrg(t)
+	courier, who := o.Principal.Organization, client.Principal
+	if err := o.Clients.Connect(t.Context(), courier, who.Organization); err != nil {
+		t.Fatal(err)
+	}
+	o.Tasks.MaxPlaced, o.Batches.MaxPlaced = 2, 2
+	draft := apptest.Draft(west)
+	draft.Change.Executor = &courier
+	create := func() (lastmile.CreatedTask, error) { return o.Tasks.Create(t.Context(), who, draft, nil) }
+	batch := func() error {
+		made, err := o.Batches.CreateAll(t.Context(), who, []lastmile.BatchItem{{Draft: draft}})
+		if err == nil && len(made.Rejected) > 0 {
+			err = made.Rejected[0].Err
+		}
+		return err
+	}
+	first, err := create()
+	if err == nil {
+		err = batch()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = create()
+	expectCode(t, err, lastmile.CodeInvalid)
+	expectCode(t, batch(), lastmile.CodeInvalid)
+	_, err = o.Tasks.Prepare(t.Context(), who, draft)
+	expectCode(t, err, lastmile.CodeInvalid)
+	clone := func() error {
+		_, err := o.Tasks.Clone(t.Context(), who, first.Task.ID, lastmile.CloneOptions{}, lastmile.TaskDraft{})
+		return err
+	}
+	expectCode(t, clone(), lastmile.CodeInvalid)
+	if _, err := o.Tasks.Create(t.Context(), who, apptest.Draft(west), nil); err != nil {
+		t.Errorf("a task of its own: %v", err)
+	}
+	if _, err := o.Tasks.Update(t.Context(), who, first.Task.ID, draft); err != nil {
+		t.Errorf("a change of a placed task: %v", err)
+	}
+	if err := o.Tasks.Delete(t.Context(), who, first.Task.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(); err != nil {
+		t.Errorf("a task after another was deleted: %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
+	"dray/internal/threshold"
 	"dray/internal/travel"
 )
 
@@ -75,14 +76,14 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 		case !first:
 		case h.ID == recipientETA || h.ID == recipientDelay:
 			as := task // it is not in the event log
-			out.recipients = append(out.recipients, as.ThresholdEvent(h.Trigger, forRecipient(task, sighting, now), nil, now))
+			out.recipients = append(out.recipients, forRecipient(task, sighting, now).Event(&as, h.Trigger, nil, now))
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
 	}
 	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
 		if len(hooks[trigger]) > 0 {
-			out.webhooks = append(out.webhooks, task.ThresholdEvent(trigger, sighting, hooks[trigger], now))
+			out.webhooks = append(out.webhooks, sighting.Event(&task, trigger, hooks[trigger], now))
 		}
 	}
 	if len(out.webhooks) == 0 {
@@ -129,7 +130,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if len(fired) == 0 {
 		return nil
 	}
-	return t.Events.Append(ctx, w, task.ThresholdEvent(lastmile.TriggerTaskArrival, sighting, fired, now))
+	return t.Events.Append(ctx, w, sighting.Event(task, lastmile.TriggerTaskArrival, fired, now))
 }
 
 // hooksOf returns the webhooks that may be notified of a task: of the organization that
@@ -145,7 +146,7 @@ func hooksOf(ctx context.Context, r Reader, task lastmile.Task) ([]lastmile.Webh
 
 // newlyReached returns the webhooks whose thresholds the active task has reached
 // for the first time.
-func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates, now time.Time) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
+func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates, now time.Time) (met []lastmile.Webhook, by threshold.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil
@@ -163,19 +164,19 @@ func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e l
 			return nil, by, err
 		}
 	}
-	by = task.Measure(points)
+	by = threshold.Measure(&task, points)
 	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool {
 		if h.ID == recipientETA {
-			return !h.ThresholdReached(forRecipient(task, by, now))
+			return !forRecipient(task, by, now).Reaches(h)
 		}
-		return !h.ThresholdReached(by)
+		return !by.Reaches(h)
 	}), by, nil
 }
 
 // forRecipient returns a measurement with the time that matters to the recipient:
 // until service begins, which may be later than the arrival. There is none once the
 // worker is there.
-func forRecipient(task lastmile.Task, by lastmile.Measurement, now time.Time) lastmile.Measurement {
+func forRecipient(task lastmile.Task, by threshold.Measurement, now time.Time) threshold.Measurement {
 	if by.ETA == nil || !task.Completion.Arrived().IsZero() {
 		by.ETA = nil
 		return by
@@ -234,7 +235,7 @@ func (t *Tracker) predict(ctx context.Context, w Writer, snap snapshot, estimate
 		if _, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now); err != nil {
 			return nil, err
 		}
-		events = append(events, fresh.PredictedDelayEvent(now))
+		events = append(events, threshold.PredictedDelay(&fresh, now))
 		if err := w.SaveTask(ctx, fresh); err != nil {
 			return nil, err
 		}

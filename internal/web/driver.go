@@ -17,9 +17,20 @@ var driverPolicy = strings.Replace(appPolicy, "script-src 'self'", "script-src '
 //go:embed unbuilt.html
 var unbuiltPage []byte
 
+// withTiles returns a policy that also allows the tiles of another server; none if it is
+// empty.
+func withTiles(policy, server string) string {
+	if server == "" {
+		return policy
+	}
+	return strings.Replace(policy, "connect-src 'self'", "connect-src 'self' "+server, 1)
+}
+
 // Driver serves the worker's web app: its page at /driver, and below it the files
-// that a phone needs to install it.
-func Driver(a *Assets) http.Handler {
+// that a phone needs to install it. Tiles is the server of the map's tiles, if it is
+// another one.
+func Driver(a *Assets, tiles string) http.Handler {
+	policy := withTiles(driverPolicy, tiles)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Referrer-Policy", "no-referrer")
@@ -32,7 +43,7 @@ func Driver(a *Assets) http.Handler {
 		case r.URL.Path == "/driver/":
 			http.Redirect(w, r, "/driver", http.StatusMovedPermanently)
 		case name == "driver.html":
-			header.Set("Content-Security-Policy", driverPolicy)
+			header.Set("Content-Security-Policy", policy)
 			// The app uses positions and scans barcodes.
 			header.Set("Permissions-Policy", "geolocation=(self), camera=(self), microphone=(), payment=()")
 			if !found {

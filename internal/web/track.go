@@ -43,15 +43,17 @@ type Track struct {
 	// ShowPhone returns a phone number as people in a country write it.
 	ShowPhone func(phone lastmile.Phone, country string) string
 
-	script Entry // empty when there is none
+	tiles  string // server of the map's tiles, if it is another one
+	script Entry  // empty when there is none
 	page   *template.Template
 }
 
 // NewTrack returns the page, with the script named track if the assets have one.
-func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger, showPhone func(lastmile.Phone, string) string) *Track {
+// Tiles is the server of the map's tiles, if it is another one.
+func NewTrack(a *Assets, tiles string, r Recipients, now func() time.Time, log *slog.Logger, showPhone func(lastmile.Phone, string) string) *Track {
 	script, _ := a.Entry("track")
 	return &Track{
-		Recipients: r, Now: now, Log: log, ShowPhone: showPhone, script: script,
+		Recipients: r, Now: now, Log: log, ShowPhone: showPhone, tiles: tiles, script: script,
 		page: template.Must(template.New("track").Parse(trackPage)),
 	}
 }
@@ -60,7 +62,7 @@ func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger, s
 func trackPolicy(style string) string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+		"'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 }
 
 // trackView is the data of the page's template.
@@ -124,7 +126,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
 	style := trackStyle + accents(found.Color)
-	w.Header().Set("Content-Security-Policy", trackPolicy(style))
+	w.Header().Set("Content-Security-Policy", withTiles(trackPolicy(style), t.tiles))
 	view := trackView{Script: t.script, CSS: template.CSS(style), Token: token} // embedded, and a checked color: it is safe
 	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]

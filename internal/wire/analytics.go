@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"dray/internal/analytics"
@@ -129,12 +130,8 @@ func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: OrNull(e.Vehicle),
 		Steps: Each(e.Steps, func(s travel.EstimateStep) EstimateStep {
-			source := "roads"
-			if s.ByFormula {
-				source = "formula"
-			}
 			return EstimateStep{
-				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance), TravelSource: source,
+				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance), TravelSource: travelSource(s.ByFormula),
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),
 			}
 		}),
@@ -185,4 +182,46 @@ func (e Explanation) Domain() assignment.Explanation {
 			return assignment.Consideration{Worker: c.Worker, Name: c.Name, Measure: (*lastmile.Meters)(c.Distance), Excluded: orZero(c.Excluded)}
 		}),
 	}
+}
+
+// Route is the way along some stops.
+type Route struct {
+	// Length of the way, in meters.
+	Distance int64 `json:"distance" example:"3900"`
+	// Travel time, in seconds, without stays.
+	Duration Seconds `json:"duration" example:"540"`
+	// What the way comes from: "roads" if all of it is on the roads of imported maps, "formula" if a
+	// part of it is a straight line, whose travel time and distance are estimated by formula.
+	Source string `json:"source" example:"roads"`
+	// Line of the way as an encoded polyline with five decimals.
+	Geometry string `json:"geometry" example:"_p~iF~ps|U_ulLnnqC"`
+}
+
+// NewRoute returns a route in its wire form.
+func NewRoute(r travel.Route) Route {
+	return Route{Distance: meters(r.Distance), Duration: Seconds(r.Duration), Source: travelSource(r.ByFormula), Geometry: r.Polyline()}
+}
+
+// travelSource names what travel times come from.
+func travelSource(byFormula bool) string {
+	if byFormula {
+		return "formula"
+	}
+	return "roads"
+}
+
+// ParseTravelMode returns the type of a vehicle, or being on foot.
+func ParseTravelMode(name string) (lastmile.VehicleType, error) {
+	switch name = strings.ToUpper(name); name {
+	case "":
+		return lastmile.Car, nil
+	case "FOOT":
+		return lastmile.OnFoot, nil
+	}
+	for _, t := range lastmile.VehicleTypes {
+		if name == string(t) {
+			return t, nil
+		}
+	}
+	return "", lastmile.Invalid("vehicle must be one of %s and FOOT, not %q", lastmile.VehicleTypeNames(), name)
 }

@@ -80,7 +80,7 @@ test('the tracking page shows a worker on the way', async () => {
   const { context, page, faults } = await phone(chrome, { ...screen, permissions: [] });
   await page.goto(task.trackingURL);
   await page.locator('.steps[data-stage=active]').waitFor();
-  await page.locator(`canvas[data-location="${longitude},${latitude}"]`).waitFor();
+  await page.locator(`.map-frame[data-location="${longitude},${latitude}"]`).waitFor();
   await picture(page, 'tracking-page');
   assert.deepEqual(faults, []);
   await context.close();

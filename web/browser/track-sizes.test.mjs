@@ -66,7 +66,7 @@ test('the page works in every state, size, scheme and size of text', async () =>
       const { context, page, faults } = await phone(chrome, options);
       for (const [name, link] of Object.entries(links)) {
         await page.goto(link);
-        if (name === 'active') await page.locator('canvas[data-location]').waitFor();
+        if (name === 'active') await page.locator('.map-frame[data-location]').waitFor();
         for (const size of [100, 200]) {
           await page.evaluate((s) => (document.documentElement.style.fontSize = `${s}%`), size);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -25,7 +25,7 @@ test('a recipient follows the worker in her language and says how it was', async
   await recipient.page.goto(task.trackingURL);
   await recipient.page.locator('.steps[data-stage=assigned]').waitFor();
   assert.equal(await recipient.page.locator('html').getAttribute('lang'), 'es');
-  assert.equal(await recipient.page.locator('canvas').count(), 0, 'no worker is on the way, and there is a map');
+  assert.equal(await recipient.page.locator('.map-frame').count(), 0, 'no worker is on the way, and there is a map');
   await shot(recipient.page, '20-track-assigned');
   await eventually('viewed', async () => (await api('GET', `/tasks/${task.id}`)).trackingViewed);
 
@@ -37,7 +37,7 @@ test('a recipient follows the worker in her language and says how it was', async
   await recipient.page.locator('.steps[data-stage=active]').waitFor();
   for (const latitude of [manhattan.latitude, 40.7476, 40.7469]) {
     await driver.context.setGeolocation({ ...manhattan, latitude });
-    await recipient.page.locator(`canvas[data-location="${manhattan.longitude},${latitude}"]`).waitFor();
+    await recipient.page.locator(`.map-frame[data-location="${manhattan.longitude},${latitude}"]`).waitFor();
   }
   await shot(recipient.page, '21-track-active');
 
@@ -47,7 +47,7 @@ test('a recipient follows the worker in her language and says how it was', async
   await driver.page.getByLabel('Or type the name instead').fill('B. Coleman');
   await driver.page.getByRole('button', { name: 'Complete task' }).click();
   await recipient.page.locator('form.stars').waitFor();
-  await gone(recipient.page.locator('canvas')); // and the worker with it
+  await gone(recipient.page.locator('.map-frame')); // and the worker with it
   await recipient.page.locator('input[value="4"]').check({ force: true });
   await recipient.page.locator('textarea').fill('Muy amable <b>gracias</b>');
   await shot(recipient.page, '22-track-feedback');
@@ -151,7 +151,7 @@ test('the worker moves between two reports, unless the recipient wants no motion
       };
     });
     await opened.page.goto(task.trackingURL);
-    await opened.page.locator('canvas[data-location]').waitFor();
+    await opened.page.locator('.map-frame[data-location]').waitFor();
     await eventually('a map', () => opened.page.evaluate(() => globalThis.pictures > 0));
     pages[reducedMotion] = opened;
   }
@@ -159,8 +159,8 @@ test('the worker moves between two reports, unless the recipient wants no motion
   const latitude = manhattan.latitude - 0.001;
   await at(latitude);
   for (const { page } of Object.values(pages)) {
-    await page.locator(`canvas[data-location="${manhattan.longitude},${latitude}"]`).waitFor();
-    assert.match(await page.locator('canvas').getAttribute('aria-label'), /^Map: Stagecoach, [\d.]+ miles$/);
+    await page.locator(`.map-frame[data-location="${manhattan.longitude},${latitude}"]`).waitFor();
+    assert.match(await page.locator('.map-frame canvas').getAttribute('aria-label'), /^Map: Stagecoach, [\d.]+ miles$/);
   }
   const count = (name) => pages[name].page.evaluate(() => globalThis.pictures);
   await eventually('movement', async () => (await count('no-preference')) > 5);

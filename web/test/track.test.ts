@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { between, span } from '../src/track/glide.ts';
 import { minutesLeft, same, worthSaying, type State } from '../src/track/state.ts';
 import type { Point } from '../src/map/project.ts';
 
@@ -13,20 +12,10 @@ const state = (more: Partial<State>): State => ({
   ...more,
 });
 
-test('the worker moves in as long as the reports are apart, and not across the city', () => {
-  const near: Point = [-74, 40.701]; // about 110 m
-  assert.equal(span(home, near, 4000), 3600);
-  assert.equal(span(home, near, 60_000), 5000);
-  assert.equal(span(home, near, 10), 400);
-  assert.equal(span(home, home, 4000), 0);
-  assert.equal(span(home, [-74, 40.8], 4000), 0); // 11 km
-  assert.deepEqual(between([0, 0], [2, 4], 0.5), [1, 2]);
-  assert.deepEqual(between([0, 0], [2, 4], 1), [2, 4]);
-});
-
 test('only a change of the text reloads it', () => {
   const moved = state({ worker: { name: 'Ada', location: [-74, 40.8], locationTime: 2, destination: home } });
   assert.ok(same(state({}), moved));
+  assert.ok(same(state({}), { ...moved, route: { source: 'roads', geometry: '_p~iF' } }));
   assert.ok(!same(state({}), state({ stage: 'arrived' })));
   assert.ok(!same(state({}), state({ estimatedArrivalTime: 5 })));
 });

@@ -18,6 +18,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/accountapi"
 	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/driverapi"
@@ -36,10 +37,10 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders, admin := &orderapi.Server{}, &adminapi.Server{}
+	orders, admin, people := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
-		More: api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())},
+		More: api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), people.AdminRoutes())},
 	}
 }
 

@@ -11,6 +11,18 @@ import (
 	"dray/internal/wire"
 )
 
+// Managed returns the teams that an administrator manages, and their workers.
+func (t fleetTx) Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) (teams []lastmile.TeamID, workers []lastmile.WorkerID, err error) {
+	teams, err = collect(ctx, t, scanID[lastmile.TeamID], `SELECT * FROM `+engine.OwnTeams(`$2`)+` AS own`, org, admin)
+	if err == nil {
+		workers, err = collect(ctx, t, scanID[lastmile.WorkerID], `SELECT DISTINCT * FROM `+engine.OwnWorkers(`$2`)+` AS own`, org, admin)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read teams of administrator %s: %w", admin, err)
+	}
+	return teams, workers, nil
+}
+
 // Admin returns an administrator.
 func (t organizationTx) Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error) {
 	found, err := t.admins(ctx, within(org).and(`t.id = ?`, id))
@@ -80,11 +92,19 @@ func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Metadata)
 }
 
-// DeleteAdmin deletes an administrator.
+// DeleteAdmin deletes an administrator and ends the sessions and links.
 func (t organizationTx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
-	return t.erase(ctx, org, string(id), [][2]string{
+	err := t.erase(ctx, org, string(id), [][2]string{
 		{"admin", "id"},
 		{"team_manager", "admin"},
 		{"metadata_entry", "id"},
+		{"admin_account", "admin"},
+		{"admin_recovery", "admin"},
+		{"admin_session", "admin"},
+		{"one_time_link", "admin"},
 	}...)
+	if err != nil {
+		return err
+	}
+	return t.RaiseKeyGeneration(ctx)
 }

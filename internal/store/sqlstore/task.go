@@ -264,6 +264,11 @@ func placedBy(origin lastmile.OrganizationID) *condition {
 	return &condition{text: `t.origin = $1`, args: []any{origin}}
 }
 
+// CountPlaced returns how many open tasks an organization placed with others, up to limit.
+func (t taskTx) CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (int, error) {
+	return t.count(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM task WHERE origin = $1 AND state < 3 LIMIT $2) AS open`, origin, limit)
+}
+
 // placed returns tasks that an organization placed with others.
 func (t taskTx) placed(ctx context.Context, where *condition) ([]lastmile.Task, error) {
 	return t.placedFrom(ctx, taskTables+` WHERE `+where.text, where.args...)
@@ -295,9 +300,13 @@ func (t taskTx) ExpectTask(org lastmile.OrganizationID) {
 	}
 }
 
-// AddTask saves a new task, at the end of its container. Where transactions run
-// concurrently its position is not fixed before PlaceTasks or Enqueue.
+// AddTask saves a new task, at the end of its container. In the container of the
+// organization, where transactions run concurrently, its position is not fixed before
+// PlaceTasks.
 func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
+	if task.Container.Kind != lastmile.InOrganization {
+		return t.SaveNew(ctx, store.NewRecords{Tasks: []lastmile.Task{task}})
+	}
 	if err := t.putTask(ctx, task); err != nil {
 		return err
 	}
@@ -324,7 +333,8 @@ func taskMetadataRows(task lastmile.Task) [][]any {
 	return rows
 }
 
-// SaveTask saves a task. A task whose container changed must be enqueued.
+// SaveTask saves a task. A task whose container changed must be moved to a position of
+// its list.
 func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.putTask(ctx, task); err != nil {
 		return err
@@ -379,17 +389,21 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 }
 
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
-	row, err := t.taskRow(task, 0)
+	insertion, rank := t.taskInsertion(), t.newRank(task, 0)
+	if task.Container.Kind != lastmile.InOrganization { // only there, tasks may have no place yet
+		insertion, rank = placedTasks, nextRanks(task.Created, 1, 0)
+	}
+	row, err := t.taskRow(task, rank)
 	if err != nil {
 		return err
 	}
-	if err := t.send(ctx, t.taskInsertion().one, row...); err != nil {
+	if err := t.send(ctx, insertion.one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
 	return nil
 }
 
-// taskInsertion saves tasks.
+// taskInsertion saves tasks, new ones in the container of the organization.
 func (t taskTx) taskInsertion() insertion {
 	if t.inOrder() {
 		return placedTasks
@@ -427,8 +441,17 @@ const (
 		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
-// taskRow is a task as taskInsertion saves it, the nth of those saved with it.
-func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
+// newRank is the rank of a new task in the container of the organization, the nth of those
+// saved with it.
+func (t taskTx) newRank(task lastmile.Task, n int) int64 {
+	if t.inOrder() {
+		return nextRanks(task.Created, 1, 0)
+	}
+	return int64(unplaced + n%rankStep)
+}
+
+// taskRow is a task as taskInsertion saves it.
+func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
@@ -440,10 +463,6 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	var recipient *string
 	if task.Recipient != nil {
 		recipient = (*string)(&task.Recipient.ID)
-	}
-	rank := int64(unplaced + n%rankStep)
-	if t.inOrder() {
-		rank = nextRanks(task.Created, 1, 0)
 	}
 	more, foreseen := task.AdditionalQuantities, stored(task)
 	return append([]any{

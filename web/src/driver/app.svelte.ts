@@ -7,7 +7,11 @@ import { call, type Later, type Outcome, type Request } from './remote.ts';
 import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
+import { keepArea } from './area.ts';
+import { due, query, until, usable, type Routed } from './ways.ts';
 import { distance } from '../map/project.ts';
+import { onRoads, type Route } from '../map/way.ts';
+import type { Self } from '../map/scene.ts';
 import { detector } from './scanner.ts';
 import {
   active,
@@ -87,6 +91,20 @@ class App {
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
   refused = $derived(this.mine.filter((i) => i.refusal !== undefined));
   view = $derived(overlay(this.list, this.worker?.onDuty ?? false, this.waiting, this.arrivals));
+  // What maps show: the worker, and the way through the open stops.
+  self = $derived<Self | null>(
+    this.position && {
+      point: this.position.location,
+      time: this.position.time,
+      accuracy: this.position.accuracy,
+      heading: this.position.heading,
+    },
+  );
+  routed = $state.raw<Routed | null>(null);
+  private stopsAhead = $derived(this.view.open.map((s) => s.task.destination.location));
+  way = $derived(usable(this.routed, this.stopsAhead));
+  wayToNext = $derived(this.stopsAhead[0] ? until(this.way, this.stopsAhead[0]) : []);
+  home = $derived(this.settings?.home ?? null);
   offers = $derived(this.offered.filter((t) => !this.waiting.some((i) => i.kind === 'claim' && i.task === t.id)));
 
   private token = '';
@@ -103,6 +121,8 @@ class App {
   private hiddenSince = 0;
   private awake: WakeLockSentinel | undefined;
   private outline = '';
+  private maps = 0; // that are visible
+  private routing = false;
   private historyDue = true;
 
   // open restores the state stored on the phone.
@@ -134,6 +154,7 @@ class App {
     this.settings = (await kept.get<Settings>('settings')) ?? null;
     this.history = (await kept.get<Task[]>('history')) ?? [];
     this.navigated = new Set((await kept.get<string[]>('navigated')) ?? []);
+    this.routed = (await kept.get<Routed>('routed')) ?? null;
   }
 
   // say returns a text of the dictionary.
@@ -226,6 +247,8 @@ class App {
     this.finished = this.gap = null;
     this.tracker = false; // signing out everywhere revokes its token
     localStorage.removeItem('dray.tracker');
+    this.routed = null;
+    await keepArea([], []).catch(() => {});
     await kept.clear();
     await trail.clear();
     replace(link.list); // where the next sign-in begins
@@ -305,6 +328,35 @@ class App {
     const next = this.view.open.find((s) => s.task.state !== active);
     if (!this.position || next?.task.id === task.id) return undefined;
     return distance(this.position.location, task.destination.location) ** 0.75;
+  }
+
+  // watchWay keeps the way up to date while a map is visible, until the returned
+  // function is called. A phone on which a map was seen also keeps the area for use
+  // without signal.
+  watchWay(): () => void {
+    this.maps++;
+    localStorage.setItem('dray.map', '1');
+    void this.findWay();
+    return () => this.maps--;
+  }
+
+  private async findWay() {
+    const { position, stopsAhead } = this;
+    if (this.routing || !this.token || !due(this.routed, stopsAhead, position, Date.now())) return;
+    this.routing = true;
+    const outcome = await this.call<Route>({ method: 'GET', path: `/route?stops=${query(stopsAhead, position)}` });
+    this.routing = false;
+    if (outcome.kind === 'later') return;
+    const points = outcome.kind === 'done' ? onRoads(outcome.value, stopsAhead.length + 1) : [];
+    this.routed = { stops: stopsAhead, at: Date.now(), points };
+    await kept.put('routed', this.routed);
+    void this.keepMap();
+  }
+
+  // keepMap stores the tiles of the day's area on the phone.
+  private async keepMap() {
+    if (localStorage.getItem('dray.map') !== '1') return;
+    await keepArea(this.stopsAhead, this.way).catch(() => {}); // the map works without
   }
 
   // setTracker makes a token for a tracker app, which replaces an earlier one, or
@@ -456,6 +508,8 @@ class App {
     this.arrivals = await keepOnly('arrivals', this.arrivals, open);
     this.navigated = await keepOnly('navigated', this.navigated, open);
     await drafts.keepOnly(open);
+    if (this.maps > 0) void this.findWay();
+    void this.keepMap();
     this.watchDuty();
     void this.stayAwake();
     const current = list.value.tasks.find((t) => t.id === list.value.activeTask);
@@ -653,6 +707,7 @@ class App {
       battery: await battery(),
     };
     this.position = position;
+    if (this.maps > 0) void this.findWay();
     if (this.hiddenSince) {
       const from = Math.max(this.hiddenSince, this.lastNoted?.time ?? 0);
       if (!this.tracker && position.time - from > longestGap) this.gap = { from, to: position.time };

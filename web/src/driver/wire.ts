@@ -78,6 +78,7 @@ export interface Settings {
   country: string;
   hideBarcodes: boolean;
   failureReasons: string[];
+  home?: Point | null; // the location of a hub
   version: string;
 }
 

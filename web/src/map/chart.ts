@@ -1,42 +1,31 @@
 // A map without tiles: stops in route order, the worker, a scale; coasts and borders
 // at low zoom. It draws on a canvas and supports touch, mouse, wheel and keys.
 
-import { shapes, type Shapes } from './coast.ts';
-import { fit, marked, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
+import { coasts, coastUntil } from './coast.ts';
+import { inkOf, middle, paintSelf, paintStop, smallFont, type Ink } from './marks.ts';
+import {
+  fit,
+  marked,
+  metresPerUnit,
+  near,
+  project,
+  round,
+  size,
+  unproject,
+  type Place,
+  type Point,
+} from './project.ts';
+import { extent, line as route, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
 
-export interface Stop {
-  id: string;
-  point: Point;
-  mark: string; // number in the route, or a symbol
-  label: string;
-  tone: 'open' | 'active' | 'done' | 'goal';
-}
-
-export interface Self {
-  point: Point;
-  accuracy: number | null; // metres
-  heading: number | null;
-}
-
-export interface Scene {
-  stops: Stop[];
-  self: Self | null;
-  route: boolean; // draw a line from the worker through the stops
-  trail?: Point[]; // where the worker came from
-  miles?: boolean; // of the scale, instead of kilometres
-}
-
-export interface Options {
-  pick?: (id: string) => void;
-  covered?: Partial<Inset>; // by elements over the map
-  closest?: number; // maximum zoom of fitAll
+interface Shapes {
+  land: Path2D; // in units of the world
+  borders: Path2D;
 }
 
 const minZoom = 1;
 const maxZoom = 18;
-const coastUntil = 8; // zoom at which the coasts have faded out
 
-export class Chart {
+export class Chart implements Drawing {
   private readonly ctx: CanvasRenderingContext2D;
   private readonly observer: ResizeObserver;
   private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -54,13 +43,19 @@ export class Chart {
   private waitingToFit = false;
 
   constructor(
-    private readonly canvas: HTMLCanvasElement,
-    private readonly options: Options = {},
+    readonly canvas: HTMLCanvasElement,
+    private readonly options: Options,
   ) {
     this.ctx = canvas.getContext('2d')!;
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(canvas);
     this.scheme.addEventListener('change', this.redraw);
+    if (!options.still) this.listen();
+    this.resize();
+  }
+
+  private listen() {
+    const { canvas } = this;
     canvas.addEventListener('pointerdown', this.press);
     canvas.addEventListener('pointermove', this.drag);
     canvas.addEventListener('pointerup', this.lift);
@@ -68,34 +63,24 @@ export class Chart {
     canvas.addEventListener('wheel', this.turn, { passive: false });
     canvas.addEventListener('dblclick', this.closer);
     canvas.addEventListener('keydown', this.key);
-    this.resize();
   }
 
   destroy() {
     cancelAnimationFrame(this.frame);
     this.observer.disconnect();
     this.scheme.removeEventListener('change', this.redraw);
-    this.canvas.removeEventListener('pointerdown', this.press);
-    this.canvas.removeEventListener('pointermove', this.drag);
-    this.canvas.removeEventListener('pointerup', this.lift);
-    this.canvas.removeEventListener('pointercancel', this.lift);
-    this.canvas.removeEventListener('wheel', this.turn);
-    this.canvas.removeEventListener('dblclick', this.closer);
-    this.canvas.removeEventListener('keydown', this.key);
+    this.canvas.remove();
   }
 
-  // show replaces the content of the map. The view follows until the user moves it.
   show(scene: Scene) {
     this.scene = scene;
     if (this.touched) this.redraw();
     else this.fitAll();
   }
 
-  // fitAll zooms to the whole content.
   fitAll() {
     this.touched = false;
-    const places = this.scene.stops.map((s) => project(s.point));
-    if (this.scene.self) places.push(project(this.scene.self.point));
+    const places = extent(this.scene).map(project);
     if (this.width === 0) {
       this.waitingToFit = true;
       return;
@@ -107,6 +92,19 @@ export class Chart {
       this.zoom = view.zoom;
     }
     this.redraw();
+  }
+
+  moved(): View | undefined {
+    return this.touched ? { centre: unproject(this.centre), zoom: this.zoom } : undefined;
+  }
+
+  middle(): Point {
+    return unproject(this.centre);
+  }
+
+  look({ centre, zoom }: View) {
+    [this.centre, this.zoom] = [project(centre), zoom];
+    this.move();
   }
 
   // zoomBy zooms around a point of the canvas.
@@ -176,7 +174,6 @@ export class Chart {
       ArrowRight: () => this.pan(-60, 0),
       ArrowUp: () => this.pan(0, 60),
       ArrowDown: () => this.pan(0, -60),
-      '0': () => this.fitAll(),
     };
     const step = steps[e.key];
     if (!step) return;
@@ -185,11 +182,18 @@ export class Chart {
   };
 
   private choose(x: number, y: number) {
+    if (this.options.place) {
+      const scale = size(this.zoom);
+      this.touched = true; // the view stays where it is
+      const [dx, dy] = [(x - this.width / 2) / scale, (y - this.height / 2) / scale];
+      this.options.place(unproject([this.centre[0] + dx, this.centre[1] + dy]));
+      return;
+    }
     let best: Stop | undefined;
     let nearest = 26; // pixels, the size of a thumb
     for (const stop of this.scene.stops) {
       const [sx, sy] = this.pixel(project(stop.point));
-      const away = Math.hypot(sx - x, sy - y);
+      const away = Math.hypot(sx - x, sy + middle(stop.tone) - y);
       if (away < nearest) [best, nearest] = [stop, away];
     }
     if (best) this.options.pick?.(best.id);
@@ -216,15 +220,24 @@ export class Chart {
 
   private pixel([x, y]: Place): [number, number] {
     const scale = size(this.zoom);
-    let dx = x - this.centre[0];
-    dx -= Math.round(dx); // the shorter way around the world
+    const dx = near(x, this.centre[0], 1) - this.centre[0]; // the shorter way around the world
     return [this.width / 2 + dx * scale, this.height / 2 + (y - this.centre[1]) * scale];
+  }
+
+  // line returns the pixels of a line, which may cross the antimeridian.
+  private line(points: readonly Point[]): [number, number][] {
+    const world = size(this.zoom);
+    let before: number | undefined;
+    return points.map((point) => {
+      const [x, y] = this.pixel(project(point));
+      before = before === undefined ? x : near(x, before, world);
+      return [before, y];
+    });
   }
 
   private paint() {
     if (this.width === 0) return;
-    const style = getComputedStyle(this.canvas);
-    const ink = (name: string) => style.getPropertyValue(`--map-${name}`).trim();
+    const ink = inkOf(this.canvas);
     const { ctx } = this;
     ctx.clearRect(0, 0, this.width, this.height);
     const far = Math.max(0, Math.min(1, coastUntil - this.zoom));
@@ -238,13 +251,13 @@ export class Chart {
     this.paintScale(ink);
   }
 
-  private paintCoasts(alpha: number, ink: (name: string) => string) {
+  private paintCoasts(alpha: number, ink: Ink) {
     if (!this.coasts) {
       if (!this.asked) {
         this.asked = true;
-        shapes().then(
-          (found) => {
-            this.coasts = found;
+        coasts().then(
+          ({ land, borders }) => {
+            this.coasts = { land: path(land.flat()), borders: path(borders) };
             this.redraw();
           },
           () => (this.asked = false), // offline: the map works without
@@ -276,7 +289,7 @@ export class Chart {
 
   // paintGrid draws squares of a round number of metres, so that distances can be
   // estimated where nothing else is drawn.
-  private paintGrid(alpha: number, ink: (name: string) => string) {
+  private paintGrid(alpha: number, ink: Ink) {
     const { ctx } = this;
     const scale = size(this.zoom);
     const step = round((metresPerUnit(this.centre) / scale) * 130) / metresPerUnit(this.centre);
@@ -300,11 +313,9 @@ export class Chart {
     ctx.restore();
   }
 
-  private paintRoute(ink: (name: string) => string) {
+  private paintRoute(ink: Ink) {
     this.paintTrail(ink);
-    if (!this.scene.route) return;
-    const line = this.scene.stops.filter((s) => s.tone !== 'done').map((s) => this.pixel(project(s.point)));
-    if (this.scene.self) line.unshift(this.pixel(project(this.scene.self.point)));
+    const line = this.line(route(this.scene));
     if (line.length < 2) return;
     const { ctx } = this;
     ctx.save();
@@ -322,8 +333,8 @@ export class Chart {
     ctx.restore();
   }
 
-  private paintTrail(ink: (name: string) => string) {
-    const [first, ...rest] = (this.scene.trail ?? []).map((p) => this.pixel(project(p)));
+  private paintTrail(ink: Ink) {
+    const [first, ...rest] = this.line(this.scene.trail ?? []);
     if (!first) return;
     const { ctx } = this;
     ctx.save();
@@ -338,50 +349,44 @@ export class Chart {
     ctx.restore();
   }
 
-  private paintStops(ink: (name: string) => string) {
+  private paintStops(ink: Ink) {
     const { ctx } = this;
     const taken: [number, number, number, number][] = [];
     ctx.save();
     ctx.textBaseline = 'middle';
     const placed = this.scene.stops.map((stop) => ({ stop, at: this.pixel(project(stop.point)) }));
-    for (const { at } of placed) taken.push([at[0] - 15, at[1] - 15, at[0] + 15, at[1] + 15]);
-    for (const { stop, at } of [...placed].reverse()) {
-      const [x, y] = at;
-      const radius = stop.tone === 'active' || stop.tone === 'goal' ? 16 : 13;
-      ctx.beginPath();
-      ctx.arc(x, y, radius + 2.5, 0, 7);
-      ctx.fillStyle = ink('halo');
-      ctx.fill();
-      ctx.beginPath();
-      ctx.arc(x, y, radius, 0, 7);
-      ctx.fillStyle = ink(stop.tone);
-      ctx.fill();
-      ctx.fillStyle = ink('mark');
-      ctx.font = `700 ${radius < 16 ? 13 : 15}px system-ui, sans-serif`;
-      ctx.textAlign = 'center';
-      ctx.fillText(stop.mark, x, y + 0.5);
+    for (const { stop, at } of placed) {
+      const y = at[1] + middle(stop.tone);
+      taken.push([at[0] - 15, y - 15, at[0] + 15, y + 15]);
     }
-    ctx.font = '600 12px system-ui, sans-serif';
+    for (const { stop, at } of [...placed].reverse()) {
+      ctx.save();
+      ctx.translate(...at);
+      paintStop(ctx, stop, ink);
+      ctx.restore();
+    }
+    ctx.font = smallFont;
     ctx.textAlign = 'left';
     for (const { stop, at } of placed) {
       if (!stop.label || (this.zoom < 11 && stop.tone === 'open')) continue;
       const text = stop.label.length > 26 ? stop.label.slice(0, 25) + '…' : stop.label;
       const wide = ctx.measureText(text).width;
       const left = at[0] + 22 + wide > this.width - 6 ? at[0] - 22 - wide : at[0] + 22;
-      const box: [number, number, number, number] = [left - 3, at[1] - 9, left + wide + 3, at[1] + 9];
+      const y = at[1] + middle(stop.tone);
+      const box: [number, number, number, number] = [left - 3, y - 9, left + wide + 3, y + 9];
       if (taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
       taken.push(box);
       ctx.strokeStyle = ink('halo');
       ctx.lineWidth = 4;
       ctx.lineJoin = 'round';
-      ctx.strokeText(text, left, at[1]);
+      ctx.strokeText(text, left, y);
       ctx.fillStyle = ink('text');
-      ctx.fillText(text, left, at[1]);
+      ctx.fillText(text, left, y);
     }
     ctx.restore();
   }
 
-  private paintSelf(ink: (name: string) => string) {
+  private paintSelf(ink: Ink) {
     const { self } = this.scene;
     if (!self) return;
     const place = project(self.point);
@@ -397,33 +402,13 @@ export class Chart {
       ctx.fill();
       ctx.globalAlpha = 1;
     }
-    if (self.heading !== null) {
-      ctx.save();
-      ctx.translate(x, y);
-      ctx.rotate((self.heading * Math.PI) / 180);
-      ctx.beginPath();
-      ctx.moveTo(0, -21);
-      ctx.lineTo(7, -10);
-      ctx.lineTo(-7, -10);
-      ctx.fillStyle = ink('self');
-      ctx.fill();
-      ctx.restore();
-    }
-    ctx.beginPath();
-    ctx.arc(x, y, 10, 0, 7);
-    ctx.fillStyle = ink('halo');
-    ctx.shadowColor = 'rgb(0 0 0 / 35%)';
-    ctx.shadowBlur = 6;
-    ctx.fill();
-    ctx.shadowBlur = 0;
-    ctx.beginPath();
-    ctx.arc(x, y, 7, 0, 7);
-    ctx.fillStyle = ink('self');
-    ctx.fill();
+    ctx.translate(x, y);
+    ctx.rotate(((self.heading ?? 0) * Math.PI) / 180);
+    paintSelf(ctx, self.heading !== null, ink);
     ctx.restore();
   }
 
-  private paintScale(ink: (name: string) => string) {
+  private paintScale(ink: Ink) {
     const { ctx } = this;
     const perPixel = metresPerUnit(this.centre) / size(this.zoom);
     const [length, unit] = marked(perPixel * 90, this.scene.miles ?? false);
@@ -443,4 +428,13 @@ export class Chart {
     ctx.fillText(unit, x + 5, y - 7);
     ctx.restore();
   }
+}
+
+// path returns lines of points in units of the world.
+function path(lines: Point[][]): Path2D {
+  const drawn = new Path2D();
+  for (const line of lines) {
+    line.forEach((point, i) => (i === 0 ? drawn.moveTo(...project(point)) : drawn.lineTo(...project(point))));
+  }
+  return drawn;
 }

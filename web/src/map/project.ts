@@ -22,6 +22,16 @@ export function metresPerUnit([, y]: Place): number {
   return earth * Math.cos((lat * Math.PI) / 180);
 }
 
+// near returns a longitude or x less than half a turn from another, so that lines and
+// shapes cross the antimeridian instead of going around the world.
+export const near = (x: number, other: number, turn: number): number => x - Math.round((x - other) / turn) * turn;
+
+// unwrapped returns points of a line whose longitudes continue past 180 degrees.
+export function unwrapped(points: readonly Point[]): Point[] {
+  let last = points[0]?.[0] ?? 0;
+  return points.map(([lon, lat]) => [(last = near(lon, last, 360)), lat]);
+}
+
 // size is the width of the world in pixels at a zoom level.
 export const size = (zoom: number): number => 256 * 2 ** zoom;
 
@@ -33,6 +43,18 @@ export interface Inset {
   left: number;
 }
 
+// together moves points around the world so that they are as close to each other as
+// possible: the widest gap between them is left out.
+function together(xs: number[]): number[] {
+  const sorted = xs.map((x) => x - Math.floor(x)).sort((a, b) => a - b);
+  let [start, widest] = [sorted[0]!, sorted[0]! + 1 - sorted.at(-1)!];
+  for (let i = 1; i < sorted.length; i++) {
+    const gap = sorted[i]! - sorted[i - 1]!;
+    if (gap > widest) [start, widest] = [sorted[i]!, gap];
+  }
+  return sorted.map((x) => (x < start ? x + 1 : x)).sort((a, b) => a - b);
+}
+
 // fit returns the centre and zoom that show all points in the uncovered part.
 export function fit(
   places: Place[],
@@ -41,9 +63,9 @@ export function fit(
   inset: Inset,
   closest: number,
 ): { centre: Place; zoom: number } {
-  const xs = places.map((p) => p[0]);
-  const ys = places.map((p) => p[1]);
-  const [west, east, north, south] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const xs = together(places.map((p) => p[0]));
+  const ys = places.map((p) => p[1]).sort((a, b) => a - b);
+  const [west, east, north, south] = [xs[0]!, xs.at(-1)!, ys[0]!, ys.at(-1)!];
   const across = Math.max(
     (east - west) / Math.max(40, width - inset.left - inset.right),
     (south - north) / Math.max(40, height - inset.top - inset.bottom),

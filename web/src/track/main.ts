@@ -3,10 +3,10 @@
 // to screen readers, and sends the forms. If it fails, the page stays as it is.
 
 import './track.css';
-import { Glide } from './glide.ts';
 import { later, minutesLeft, same, worthSaying, type State } from './state.ts';
-import type { Chart } from '../map/chart.ts';
+import type { MapView } from '../map/map.ts';
 import { distance, type Point } from '../map/project.ts';
+import { onRoads } from '../map/way.ts';
 
 const maxTrail = 500; // locations
 
@@ -37,17 +37,14 @@ const inMiles = /-(US|GB)$/.test(navigator.language);
 
 class Page {
   private state: State | undefined;
-  private chart: Chart | undefined;
-  private canvas: HTMLCanvasElement | undefined;
+  private map: MapView | undefined;
+  private frame: HTMLElement | undefined; // around the map
   private trail: Point[] = [];
   private minutes = 0; // until the expected time, when last checked
   private readonly relative: Intl.RelativeTimeFormat;
   private readonly length: Intl.NumberFormat;
   private readonly metresPer: number;
-  private readonly glide = new Glide(
-    (at) => this.draw(at),
-    () => matchMedia('(prefers-reduced-motion: reduce)').matches,
-  );
+  private way: { text: string; points: Point[] } = { text: '', points: [] };
 
   constructor(
     private readonly main: HTMLElement,
@@ -94,7 +91,7 @@ class Page {
       if (!response.ok && response.status !== 404) return;
       const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
       const before = this.summary();
-      const onMap = document.activeElement === this.canvas;
+      const focused = this.frame?.contains(document.activeElement) ? document.activeElement : null;
       for (const part of this.main.querySelectorAll('section')) {
         const other = fresh.getElementById(part.id);
         if (!other || (part.querySelector('form[data-filled]') && other.querySelector('form'))) continue;
@@ -104,7 +101,7 @@ class Page {
       if (!this.state?.worker?.location) this.drop();
       this.dress();
       this.tick();
-      if (onMap) this.canvas?.focus({ preventScroll: true });
+      if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
       if (this.summary() !== before) this.say(this.summary());
     } catch {
       // offline: the page keeps its text
@@ -124,7 +121,7 @@ class Page {
 
   // dress adds the interactive parts to the text.
   private dress() {
-    const map = this.canvas?.parentElement;
+    const map = this.frame?.parentElement;
     if (map && !map.isConnected) this.main.querySelector('.steps')?.after(map);
     for (const form of this.main.querySelectorAll<HTMLFormElement>('form:not([data-live])')) {
       form.dataset.live = 'yes';
@@ -169,42 +166,42 @@ class Page {
     const last = this.trail.at(-1);
     const moved = last?.[0] !== worker.location[0] || last[1] !== worker.location[1];
     if (moved) this.trail = [...this.trail, worker.location].slice(-maxTrail);
-    if (!this.canvas) {
-      const frame = document.createElement('figure');
-      const caption = document.createElement('figcaption');
-      this.canvas = document.createElement('canvas');
-      this.canvas.tabIndex = 0;
-      this.canvas.setAttribute('role', 'img');
-      frame.append(this.canvas, caption);
-      this.dress();
-      const { Chart } = await import('../map/chart.ts');
-      if (!this.canvas) return;
-      this.chart = new Chart(this.canvas, { closest: 14 });
-    }
     const away = worker.destination ? distance(worker.location, worker.destination) / this.metresPer : null;
     const label = [`${this.main.dataset.map}: ${worker.name}`, ...(away === null ? [] : [this.length.format(away)])];
-    this.canvas.setAttribute('aria-label', label.join(', '));
-    this.canvas.dataset.location = worker.location.join(',');
-    if (moved || !last) this.glide.to(worker.location, worker.locationTime ?? Date.now());
+    if (!this.frame) {
+      const figure = document.createElement('figure');
+      this.frame = document.createElement('div');
+      figure.append(this.frame, document.createElement('figcaption'));
+      this.dress();
+      const { MapView } = await import('../map/map.ts');
+      if (!this.frame) return;
+      this.map = new MapView(this.frame, { label: '', closest: 16, scrolls: true });
+    }
+    this.map?.label(label.join(', '));
+    this.frame.dataset.location = worker.location.join(',');
+    this.draw();
   }
 
-  // draw shows the worker at a point, between two reported locations.
-  private draw(at: Point) {
-    const goal = this.state?.worker?.destination;
-    this.chart?.show({
-      stops: goal ? [{ id: 'destination', point: goal, mark: '⌂', label: '', tone: 'goal' }] : [],
+  private draw() {
+    const { worker, route } = this.state ?? {};
+    if (!worker?.location) return;
+    const text = route?.geometry ?? '';
+    if (text !== this.way.text) this.way = { text, points: onRoads(route, 2) };
+    const goal = worker.destination;
+    this.map?.show({
+      stops: goal ? [{ id: 'destination', point: goal, mark: '', label: '', tone: 'goal' }] : [],
       route: true,
+      way: this.way.points,
       miles: inMiles,
-      trail: [...this.trail.slice(0, -1), at],
-      self: { point: at, accuracy: null, heading: null },
+      trail: this.trail,
+      self: { point: worker.location, time: worker.locationTime ?? Date.now(), accuracy: null, heading: null },
     });
   }
 
   private drop() {
-    this.glide.stop();
-    this.chart?.destroy();
-    this.canvas?.parentElement?.remove();
-    this.chart = this.canvas = undefined;
+    this.map?.destroy();
+    this.frame?.parentElement?.remove();
+    this.map = this.frame = undefined;
     this.trail = [];
   }
 

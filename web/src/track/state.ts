@@ -1,20 +1,23 @@
 // The state of a task as the tracking page receives it.
 
 import type { Point } from '../map/project.ts';
+import type { Route } from '../map/way.ts';
 
 export interface State {
   stage: 'scheduled' | 'assigned' | 'active' | 'arrived' | 'completed' | 'failed';
   estimatedArrivalTime: number | null;
   worker: { name: string; location: Point | null; locationTime: number | null; destination: Point | null } | null;
+  route?: Route | null; // from the worker to the destination
   feedback: { allowed: boolean; given: boolean };
 }
 
 // same reports whether two states have the same text, so that only the worker's
-// location has changed.
+// location and way have changed.
 export function same(a: State, b: State): boolean {
   const words = (s: State) =>
     JSON.stringify({
       ...s,
+      route: null,
       worker: s.worker && { ...s.worker, location: null, locationTime: null, destination: null },
     });
   return words(a) === words(b);

@@ -1,22 +1,23 @@
-package lastmile_test
+package threshold_test
 
 import (
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/threshold"
 )
 
 func TestThresholds(t *testing.T) {
 	hook := func(trigger lastmile.Trigger, threshold float64) lastmile.Webhook {
 		return lastmile.Webhook{Trigger: trigger, Threshold: &threshold}
 	}
-	eta := func(d time.Duration) lastmile.Measurement { return lastmile.Measurement{ETA: &d} }
-	away := func(m lastmile.Meters) lastmile.Measurement { return lastmile.Measurement{Distance: &m} }
-	late := func(d time.Duration) lastmile.Measurement { return lastmile.Measurement{Delay: &d} }
+	eta := func(d time.Duration) threshold.Measurement { return threshold.Measurement{ETA: &d} }
+	away := func(m lastmile.Meters) threshold.Measurement { return threshold.Measurement{Distance: &m} }
+	late := func(d time.Duration) threshold.Measurement { return threshold.Measurement{Delay: &d} }
 	tests := map[string]struct {
 		hook lastmile.Webhook
-		by   lastmile.Measurement
+		by   threshold.Measurement
 		want bool
 	}{
 		"eta at the threshold":             {hook(lastmile.TriggerTaskEta, 300), eta(5 * time.Minute), true},
@@ -33,7 +34,7 @@ func TestThresholds(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := test.hook.ThresholdReached(test.by); got != test.want {
+			if got := test.by.Reaches(test.hook); got != test.want {
 				t.Errorf("met: %v", got)
 			}
 		})

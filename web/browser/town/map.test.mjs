@@ -1,0 +1,261 @@
+// Maps with streets, in the generated town.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { api, browser, eventually, goOnDuty, hire, phone, shot, signIn, work } from '../kit.mjs';
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+let chrome;
+before(async () => {
+  chrome = await browser(['--enable-unsafe-swiftshader']);
+});
+after(() => chrome?.close());
+
+// Places in the town, on both sides of its river.
+const start = { longitude: -73.9815, latitude: 40.7525, accuracy: 12 };
+const places = [
+  [-73.9775, 40.7562],
+  [-73.9702, 40.7511],
+  [-73.971, 40.7601],
+];
+
+let number = 12125556000;
+
+// route hires a worker with a task at every location.
+async function route(locations) {
+  const worker = await hire('Bessie Coleman', `+${++number}`);
+  const tasks = [];
+  for (const [i, location] of locations.entries()) {
+    tasks.push(
+      await api('POST', '/tasks', {
+        destination: { address: { number: String(i + 1), street: 'Test St', city: 'Town', country: 'US' }, location },
+        recipients: [{ name: `Recipient ${i + 1}`, phone: `+1646${++number % 10_000_000}`.padEnd(12, '5') }],
+        container: { type: 'WORKER', worker: worker.id },
+      }),
+    );
+  }
+  return { worker, tasks };
+}
+
+const streets = (page) => page.locator('.map-frame[data-drawn=streets]').first();
+const plain = (page) => page.locator('.map-frame[data-drawn=plain]').first();
+
+// colors counts the colors of what the page shows of an element. A map has many.
+async function colors(page, locator) {
+  const image = await locator.screenshot({ animations: 'disabled' });
+  const blank = await chrome.newPage();
+  const count = await blank.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    context.drawImage(picture, 0, 0);
+    const { data } = context.getImageData(0, 0, picture.width, picture.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }, image.toString('base64'));
+  await blank.close();
+  return count;
+}
+
+// tilesOf collects the tiles that a page loads.
+function tilesOf(page) {
+  const tiles = new Set();
+  page.on('response', (r) => {
+    if (r.ok() && new URL(r.url()).pathname.startsWith('/tiles/')) tiles.add(r.url());
+  });
+  return tiles;
+}
+
+async function openMap(page) {
+  await page.evaluate(() => (location.hash = '#/map'));
+  await page.getByRole('button', { name: 'Zoom in' }).waitFor();
+}
+
+// loaded lists the compressed sizes of what a page has loaded, by name.
+const loaded = (page) =>
+  page.evaluate(() =>
+    Object.fromEntries(
+      performance
+        .getEntriesByType('resource')
+        .filter((r) => r.name.includes('/assets/'))
+        .map((r) => [r.name.replace(/.*\/assets\/|-[^-]{8}\.m?js$|-[^-]{8}\.css$/g, ''), r.encodedBodySize]),
+    ),
+  );
+
+test("the driver's map has streets and the way along roads, and works without signal", async () => {
+  const { worker, tasks } = await route(places);
+  const { context, page, faults } = await phone(chrome, { geolocation: start, bypassCSP: false });
+  const tiles = tilesOf(page);
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  await page.getByText('Recipient 1').waitFor();
+  const first = await loaded(page);
+  const sum = Object.values(first).reduce((a, b) => a + b, 0);
+  assert.ok(sum < 90_000, `the app loads ${sum} bytes at first: ${JSON.stringify(first)}`);
+  assert.ok(!('street' in first), 'the library is loaded before a map is shown');
+
+  await openMap(page);
+  await streets(page).waitFor();
+  await page.locator('.map-frame[data-line=roads]').waitFor();
+  assert.ok(tiles.size > 0, 'no tiles');
+  await eventually('drawn', async () => (await colors(page, streets(page))) > 100);
+  await page.getByText('OpenStreetMap').waitFor();
+  await shot(page, '50-map-streets');
+
+  const canvas = page.locator('.maplibregl-canvas');
+  await canvas.focus();
+  await page.keyboard.press('PageDown');
+  await page.keyboard.press('PageDown');
+  await page.locator('a.card', { hasText: 'Recipient 2' }).waitFor();
+  await page.keyboard.press('0');
+  await page.keyboard.press('+');
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  assert.deepEqual(
+    violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => v.id),
+    [],
+  );
+
+  const marker = page.locator('.maplibregl-marker');
+  const before = await marker.evaluate((e) => e.style.transform);
+  await context.setGeolocation({ ...start, latitude: start.latitude + 0.0006 });
+  await eventually('the vehicle moves', async () => (await marker.evaluate((e) => e.style.transform)) !== before);
+
+  const kept = () => page.evaluate(async () => (await (await caches.open('dray-tiles')).keys()).map((r) => r.url));
+  await eventually('tiles are kept', async () => (await kept()).length > 20);
+  await eventually('and what draws them', () =>
+    page.evaluate(async () => {
+      const names = (await caches.keys()).filter((n) => n.startsWith('dray-driver-'));
+      const files = (await Promise.all(names.map(async (n) => (await caches.open(n)).keys()))).flat();
+      return ['/street-', 'worker-'].every((part) => files.some((f) => f.url.includes(part)));
+    }),
+  );
+  tiles.clear();
+  await context.setOffline(true);
+  await page.reload();
+  await page.getByText('Recipient 1').first().waitFor();
+  await streets(page).waitFor();
+  await page.locator('.map-frame[data-line=roads]').waitFor();
+  await eventually('drawn offline', async () => (await colors(page, streets(page))) > 100);
+  await shot(page, '51-map-offline');
+  const here = new Set(await kept());
+  assert.ok(tiles.size > 0);
+  assert.deepEqual(
+    [...tiles].filter((tile) => !here.has(tile)),
+    [],
+    'tiles that are not kept',
+  );
+  await context.setOffline(false);
+  await page.evaluate((hash) => (location.hash = hash), `#/task/${tasks[0].id}`);
+  await streets(page).waitFor();
+  await shot(page, '52-task-streets');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('without WebGL the map is drawn without streets, and nothing is loaded for them', async () => {
+  const { worker } = await route(places);
+  const { context, page, faults } = await phone(chrome, { geolocation: start });
+  await page.addInitScript(() => {
+    const get = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+      return kind.startsWith('webgl') ? null : get.call(this, kind, ...more);
+    };
+  });
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  await page.getByText('Recipient 1').waitFor();
+  const described = page.waitForResponse(/tiles\.json/);
+  await openMap(page);
+  await described;
+  await plain(page).waitFor();
+  await page.locator('.map-frame[data-line=roads]').waitFor(); // the way needs no tiles
+  await eventually('drawn', async () => (await colors(page, plain(page))) > 20);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  assert.ok(!('street' in (await loaded(page))));
+  await shot(page, '53-map-without-webgl');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a recipient sees the vehicle move along roads; a map that is lost is drawn again', async () => {
+  const { worker, tasks } = await route(places);
+  const call = await work(worker);
+  const at = (longitude, latitude) =>
+    call('POST', '/positions', { positions: [{ location: [longitude, latitude], time: Date.now() }] });
+  await at(start.longitude, start.latitude);
+  await call('POST', `/tasks/${tasks[0].id}/start`, { actionId: 'start' });
+  const { context, page, faults } = await phone(chrome, { permissions: [], colorScheme: 'dark' });
+  const tiles = tilesOf(page);
+  await page.goto(tasks[0].trackingURL);
+  await streets(page).waitFor();
+  await page.locator('.map-frame[data-line=roads]').waitFor();
+  assert.ok(tiles.size > 0);
+  await eventually('drawn', async () => (await colors(page, streets(page))) > 100);
+  await shot(page, '54-track-streets');
+
+  const sizes = await loaded(page);
+  const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
+  const asked = await page.evaluate(
+    () => performance.getEntriesByType('resource').find((r) => r.name.includes('/assets/street-')).startTime,
+  );
+  assert.ok(paint < asked, `painted at ${paint}, library at ${asked}`);
+  const { street, 'maplibre-gl-worker': thread = 0, map, ...rest } = sizes;
+  const page1 = Object.values(rest).reduce((a, b) => a + b, 0);
+  assert.ok(page1 < 12_000, `the page loads ${page1} bytes before the map: ${JSON.stringify(rest)}`);
+  assert.ok(map < 12_000, `the map without streets has ${map} bytes`);
+  assert.ok(street + thread < 470_000, `the library has ${street} + ${thread} bytes`);
+
+  const marker = page.locator('.maplibregl-marker');
+  const seen = new Set();
+  const watch = async () => seen.add(await marker.evaluate((e) => e.style.transform));
+  await watch();
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // reports that are apart
+  await at(start.longitude + 0.0008, start.latitude + 0.0004);
+  await eventually('the vehicle moves smoothly', async () => (await watch()).size > 3);
+
+  const lose = (method) =>
+    page.evaluate((name) => {
+      const gl = document.querySelector('.maplibregl-canvas').getContext('webgl2');
+      globalThis.loser ??= gl.getExtension('WEBGL_lose_context');
+      globalThis.loser[name]();
+    }, method);
+  await lose('loseContext');
+  await plain(page).waitFor();
+  assert.ok((await colors(page, plain(page))) > 10);
+  await lose('restoreContext');
+  await streets(page).waitFor();
+  await eventually('drawn again', async () => (await colors(page, streets(page))) > 100);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a map across the antimeridian shows its surroundings, not the world', async () => {
+  const { worker, tasks } = await route([[-179.95, -16.85]]);
+  const call = await work(worker);
+  await call('POST', '/positions', { positions: [{ location: [179.95, -16.8], time: Date.now() }] });
+  await call('POST', `/tasks/${tasks[0].id}/start`, { actionId: 'start' });
+  for (const tiles of [true, false]) {
+    const { context, page, faults } = await phone(chrome, { permissions: [] });
+    // Tiles of the whole world, or none.
+    await page.route('**/tiles.json', async (r) => {
+      const description = await (await r.fetch()).json();
+      return tiles
+        ? r.fulfill({ json: { ...description, bounds: [-180, -85, 180, 85] } })
+        : r.fulfill({ status: 404, json: {} });
+    });
+    await page.goto(tasks[0].trackingURL);
+    await (tiles ? streets : plain)(page).waitFor();
+    if (tiles) {
+      const scale = await page.locator('.maplibregl-ctrl-scale').textContent();
+      assert.match(scale, /^\d\s(mi)$/, `the scale is ${scale}`);
+      const box = await page.locator('.map-frame').boundingBox();
+      const vehicle = await page.locator('.maplibregl-marker').boundingBox();
+      assert.ok(vehicle.x > box.x && vehicle.x + vehicle.width < box.x + box.width, 'the vehicle is out of view');
+    } else await eventually('drawn', async () => (await colors(page, plain(page))) > 10);
+    await shot(page, `55-antimeridian-${tiles ? 'streets' : 'plain'}`);
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+});

@@ -1,0 +1,48 @@
+// Where the tiles of the map are.
+
+import type { Point } from './project.ts';
+
+// TileSource is the part of TileJSON that the map uses.
+export interface TileSource {
+  tiles: string[];
+  minzoom: number;
+  maxzoom: number;
+  bounds: [west: number, south: number, east: number, north: number];
+  center: Point | null;
+  attribution: string;
+}
+
+let known: Promise<TileSource | null> | undefined;
+
+// tileSource returns the tiles of this server; null if it has none, or there is no
+// connection.
+export function tileSource(): Promise<TileSource | null> {
+  known ??= load().catch(() => {
+    known = undefined; // ask again next time
+    return null;
+  });
+  return known;
+}
+
+async function load(): Promise<TileSource | null> {
+  const response = await fetch('/tiles.json');
+  if (response.status === 404 || response.status === 204) return null;
+  if (!response.ok) throw new Error(`tiles: ${response.status}`);
+  const { tiles, minzoom, maxzoom, bounds, center, attribution } = (await response.json()) as Partial<TileSource>;
+  if (!tiles?.length) return null;
+  return {
+    tiles: tiles.map((url) => (url.startsWith('/') ? location.origin + url : url)),
+    minzoom: minzoom ?? 0,
+    maxzoom: maxzoom ?? 14,
+    bounds: bounds ?? [-180, -90, 180, 90],
+    center: center ? [center[0], center[1]] : null,
+    attribution: attribution ?? '',
+  };
+}
+
+// covers reports whether a point is in the area of the tiles.
+export function covers({ bounds: [west, south, east, north] }: TileSource, [lon, lat]: Point): boolean {
+  const turn = (x: number) => ((x % 360) + 360) % 360;
+  const inside = east - west >= 360 || turn(lon - west) <= turn(east - west);
+  return inside && lat >= south && lat <= north;
+}

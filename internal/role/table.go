@@ -149,6 +149,7 @@ var Table = map[string]Rule{
 	"POST /integrations/marketplace":      view.at(Worker, "body.path?workerId"),
 
 	"POST /webhooks":                                  manage,
+	"GET /triggers":                                   view,
 	"GET /webhooks":                                   inspect,
 	"PUT /webhooks/{id}":                              manage,
 	"DELETE /webhooks/{id}":                           manage,

@@ -1,6 +1,7 @@
 package adminapi
 
 import (
+	"encoding/json"
 	"time"
 
 	"dray/internal/access"
@@ -552,4 +553,18 @@ func newAnalyticsGroup(g report.Group) AnalyticsGroup {
 		shown.Feedback.Rating = new(float64(g.RatingTotal) / float64(g.Ratings))
 	}
 	return shown
+}
+
+// TriggerDescription is a trigger that webhooks can have.
+type TriggerDescription struct {
+	// Number of the trigger.
+	ID lastmile.Trigger `json:"id" example:"6"`
+	// Name of the trigger.
+	Name string `json:"name" example:"taskCreated"`
+	// What causes the trigger.
+	Description string `json:"description" example:"A task is created."`
+	// Whether webhooks of the trigger have a threshold.
+	HasThreshold bool `json:"hasThreshold" example:"false"`
+	// Body of a request as webhooks get it.
+	Sample json.RawMessage `json:"sample"`
 }

@@ -32,5 +32,5 @@ func (s *Server) Tags() []edge.Tag {
 
 // Routes returns the routes of all resources.
 func (s *Server) Routes() []edge.Route {
-	return slices.Concat(organization{s}.routes(), messages{s}.routes(), reports{s}.routes(), keys{s}.routes())
+	return slices.Concat(organization{s}.routes(), messages{s}.routes(), reports{s}.routes(), triggers{s}.routes(), keys{s}.routes())
 }

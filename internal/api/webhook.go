@@ -29,9 +29,9 @@ func (s webhooks) routes() []edge.Route {
 		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and its delivery attempts", s.showNotification),
 		edge.Create("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", s.redeliver, wire.NewRedelivered).
 			Example(`{}`),
-		edge.Create("/webhooks/{id}/redeliver", "Redeliver the notifications that were given up", s.redeliverFailed, wire.NewRedelivered).
-			Describe("Notifications that are still pending are not affected.").
-			Example(`{"since": 1794700000000}`),
+		edge.Create("/webhooks/{id}/redeliver", "Redeliver notifications", s.redeliverRange, wire.NewRedelivered).
+			Describe("Sends the notifications of a period again that were given up, or also those that were delivered, or those with the IDs that are sent. At most 10,000 of a period, the latest, and 1,000 IDs. Notifications of a period that are still pending are not affected.").
+			Example(`{"from": 1794700000000, "to": 1794786400000}`),
 		edge.Create("/webhooks/{id}/test", "Send a webhook a test event", s.testWebhook, wire.NewRedelivered).
 			Describe("The event has the trigger of the webhook, contains no records and is marked as a test.").
 			Example(`{}`),
@@ -71,8 +71,12 @@ func (s webhooks) redeliver(ctx context.Context, c *edge.Call, _ wire.NoBody) (l
 	return s.Webhooks.Redeliver(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
 }
 
-func (s webhooks) redeliverFailed(ctx context.Context, c *edge.Call, body wire.SinceBody) (lastmile.Redelivered, error) {
-	return s.Webhooks.RedeliverFailed(ctx, c.Who, lastmile.WebhookID(c.ID()), body.Since.Time())
+func (s webhooks) redeliverRange(ctx context.Context, c *edge.Call, body wire.RedeliverBody) (lastmile.Redelivered, error) {
+	in := webhook.Range{IDs: body.IDs, From: body.From.Time(), Until: body.To.Time(), Delivered: body.Delivered}
+	if in.From.IsZero() {
+		in.From = body.Since.Time()
+	}
+	return s.Webhooks.RedeliverRange(ctx, c.Who, lastmile.WebhookID(c.ID()), in)
 }
 
 func (s webhooks) testWebhook(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {

@@ -43,6 +43,9 @@ import (
 	"dray/internal/work"
 )
 
+// Version is the version of the program, set when a release is built.
+var Version = "dev"
+
 // workLoop runs one kind of background work.
 type workLoop = work.Loop[taskflow.BatchReader, taskflow.BatchWriter]
 

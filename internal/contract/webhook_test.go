@@ -560,6 +560,27 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		}
 		matches(t, list(t, c, "/webhooks/"+made+"/notifications?failed=true"), `[]`)
 	})
+	t.Run("a range, and some by their ids", func(t *testing.T) {
+		all := ids(list(t, c, "/webhooks/"+made+"/notifications"))
+		at := func(i int) int64 {
+			ms, _ := list(t, c, "/webhooks/"+made+"/notifications")[i]["time"].(float64)
+			return int64(ms)
+		}
+		redeliver := func(body string) map[string]any { return c.Must(t, "POST", "/webhooks/"+made+"/redeliver", body) }
+		matches(t, redeliver(fmt.Sprintf(`{"from":%d,"to":%d}`, at(3), at(0)+1)), `{"count":0}`) // all were delivered
+		matches(t, redeliver(fmt.Sprintf(`{"from":%d,"to":%d,"delivered":true}`, at(3), at(3)+1)), `{"count":1}`)
+		awaitAttempts(t, c, made, all[3], 3)
+		matches(t, redeliver(`{"ids":["`+all[0]+`","`+all[1]+`","`+all[0]+`"]}`), `{"count":2}`)
+		awaitAttempts(t, c, made, all[0], 3)
+		matches(t, redeliver(`{"ids":[]}`), `{"count":0}`)
+		for body, want := range map[string]rejection{
+			`{"from":2,"to":1}`: invalid, `{"ids":["` + all[0] + `"],"from":1}`: invalid, `{"ids":["` + all[0] + `"],"delivered":true}`: invalid,
+			`{"to":"x"}`: malformed, `{"ids":"x"}`: malformed, `{"ids":["` + all[0] + `","` + unknownID + `"]}`: notFound,
+			`{"ids":[` + strings.TrimSuffix(strings.Repeat(`"x",`, 1001), ",") + `]}`: invalid,
+		} {
+			want.check(t, send(t, c, "POST", "/webhooks/"+made+"/redeliver", body))
+		}
+	})
 	t.Run("since when must be a time", func(t *testing.T) {
 		for _, body := range []string{`{"since":"yesterday"}`, `{"since":true}`, `{"since":[]}`} {
 			malformed.check(t, send(t, c, "POST", "/webhooks/"+made+"/redeliver", body), "since")

@@ -120,7 +120,12 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 	if a.Window, err = rs.window(from, to, defaultAnalyticsSpan, MaxAnalyticsSpan); err != nil {
 		return a, err
 	}
-	err = rs.Store.Read(ctx, func(r Reader) (err error) {
+	end, err := rs.turns.Take(ctx, string(who.Organization))
+	if err != nil {
+		return a, err
+	}
+	defer end()
+	err = rs.Store.Read(ctx, func(r Reader) error {
 		org, err := r.Organization(ctx, who.Organization)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -28,6 +29,8 @@ type Reports struct {
 	// CallingCode returns the digits that phone numbers of a country begin with.
 	CallingCode func(country string) string
 	Now         func() time.Time
+
+	turns rate.Turns // analytics of an organization, which read many rows, one at a time
 }
 
 // Found is the result of a search.

@@ -71,6 +71,7 @@ type NotificationFilter struct {
 	Webhook lastmile.WebhookID
 	Before  string // an id: only older notifications
 	Since   time.Time
+	Until   time.Time // only those due before it
 	State   *lastmile.NotificationState
 	Limit   int
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"dray/internal/events"
@@ -199,28 +200,79 @@ func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook l
 // maxRedelivered limits the notifications that one request makes due again.
 const maxRedelivered = 10_000
 
+// maxNamed limits the notifications that one request names.
+const maxNamed = 1_000
+
+// Range selects notifications of a webhook that were due since From and before Until;
+// zero times are no bound.
+type Range struct {
+	IDs         []string // these, whatever their state and time; nil for none in particular
+	From, Until time.Time
+	Delivered   bool // also those that were delivered, and not only those that were given up
+}
+
 // RedeliverFailed makes the notifications of a webhook due again that were given
 // up since a time.
 func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
-	now, givenUp := r.Now(), lastmile.NotificationGivenUp
+	return r.RedeliverRange(ctx, who, hook, Range{From: since})
+}
+
+// RedeliverRange makes notifications of a webhook due again, without those that are
+// still pending.
+func (r *Registry) RedeliverRange(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, in Range) (lastmile.Redelivered, error) {
+	now := r.Now()
+	switch {
+	case in.IDs != nil && (!in.From.IsZero() || !in.Until.IsZero() || in.Delivered):
+		return 0, lastmile.Invalid("ids cannot be combined with from, to and delivered")
+	case len(in.IDs) > maxNamed:
+		return 0, lastmile.Invalid("ids has %d entries; at most %d are allowed", len(in.IDs), maxNamed)
+	case !in.From.IsZero() && !in.Until.IsZero() && !in.From.Before(in.Until):
+		return 0, lastmile.Invalid("from must be before to")
+	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		if _, err := w.Webhook(ctx, who.Organization, hook); err != nil {
 			return 0, err
 		}
-		failed, err := w.Notifications(ctx, who.Organization, store.NotificationFilter{
-			Webhook: hook, Since: since, State: &givenUp, Limit: maxRedelivered,
-		})
+		again, err := in.find(ctx, w, who, hook)
 		if err != nil {
 			return 0, err
 		}
-		r.Events.HandOver(w, failed...)
-		for _, n := range failed {
+		r.Events.HandOver(w, again...)
+		for _, n := range again {
 			if err := w.Redeliver(ctx, n, now); err != nil {
 				return 0, err
 			}
 		}
-		return lastmile.Redelivered(len(failed)), nil
+		return lastmile.Redelivered(len(again)), nil
 	})
+}
+
+// find returns the notifications of a range.
+func (in Range) find(ctx context.Context, r Reader, who lastmile.Principal, hook lastmile.WebhookID) (found []lastmile.Notification, err error) {
+	if in.IDs != nil {
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(in.IDs))) {
+			n, err := notification(ctx, r, who, hook, id)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, n)
+		}
+		return found, nil
+	}
+	states := []lastmile.NotificationState{lastmile.NotificationGivenUp}
+	if in.Delivered {
+		states = append(states, lastmile.NotificationDelivered)
+	}
+	for _, state := range states {
+		some, err := r.Notifications(ctx, who.Organization, store.NotificationFilter{
+			Webhook: hook, Since: in.From, Until: in.Until, State: &state, Limit: max(1, maxRedelivered-len(found)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found[:min(len(found), maxRedelivered)], nil
 }
 
 // Test sends a webhook an event of its trigger that is marked as a test.

@@ -148,8 +148,16 @@ func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotificati
 // NoBody is the body of a request that has no fields.
 type NoBody struct{}
 
-// SinceBody is the start of a period.
-type SinceBody struct {
+// RedeliverBody selects notifications that are sent again.
+type RedeliverBody struct {
 	// Unix time in milliseconds at which the period starts. If absent, the period has no start.
+	From Millis `json:"from" example:"1794700000000"`
+	// Unix time in milliseconds before which the period ends. If absent, the period has no end.
+	To Millis `json:"to" example:"1794786400000"`
+	// true for notifications that were delivered, too; by default, only those that were given up.
+	Delivered bool `json:"delivered" example:"false"`
+	// IDs of notifications, instead of a period.
+	IDs []string `json:"ids"`
+	// Another name of from.
 	Since Millis `json:"since"`
 }

@@ -173,6 +173,15 @@ func orderSamples() (samples []any) {
 	return append(samples, reserved)
 }
 
+// triggerSamples are all triggers.
+func triggerSamples() (samples []any) {
+	all, _ := adminapi.Triggers() // no samples fail the test
+	for _, trigger := range all {
+		samples = append(samples, trigger)
+	}
+	return samples
+}
+
 // replies are values of the types that handlers return.
 var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.BatchJob]():       {wire.NewBatchJob(lastmile.CreatedRecord[lastmile.Batch]{Record: sampleBatch()})},
@@ -187,16 +196,17 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
-	reflect.TypeFor[adminapi.APIKey]():           {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},
-	reflect.TypeFor[adminapi.NewAPIKey]():        {adminapi.NewCreatedKey(access.NewKey{Record: lastmile.APIKey{ID: sampleID, Created: sampleTime}}), adminapi.NewCreatedKey(sampleOf[access.NewKey](full))},
-	reflect.TypeFor[adminapi.Message]():          append(samplesOf(adminapi.NewMessage), adminapi.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
-	reflect.TypeFor[adminapi.SearchResult]():     {adminapi.NewSearchResult(report.Found{Tasks: []lastmile.Task{leanTask(), sampleOf[lastmile.Task](full)}, Workers: []lastmile.Worker{sampleOf[lastmile.Worker](full)}, Recipients: []lastmile.Recipient{sampleOf[lastmile.Recipient](full)}})},
-	reflect.TypeFor[adminapi.WorkerPositions]():  {adminapi.NewWorkerPositions(report.Track{Positions: []lastmile.Position{{At: sampleTime}, sampleOf[lastmile.Position](full)}}), adminapi.NewWorkerPositions(report.Track{Next: sampleTime})},
-	reflect.TypeFor[adminapi.Analytics]():        {adminapi.NewAnalytics(report.Analytics{Window: lastmile.Window{From: sampleTime, To: sampleTime}, Groups: []report.Group{{}, sampleOf[report.Group](full)}})},
-	reflect.TypeFor[adminapi.MessageReply]():     samplesOf(adminapi.NewMessageReply),
-	reflect.TypeFor[adminapi.MessageOptOut]():    samplesOf(adminapi.NewMessageOptOut),
-	reflect.TypeFor[adminapi.MessagePreview]():   {adminapi.NewMessagePreview("text")},
-	reflect.TypeFor[adminapi.MessageTemplates](): {adminapi.NewMessageTemplates(messaging.Templates{Language: "en", All: []messaging.Template{{Template: textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "en"}}}})},
+	reflect.TypeFor[adminapi.APIKey]():             {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},
+	reflect.TypeFor[adminapi.NewAPIKey]():          {adminapi.NewCreatedKey(access.NewKey{Record: lastmile.APIKey{ID: sampleID, Created: sampleTime}}), adminapi.NewCreatedKey(sampleOf[access.NewKey](full))},
+	reflect.TypeFor[adminapi.Message]():            append(samplesOf(adminapi.NewMessage), adminapi.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[adminapi.SearchResult]():       {adminapi.NewSearchResult(report.Found{Tasks: []lastmile.Task{leanTask(), sampleOf[lastmile.Task](full)}, Workers: []lastmile.Worker{sampleOf[lastmile.Worker](full)}, Recipients: []lastmile.Recipient{sampleOf[lastmile.Recipient](full)}})},
+	reflect.TypeFor[adminapi.WorkerPositions]():    {adminapi.NewWorkerPositions(report.Track{Positions: []lastmile.Position{{At: sampleTime}, sampleOf[lastmile.Position](full)}}), adminapi.NewWorkerPositions(report.Track{Next: sampleTime})},
+	reflect.TypeFor[adminapi.Analytics]():          {adminapi.NewAnalytics(report.Analytics{Window: lastmile.Window{From: sampleTime, To: sampleTime}, Groups: []report.Group{{}, sampleOf[report.Group](full)}})},
+	reflect.TypeFor[adminapi.TriggerDescription](): triggerSamples(),
+	reflect.TypeFor[adminapi.MessageReply]():       samplesOf(adminapi.NewMessageReply),
+	reflect.TypeFor[adminapi.MessageOptOut]():      samplesOf(adminapi.NewMessageOptOut),
+	reflect.TypeFor[adminapi.MessagePreview]():     {adminapi.NewMessagePreview("text")},
+	reflect.TypeFor[adminapi.MessageTemplates]():   {adminapi.NewMessageTemplates(messaging.Templates{Language: "en", All: []messaging.Template{{Template: textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "en"}}}})},
 	reflect.TypeFor[adminapi.OrganizationSettings](): {adminapi.NewOrganizationSettings(settings.All{Replanning: assignment.DefaultReplanning}), adminapi.NewOrganizationSettings(settings.All{
 		Organization: sampleOf[lastmile.Organization](full), Page: sampleOf[lastmile.PageSettings](full), Messages: textmessage.Settings{From: "text"}, Replanning: assignment.DefaultReplanning,
 	})},

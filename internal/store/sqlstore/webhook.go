@@ -135,6 +135,9 @@ func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationI
 	if !f.Since.IsZero() {
 		where.and(`t.due >= ?`, f.Since.UnixMilli())
 	}
+	if !f.Until.IsZero() {
+		where.and(`t.due < ?`, f.Until.UnixMilli())
+	}
 	if f.State != nil {
 		where.and(`t.state = ?`, int64(*f.State))
 	}

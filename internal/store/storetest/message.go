@@ -215,7 +215,7 @@ func testMessageSettings(t *testing.T, s *sqlstore.Store) {
 	})
 	same(t, "a page of opt-outs", read(t, s, func(r *sqlstore.Tx) ([]textmessage.OptOut, error) { return r.OptOuts(ctx, acme, "+1", 1) }),
 		[]textmessage.OptOut{{Organization: acme, Phone: "+2", At: now, Muted: true}})
-	same(t, "opt-outs of another organization", read(t, s, func(r *sqlstore.Tx) ([]textmessage.OptOut, error) { return r.OptOuts(ctx, zenith, "", 9) }), nil)
+	same(t, "opt-outs of another organization", read(t, s, func(r *sqlstore.Tx) ([]textmessage.OptOut, error) { return r.OptOuts(ctx, zenith, "", 9) }), []textmessage.OptOut(nil))
 
 	first := textmessage.Received{Organization: acme, ID: "r1", At: now, From: "+1", To: "+9", Body: "hello"}
 	second := textmessage.Received{Organization: acme, ID: "r2", At: now, From: "+2"}

@@ -20,6 +20,7 @@ import (
 	"dray/internal/accountapi"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/audit"
 	"dray/internal/dispatch"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
@@ -58,6 +59,7 @@ type App struct {
 	Admins        *access.Admins
 	Accounts      *account.Accounts
 	Links         account.Links
+	Audit         *audit.Log
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Tasks
@@ -150,6 +152,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: accounts, Finder: db, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Countries: sms.Countries(), Log: log}
 	a.addAccounts(newID, passwords)
+	a.Audit = newAudit(a, newID)
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
@@ -192,7 +195,7 @@ func (a *App) Handler() http.Handler {
 	people := accountServer(a, settings)
 	public := &api.Server{
 		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: withAuditLog(a.orderResources(), a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
@@ -375,7 +378,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.loops.Wait()
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	errs = append(errs, a.Keys.SaveUse(saving), a.Store.Close())
+	errs = append(errs, a.Keys.SaveUse(saving), a.Audit.Flush(saving), a.Store.Close())
 	return errors.Join(errs...)
 }
 

@@ -18,7 +18,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/access"
 	"dray/internal/api"
+	"dray/internal/auditapi"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
@@ -35,10 +37,11 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders := &orderapi.Server{}
+	orders, log := &orderapi.Server{}, &auditapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
-		More: api.Resources{Tags: orders.Tags(), Routes: orders.Routes()},
+		Roles: &access.Roles{},
+		More:  api.Resources{Tags: slices.Concat(orders.Tags(), log.Tags()), Routes: slices.Concat(orders.Routes(), log.Routes())},
 	}
 }
 

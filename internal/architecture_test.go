@@ -31,12 +31,12 @@ var domain = []string{"analytics", "assignment", "customfield", "identity", "las
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"account", "addressbook", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
+	"account", "addressbook", "audit", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -97,6 +97,7 @@ var rules = map[string]rule{
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
+	"store/sqlaudit":   {may: []string{"audit", "lastmile", "store/engine"}},
 	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},
 	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
@@ -107,6 +108,7 @@ var rules = map[string]rule{
 	"access":      {may: []string{"lastmile", "role", "store", "events", "rate"}},
 	"account":     {may: []string{"identity", "lastmile", "store", "rate", "work"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
+	"audit":       {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
@@ -126,6 +128,7 @@ var rules = map[string]rule{
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
+	"auditapi":     {may: []string{"audit", "edge", "wire"}},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
@@ -150,7 +153,7 @@ var rules = map[string]rule{
 // may have them. A pattern ending in /... covers the path and all below it.
 // Tests and test kits are exempt.
 var reserved = map[string][]string{
-	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlaccount", "store/sqlrole", "store/sqlstore"},
+	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlaccount", "store/sqlaudit", "store/sqlrole", "store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},

@@ -21,6 +21,7 @@ import (
 	"dray/internal/accountapi"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/audit"
 	"dray/internal/dispatch"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
@@ -67,6 +68,7 @@ type App struct {
 	Accounts      *account.Accounts
 	Links         account.Links
 	Mails         *mailLoop
+	Audit         *audit.Log
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Tasks
@@ -173,6 +175,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addAccounts(newID, passwords); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	a.Audit = newAudit(a, newID)
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
@@ -216,7 +219,7 @@ func (a *App) Handler() http.Handler {
 	people := accountServer(a, settings)
 	public := &api.Server{
 		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: withAuditLog(moreResources(a, people), a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
@@ -405,7 +408,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.loops.Wait()
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	errs = append(errs, a.Keys.SaveUse(saving), a.Store.Close())
+	errs = append(errs, a.Keys.SaveUse(saving), a.Audit.Flush(saving), a.Store.Close())
 	return errors.Join(errs...)
 }
 

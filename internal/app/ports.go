@@ -4,6 +4,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/account"
 	"dray/internal/addressbook"
+	"dray/internal/audit"
 	"dray/internal/blob"
 	"dray/internal/dispatch"
 	"dray/internal/fleet"
@@ -25,6 +26,7 @@ var (
 	_ access.KeyWriter         = (*sqlstore.Tx)(nil)
 	_ access.RoleReader        = roleTx{}
 	_ account.Writer           = accountTx{}
+	_ audit.Writer             = auditTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)

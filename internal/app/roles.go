@@ -1,11 +1,51 @@
 package app
 
 import (
+	"context"
+	"slices"
+	"time"
+
 	"dray/internal/access"
+	"dray/internal/api"
+	"dray/internal/audit"
+	"dray/internal/auditapi"
+	"dray/internal/edge"
 	"dray/internal/role"
+	"dray/internal/store/sqlaudit"
 	"dray/internal/store/sqlrole"
 	"dray/internal/store/sqlstore"
 )
+
+// auditInterval is how long entries of the audit log wait to be saved.
+const auditInterval = time.Second
+
+// auditTx is a transaction with the audit log.
+type auditTx struct {
+	*sqlstore.Tx
+	sqlaudit.Part
+}
+
+func withAudit(t *sqlstore.Tx) auditTx { return auditTx{t, sqlaudit.New(t.Conn())} }
+
+func newAudit(a *App, newID func() string) *audit.Log {
+	return &audit.Log{Store: sqlstore.With[audit.Reader, audit.Writer](a.Store, withAudit), Now: a.Now, NewID: newID, Log: a.Log}
+}
+
+// recordIn records requests in the audit log.
+func recordIn(log *audit.Log) func(context.Context, edge.Served) {
+	return func(ctx context.Context, s edge.Served) {
+		log.Record(ctx, audit.Entry{
+			Organization: s.Who.Organization, Time: s.Time, Actor: s.Who.Actor(), Method: s.Method, Route: s.Route, Record: s.Record,
+			Status: s.Status, Request: s.Request, Address: s.Address,
+		})
+	}
+}
+
+// withAuditLog adds the audit log to the resources of the API.
+func withAuditLog(more api.Resources, log *audit.Log) api.Resources {
+	server := &auditapi.Server{Log: log}
+	return api.Resources{Tags: slices.Concat(more.Tags, server.Tags()), Routes: slices.Concat(more.Routes, server.Routes())}
+}
 
 // roleTx is a transaction that knows to which teams records belong.
 type roleTx struct {

@@ -61,6 +61,8 @@ type Access struct {
 	Rules map[string]role.Rule
 	// Scope denies an administrator what a request names of other teams.
 	Scope func(ctx context.Context, who lastmile.Principal, named []role.Named) error
+	// Audit records requests that changed something or were denied; it may be nil.
+	Audit func(ctx context.Context, s Served)
 	// SetPassword is the path at which workers with a temporary password set
 	// their own.
 	SetPassword string
@@ -200,6 +202,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 			return write(w, r, http.StatusOK, reply)
 		}
 	}
+	m.audit(c, rt, requestID, reply, err)
 	switch {
 	case errors.Is(err, errAborted):
 		return statusAborted

@@ -148,6 +148,8 @@ var Table = map[string]Rule{
 	"GET /integrations/manifest/generate": view.at(Worker, "query.workerId"),
 	"POST /integrations/marketplace":      view.at(Worker, "body.path?workerId"),
 
+	"GET /audit": inspect,
+
 	"POST /webhooks":                   manage,
 	"GET /triggers":                    view,
 	"GET /webhooks":                    inspect,

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/rate"
+	"dray/internal/store"
 )
 
 // Containers manages the task lists of workers, teams and organizations, and finds
@@ -129,13 +130,15 @@ func checkManaged(ctx context.Context, r familyReader, who lastmile.Principal, t
 	if who.Manager() == "" {
 		return nil
 	}
-	teams, workers, err := r.Managed(ctx, who.Organization, who.Manager())
+	workers, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Manager: who.Manager(), NoTasks: true})
 	if err != nil {
 		return err
 	}
 	for _, task := range tasks {
 		in := task.Container
-		if in.Kind != lastmile.InOrganization && !slices.Contains(workers, task.Worker) && !slices.Contains(teams, lastmile.TeamID(in.Owner)) {
+		own := in.Kind == lastmile.InOrganization || slices.Contains(who.Role.Teams, lastmile.TeamID(in.Owner)) ||
+			slices.ContainsFunc(workers, func(w lastmile.Worker) bool { return w.ID == task.Worker })
+		if !own {
 			return lastmile.Forbidden("the related task %s belongs to a team that you do not manage", task.ID).Because("foreignTeam")
 		}
 	}

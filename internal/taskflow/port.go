@@ -302,8 +302,8 @@ type familyReader interface {
 	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
 	// Parents returns the dependencies of a task.
 	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
-	// Managed returns the teams that an administrator manages, and their workers.
-	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
+	// Workers lists workers, oldest first.
+	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
 }
 
 // crewReader reads the workers whom tasks can be assigned to.

@@ -18,9 +18,11 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/access"
 	"dray/internal/accountapi"
 	"dray/internal/adminapi"
 	"dray/internal/api"
+	"dray/internal/auditapi"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
@@ -37,10 +39,14 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders, admin, people := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}
+	orders, admin, people, log := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}, &auditapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
-		More: api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), people.AdminRoutes())},
+		Roles: &access.Roles{},
+		More: api.Resources{
+			Tags:   slices.Concat(orders.Tags(), admin.Tags(), log.Tags()),
+			Routes: slices.Concat(orders.Routes(), admin.Routes(), people.AdminRoutes(), log.Routes()),
+		},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/adminapi"
+	"dray/internal/audit"
+	"dray/internal/auditapi"
 	"dray/internal/driverapi"
 
 	"dray/internal/orderapi"
@@ -214,6 +216,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.PageSettings]():        samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
 	reflect.TypeFor[orderapi.Order]():           orderSamples(),
+	reflect.TypeFor[auditapi.AuditPage]():       {auditapi.NewAuditPage(nil, ""), auditapi.NewAuditPage([]audit.Entry{sampleOf[audit.Entry](bare), sampleOf[audit.Entry](full)}, sampleID)},
 	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
 	reflect.TypeFor[wire.Organization]():        samplesOf(wire.NewOrganization),

@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// How much is kept.
+const (
+	// Kept is how long entries are kept.
+	Kept = 400 * 24 * time.Hour
+	// MaxEntries is how many entries of an organization are kept, the newest.
+	MaxEntries = 500_000
+	// maxPending is how many entries wait to be saved. Then a request saves them.
+	maxPending = 5_000
+	// flushBatch is how many entries are saved in one transaction.
+	flushBatch = 500
+	// purgeBatch is how many entries one transaction deletes.
+	purgeBatch = 500
+	// PageSize is the number of entries in a page.
+	PageSize = 64
+)
+
+// Entry is one request.
+type Entry struct {
+	ID           string
+	Organization lastmile.OrganizationID
+	Time         time.Time
+	Actor        lastmile.Actor // an administrator or a key
+	Name         string         // of the actor
+	Method       string
+	Route        string // pattern of the path
+	Record       string // id of the record that the request names or created; may be empty
+	Status       int
+	Request      string // its id
+	Address      string // that it came from; empty if unknown
+}
+
+// ActorType returns admin or key.
+func (e Entry) ActorType() string {
+	if e.Actor.Type == lastmile.ActorAdmin {
+		return "admin"
+	}
+	return "key"
+}
+
+// Query selects entries; zero fields select all.
+type Query struct {
+	From, To time.Time // from the first, before the second
+	Actor    string    // id
+	Route    string    // pattern of the path, or the method and the pattern
+	Record   string
+	After    string // id of the last entry of the previous page
+	Limit    int
+}
+
+// Log records requests. Entries are saved in batches, up to a second later.
+type Log struct {
+	Store store.Transactor[Reader, Writer]
+	Now   func() time.Time
+	NewID func() string
+	Log   *slog.Logger
+
+	mu      sync.Mutex
+	pending []Entry
+	saving  sync.Mutex // one batch at a time, so that none is saved twice
+}
+
+// Record adds an entry, whose id it sets. If too many wait, it saves them first: then
+// requests are as slow as the database. Entries that cannot be saved are lost if even
+// more come.
+func (l *Log) Record(ctx context.Context, e Entry) {
+	e.ID = l.NewID()
+	l.mu.Lock()
+	l.pending = append(l.pending, e)
+	full := len(l.pending) >= maxPending
+	l.mu.Unlock()
+	if !full {
+		return
+	}
+	if err := l.Flush(context.WithoutCancel(ctx)); err != nil {
+		l.mu.Lock()
+		lost := max(0, len(l.pending)-maxPending)
+		l.pending = l.pending[lost:]
+		l.mu.Unlock()
+		l.Log.Error("entries of the audit log cannot be saved", "error", err, "lost", lost)
+	}
+}
+
+// Flush saves the entries that wait.
+func (l *Log) Flush(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	for {
+		l.mu.Lock()
+		batch := slices.Clone(l.pending[:min(len(l.pending), flushBatch)])
+		l.mu.Unlock()
+		if len(batch) == 0 {
+			return nil
+		}
+		err := l.Store.Write(ctx, func(w Writer) error {
+			if err := name(ctx, w, batch); err != nil {
+				return err
+			}
+			return w.AddAuditEntries(ctx, batch)
+		})
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.pending = slices.Clone(l.pending[len(batch):])
+		l.mu.Unlock()
+	}
+}
+
+// name sets the names of the actors.
+func name(ctx context.Context, r Reader, batch []Entry) error {
+	known := map[lastmile.Actor]string{}
+	for i, e := range batch {
+		text, ok := known[e.Actor]
+		if !ok {
+			var err error
+			if text, err = r.ActorName(ctx, e.Organization, e.Actor); err != nil {
+				return err
+			}
+			known[e.Actor] = text
+		}
+		batch[i].Name = text
+	}
+	return nil
+}
+
+// List returns a page of the entries of the caller's organization, newest first, and the
+// id that the next page starts after; empty for the last page.
+func (l *Log) List(ctx context.Context, who lastmile.Principal, q Query) (page []Entry, last string, err error) {
+	if err := l.Flush(ctx); err != nil {
+		return nil, "", err
+	}
+	q.Limit = PageSize + 1
+	err = l.Store.Read(ctx, func(r Reader) (err error) {
+		page, err = r.AuditEntries(ctx, who.Organization, q)
+		return err
+	})
+	if len(page) > PageSize {
+		page = page[:PageSize]
+		last = page[PageSize-1].ID
+	}
+	return page, last, err
+}
+
+// Purge deletes entries that are too old, and those of organizations with too many.
+func (l *Log) Purge(ctx context.Context) error {
+	var all []lastmile.Organization
+	err := l.Store.Read(ctx, func(r Reader) (err error) {
+		all, err = r.Organizations(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	before := l.Now().Add(-Kept)
+	for _, org := range all {
+		for deleted := int64(purgeBatch); deleted >= purgeBatch; {
+			err := l.Store.Write(ctx, func(w Writer) (err error) {
+				deleted, err = w.DeleteAuditEntries(ctx, org.ID, before, MaxEntries, purgeBatch)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

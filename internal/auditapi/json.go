@@ -1,0 +1,58 @@
+package auditapi
+
+import (
+	"dray/internal/audit"
+	"dray/internal/wire"
+)
+
+// AuditPage is a page of the audit log.
+type AuditPage struct {
+	// Entries, the newest first.
+	Entries []AuditEntry `json:"entries"`
+	// ID to request the next page with; null on the last page.
+	LastID *string `json:"lastId" example:"null"`
+}
+
+// AuditEntry is one request that changed something, or was denied.
+type AuditEntry struct {
+	// ID of the entry.
+	ID string `json:"id" example:"A6vK2nXw5LdB9qTz3HcF8mJs"`
+	// Unix time in milliseconds at which the request was served.
+	Time wire.Millis `json:"time" example:"1767225600000"`
+	// Administrator or API key that sent the request.
+	Actor AuditActor `json:"actor"`
+	// HTTP method.
+	Method string `json:"method" example:"PUT"`
+	// Route: the path with names of parameters in place of their values.
+	Route string `json:"route" example:"/tasks/{id}"`
+	// ID of the record that the path names or that was created; null if there is none.
+	Record *string `json:"record" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// HTTP status of the response: 401 and 403 if the request was denied.
+	Status int `json:"status" example:"200"`
+	// ID of the request, which the response had in X-Request-Id.
+	Request string `json:"request" example:"0b54f7a6-46c9-4d6f-9d47-1f0f2d3c9a11"`
+	// Address that the request came from; null if it is unknown.
+	Address *string `json:"address" example:"203.0.113.7"`
+}
+
+// AuditActor is who sent a request.
+type AuditActor struct {
+	// admin for an administrator, key for an API key.
+	Type string `json:"type" enum:"admin,key" example:"admin"`
+	// ID of the administrator or of the API key.
+	ID string `json:"id" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
+	// Name that the administrator or the API key had at the time; null if it was deleted within a second.
+	Name *string `json:"name" example:"Grace Hopper"`
+}
+
+// NewAuditPage returns a page in its wire form.
+func NewAuditPage(entries []audit.Entry, last string) AuditPage {
+	return AuditPage{Entries: wire.OrEmpty(wire.Each(entries, newAuditEntry)), LastID: wire.OrNull(last)}
+}
+
+func newAuditEntry(e audit.Entry) AuditEntry {
+	return AuditEntry{
+		ID: e.ID, Time: wire.Millis(e.Time), Actor: AuditActor{Type: e.ActorType(), ID: e.Actor.ID, Name: wire.OrNull(e.Name)},
+		Method: e.Method, Route: e.Route, Record: wire.OrNull(e.Record), Status: e.Status, Request: e.Request, Address: wire.OrNull(e.Address),
+	}
+}

@@ -1,0 +1,41 @@
+package auditapi
+
+import (
+	"context"
+
+	"dray/internal/audit"
+	"dray/internal/edge"
+)
+
+// Server serves the audit log.
+type Server struct{ Log *audit.Log }
+
+// Tags lists the resources in the order of the OpenAPI document.
+func (s *Server) Tags() []edge.Tag {
+	return []edge.Tag{{Name: "Audit log", Description: "Who changed what: administrators and API keys, the route, the record and the time."}}
+}
+
+// Routes returns the routes of the resource.
+func (s *Server) Routes() []edge.Route {
+	return edge.Tagged("Audit log", edge.Get("/audit", "List who changed what, newest first", s.list,
+		edge.Parameter{Name: "from", Description: "Unix time in milliseconds; only requests at or after it", Type: "number"},
+		edge.Parameter{Name: "to", Description: "Unix time in milliseconds; only requests before it", Type: "number"},
+		edge.Parameter{Name: "actor", Description: "ID of an administrator or an API key"},
+		edge.Parameter{Name: "route", Description: "route, such as /tasks/{id} or PUT /tasks/{id}"},
+		edge.Parameter{Name: "record", Description: "ID of the record that the request named or created"},
+		edge.Parameter{Name: "lastId", Description: "lastId of the previous page"}).
+		Describe("Returns the requests of administrators and API keys that changed something or were denied, 64 per page. What was sent is not recorded. Entries are kept for 400 days, at most 500,000 per organization; those of other servers appear within about a second."))
+}
+
+func (s *Server) list(ctx context.Context, c *edge.Call) (AuditPage, error) {
+	q := audit.Query{Actor: c.Query.Get("actor"), Route: c.Query.Get("route"), Record: c.Query.Get("record"), After: c.Query.Get("lastId")}
+	var err error
+	if q.From, err = c.Time("from"); err != nil {
+		return AuditPage{}, err
+	}
+	if q.To, err = c.Time("to"); err != nil {
+		return AuditPage{}, err
+	}
+	entries, last, err := s.Log.List(ctx, c.Who, q)
+	return NewAuditPage(entries, last), err
+}

@@ -1,0 +1,107 @@
+package contract_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/audit"
+)
+
+func TestAuditContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c, zenith := p.Organization(t, "acme"), p.Organization(t, "zenith")
+		grace, graceID := c.Admin(t, `{"name":"Grace","email":"grace@example.com","type":"super"}`)
+		reader, _ := c.Admin(t, `{"name":"Reader","email":"reader@example.com","type":"super","isReadOnly":true}`)
+		standard, _ := c.Admin(t, `{"name":"Standard","email":"standard@example.com"}`)
+		entries := func(query string) []any {
+			t.Helper()
+			return c.Must(t, "GET", "/audit"+query, nil)["entries"].([]any)
+		}
+		made := grace.Call(t, "POST", "/api/v2/recipients", `{"name":"Secret","phone":"+12125550142"}`).OK(t)
+		recipient := fmt.Sprint(made.Object(t)["id"])
+		t.Run("a change by a person names person, route, record and request", func(t *testing.T) {
+			matches(t, entries("?record=" + recipient)[0], `{"id":"<id>","time":"<now>","actor":{"type":"admin","id":"`+string(graceID)+`","name":"Grace"},"method":"POST","route":"/recipients",
+				"record":"`+recipient+`","status":200,"request":"`+made.Header.Get("X-Request-Id")+`","address":null}`)
+		})
+		t.Run("a change by a key names the key", func(t *testing.T) {
+			c.Must(t, "PUT", "/recipients/"+recipient, `{"notes":"Secret"}`)
+			first := entries("")[0].(map[string]any)
+			if actor := first["actor"].(map[string]any); actor["type"] != "key" || actor["name"] == nil || first["route"] != "/recipients/{id}" || first["record"] != recipient {
+				t.Errorf("got %v", first)
+			}
+		})
+		t.Run("what is denied is recorded, what is rejected or only read is not", func(t *testing.T) {
+			before := len(entries(""))
+			forbidden.check(t, reader.Call(t, "PUT", "/api/v2/recipients/"+recipient, `{"notes":"X"}`))
+			outsideScope.check(t, zenith.Call(t, "PUT", "/recipients/"+recipient, `{"notes":"X"}`))
+			malformed.check(t, c.Call(t, "PUT", "/recipients/"+recipient, `{"name":""}`))
+			notFound.check(t, c.Call(t, "DELETE", "/tasks/"+unknownID, nil))
+			c.Must(t, "GET", "/recipients/"+recipient, nil)
+			c.Call(t, "POST", "/recipients/metadata", `[{"name":"a","type":"number","value":1}]`).OK(t)
+			after := entries("")
+			if denied := after[0].(map[string]any); len(after) != before+1 || denied["status"] != 403.0 || denied["actor"].(map[string]any)["name"] != "Reader" {
+				t.Errorf("there are %d entries, and were %d: %v", len(after), before, denied)
+			}
+			others := zenith.Must(t, "GET", "/audit", nil)["entries"].([]any)
+			if len(others) != 1 || others[0].(map[string]any)["status"] != 401.0 {
+				t.Errorf("the other organization has %v", others)
+			}
+		})
+		t.Run("nothing that was sent is recorded", func(t *testing.T) {
+			if body := string(c.Call(t, "GET", "/audit", nil).OK(t).Body); strings.Contains(body, "Secret") {
+				t.Error(body)
+			}
+		})
+		t.Run("filters", func(t *testing.T) {
+			for query, want := range map[string]int{
+				"?actor=" + string(graceID): 1, "?route=/recipients": 1, "?route=PUT%20/recipients/{id}": 2, "?route=DELETE%20/recipients/{id}": 0,
+				"?record=" + unknownID: 0, "?from=4000000000000": 0, "?to=1": 0, "?record=" + recipient: 3,
+			} {
+				if got := entries(query); len(got) != want {
+					t.Errorf("%s finds %d, want %d", query, len(got), want)
+				}
+			}
+			malformed.check(t, c.Call(t, "GET", "/audit?from=x", nil))
+			notFound.check(t, c.Call(t, "GET", "/audit?lastId="+unknownID, nil))
+		})
+		t.Run("super administrators and keys read it, others do not", func(t *testing.T) {
+			grace.Call(t, "GET", "/api/v2/audit", nil).OK(t)
+			reader.Call(t, "GET", "/api/v2/audit", nil).OK(t)
+			forbidden.check(t, standard.Call(t, "GET", "/api/v2/audit", nil))
+		})
+		t.Run("pages hold every entry once", func(t *testing.T) {
+			for range audit.PageSize + 5 {
+				c.Must(t, "PUT", "/recipients/"+recipient, `{"notes":"Secret"}`)
+			}
+			seen := map[any]bool{}
+			for after := ""; ; {
+				page := c.Must(t, "GET", "/audit?lastId="+after, nil)
+				for _, e := range page["entries"].([]any) {
+					seen[e.(map[string]any)["id"]] = true
+				}
+				if page["lastId"] == nil {
+					break
+				}
+				after = page["lastId"].(string)
+			}
+			if len(seen) < audit.PageSize+8 {
+				t.Errorf("saw %d entries", len(seen))
+			}
+		})
+		t.Run("entries are purged when they are old", func(t *testing.T) {
+			p.Advance(audit.Kept + time.Hour)
+			c.Must(t, "PUT", "/recipients/"+recipient, `{"notes":"Now"}`)
+			entries("")
+			if err := p.Audit.Purge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left := entries(""); len(left) != 1 {
+				t.Errorf("%d entries are left", len(left))
+			}
+		})
+	})
+}

@@ -1,0 +1,53 @@
+package edge
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+)
+
+// Served is a request of an administrator or a key that changed something, or was denied.
+type Served struct {
+	Who           lastmile.Principal
+	Time          time.Time
+	Method, Route string
+	Record        string // id of the record that the path names or that was created; may be empty
+	Status        int
+	Request       string // its id
+	Address       string // empty if unknown
+}
+
+// audit reports a request before its response is sent. Requests that were rejected for
+// other reasons than a lack of rights changed nothing.
+func (m *Mux) audit(c *Call, rt Route, requestID string, reply []byte, err error) {
+	if m.access.Audit == nil || rt.reads() || c.Who.Key == "" && c.Who.Admin == "" {
+		return
+	}
+	status := rt.status()
+	if err != nil {
+		rejected, ok := errors.AsType[*lastmile.Error](err)
+		if !ok || rejected.Code != lastmile.CodeForbidden && rejected.Code != lastmile.CodeOutsideScope {
+			return
+		}
+		status = codec.ErrorOf(rejected.Code).Status
+	}
+	record := c.ID()
+	if record == "" {
+		record = createdID(reply)
+	}
+	m.access.Audit(c.HTTP.Context(), Served{
+		Who: c.Who, Time: m.Now(), Method: rt.Method, Route: rt.Path, Record: Clip(record), Status: status, Request: requestID, Address: m.address(c.HTTP),
+	})
+}
+
+// createdID returns the id of the record that a reply begins with, or "".
+func createdID(reply []byte) string {
+	rest, ok := bytes.CutPrefix(reply, []byte(`{"id":"`))
+	if !ok || len(rest) < lastmile.IDLength || !lastmile.ValidID(string(rest[:lastmile.IDLength])) {
+		return ""
+	}
+	return string(rest[:lastmile.IDLength])
+}

@@ -334,6 +334,26 @@ func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
+// testHome tests where the maps of a worker without stops open: at the hub of the team, or
+// else at the first one.
+func testHome(t *testing.T, c *apptest.Client, team string, settings func() map[string]any) {
+	t.Helper()
+	hub := func(name string, lon float64, teams ...string) {
+		c.Must(t, http.MethodPost, "/hubs", map[string]any{"name": name, "location": []float64{lon, 40.7}, "address": map[string]any{"city": "New York", "country": "US"}, "teams": teams})
+	}
+	want := func(want string) {
+		t.Helper()
+		if got := fmt.Sprint(settings()["home"]); got != want {
+			t.Errorf("home %s, want %s", got, want)
+		}
+	}
+	want("<nil>")
+	hub("first", -74)
+	want("[-74 40.7]")
+	hub("of the team", -73, team)
+	want("[-73 40.7]")
+}
+
 func testAppReads(t *testing.T, c *apptest.Client, team string) {
 	worker, p := hire(t, c, team, "+12125550345")
 	settings := func() map[string]any { return p.call(t, http.MethodGet, "/settings", nil).OK(t).Object(t) }
@@ -348,6 +368,7 @@ func testAppReads(t *testing.T, c *apptest.Client, team string) {
 	if settings()["hideBarcodes"] != true {
 		t.Error("the setting is not shown")
 	}
+	testHome(t, c, team, settings)
 	completed := func() (ids []string) {
 		for _, task := range p.call(t, http.MethodGet, "/tasks/completed", nil).OK(t).List(t) {
 			ids = append(ids, fmt.Sprint(task["id"]))

@@ -96,7 +96,7 @@ func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (
 // asClient returns the caller as the client that an order is of: a courier may act for
 // its clients.
 func asClient(who lastmile.Principal, client store.Client) lastmile.Principal {
-	return lastmile.Principal{Organization: client.Organization, Key: who.Key}
+	return lastmile.Principal{Organization: client.Organization, Key: who.Key, Admin: who.Admin}
 }
 
 // prepare prepares a task of an order for its courier.
@@ -185,7 +185,7 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 	if err != nil {
 		return placed, err
 	}
-	caller := lastmile.Principal{Organization: before.Client, Key: who.Key}
+	caller := lastmile.Principal{Organization: before.Client, Key: who.Key, Admin: who.Admin}
 	first, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Pickup))
 	if err != nil {
 		return placed, lastmile.Within("pickupTask.", err)

@@ -15,7 +15,7 @@ import {
   type Place,
   type Point,
 } from './project.ts';
-import { line as route, points, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
+import { extent, line as route, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
 
 interface Shapes {
   land: Path2D; // in units of the world
@@ -80,7 +80,7 @@ export class Chart implements Drawing {
 
   fitAll() {
     this.touched = false;
-    const places = points(this.scene).map(project);
+    const places = extent(this.scene).map(project);
     if (this.width === 0) {
       this.waitingToFit = true;
       return;

@@ -69,6 +69,9 @@ export function points(scene: Scene): Point[] {
   return all;
 }
 
+// extent returns what is visible when the whole content is: also the way.
+export const extent = (scene: Scene): Point[] => [...points(scene), ...(scene.way ?? [])];
+
 // line returns the line of the route: along roads if they are known, straight from the
 // worker through the open stops otherwise.
 export function line({ way, route, stops, self }: Scene): readonly Point[] {

@@ -14,7 +14,7 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import { coasts, coastUntil } from '../coast.ts';
 import { inkOf, markSize, middle, paintSelf, paintStop, picture, selfSize, type Ink } from '../marks.ts';
 import { fit, metresPerUnit, project, unproject, unwrapped, type Place, type Point } from '../project.ts';
-import { line, points, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
+import { extent, line, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
 import type { TileSource } from '../tiles.ts';
 import './street.css';
 import { levels, style } from './style.ts';
@@ -172,7 +172,7 @@ export class Street implements Drawing {
   }
 
   private wanted(): { center: [number, number]; zoom: number } | undefined {
-    const places = points(this.scene).map(project);
+    const places = extent(this.scene).map(project);
     const { clientWidth, clientHeight } = this.host;
     if (clientWidth === 0) return undefined;
     if (places.length === 0) {

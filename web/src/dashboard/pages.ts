@@ -117,6 +117,7 @@ export const pages: Page[] = [
 
 // inner are screens that are reached from other ones: a record, one's own account.
 const inner: Page[] = [
+  { path: 'settings/audit', title: 'audit', icon: 'audit', group: '', load: () => import('./pages/Audit.svelte') },
   {
     path: 'developers/triggers',
     title: 'triggers',

@@ -69,7 +69,7 @@ func newFixture(t testing.TB) *fixture {
 		},
 	})
 	w.messages = &messaging.Messages{
-		Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, Events: w.log, Log: quiet,
+		Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, NewID: newID, Events: w.log, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
 	for id, name := range map[lastmile.OrganizationID]string{acme: "Acme", zenith: "Zenith"} {

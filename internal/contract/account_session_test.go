@@ -275,7 +275,7 @@ func keyOf(t *testing.T, p *apptest.Platform, b *apptest.Browser) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, err := p.Organizations.CreateKey(t.Context(), all[0].ID, "test")
+	key, _, err := p.APIKeys.Create(t.Context(), all[0].ID, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

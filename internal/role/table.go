@@ -90,6 +90,7 @@ var Table = map[string]Rule{
 	"PUT /workers/{id}":             change.at(Worker, "path.id").at(TeamsOfWorker, "body.teams[]"),
 	"DELETE /workers/{id}":          change.at(AllOfWorker, "path.id"),
 	"POST /workers/{id}/invite":     change.at(Worker, "path.id"),
+	"POST /workers/{id}/invitation": change.at(Worker, "path.id"),
 	"DELETE /workers/{id}/sessions": change.at(Worker, "path.id"),
 	"GET /workers/{id}/schedule":    view.at(Worker, "path.id"),
 	"POST /workers/{id}/schedule":   change.at(Worker, "path.id"),

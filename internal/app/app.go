@@ -245,7 +245,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
-	mux.Handle("/{$}", web.Home(Version))
+	mux.Handle("/{$}", dashboard)
 	mux.Handle("/", routed) // it rejects the path as it does unknown paths under its base
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has its own router

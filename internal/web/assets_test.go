@@ -206,8 +206,10 @@ func TestDashboardPage(t *testing.T) {
 			t.Errorf("%s %q", name, got)
 		}
 	}
-	if got := request(h, http.MethodGet, "/dashboard/").Header().Get("Location"); got != "/dashboard" {
-		t.Errorf("redirected to %q", got)
+	for _, path := range []string{"/", "/dashboard/"} {
+		if got := request(h, http.MethodGet, path).Header().Get("Location"); got != "/dashboard" {
+			t.Errorf("%s redirected to %q", path, got)
+		}
 	}
 	if got := request(h, http.MethodGet, "/dashboard/manifest.json").Code; got != http.StatusNotFound {
 		t.Errorf("status %d below the page", got)

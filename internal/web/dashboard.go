@@ -9,7 +9,7 @@ const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'
 	"style-src-attr 'unsafe-hashes' 'sha256-iaOezIDcQIoxCULa6FBKKuLUu09R7kG+Mlu+JVfU3Rw='; connect-src 'self'; " +
 	"img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Dashboard serves the page of administrators, at /dashboard. Its screens are in the
+// Dashboard serves the page of administrators, at /dashboard, to which / leads. Its screens are in the
 // fragment of the URL. Tiles is the server of the map's tiles, if it is another one.
 func Dashboard(a *Assets, tiles string) http.Handler {
 	policy := withTiles(dashboardPolicy, tiles)
@@ -18,6 +18,8 @@ func Dashboard(a *Assets, tiles string) http.Handler {
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cache-Control", "no-cache")
 		switch r.URL.Path {
+		case "/": // not for good: it is the only path that people type
+			http.Redirect(w, r, "/dashboard", http.StatusSeeOther)
 		case "/dashboard/": // browsers keep the fragment
 			http.Redirect(w, r, "/dashboard", http.StatusMovedPermanently)
 		case "/dashboard":

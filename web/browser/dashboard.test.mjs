@@ -348,7 +348,6 @@ const screens = [
   ['developers/keys', 'API keys', 'Create key'],
   ['developers/webhooks', 'Webhooks', 'New webhook'],
   ['developers/events', 'Event log'],
-  ['developers/triggers', 'Triggers'],
 ];
 
 // problems lists what is wrong with a screen.

@@ -113,17 +113,18 @@ export const pages: Page[] = [
     group: 'developers',
     load: () => import('./pages/Events.svelte'),
   },
-  {
-    path: 'developers/triggers',
-    title: 'triggers',
-    icon: 'trigger',
-    group: 'developers',
-    load: () => import('./pages/Triggers.svelte'),
-  },
 ];
 
 // inner are screens that are reached from other ones: a record, one's own account.
 const inner: Page[] = [
+  { path: 'settings/audit', title: 'audit', icon: 'audit', group: '', load: () => import('./pages/Audit.svelte') },
+  {
+    path: 'developers/triggers',
+    title: 'triggers',
+    icon: 'trigger',
+    group: '',
+    load: () => import('./pages/Triggers.svelte'),
+  },
   { path: 'start', title: 'start', icon: 'guide', group: '', load: () => import('./pages/Start.svelte') },
   { path: 'account', title: 'account', icon: 'people', group: '', load: () => import('./pages/Account.svelte') },
 ];

@@ -647,4 +647,16 @@ export default {
   etaMinutes: 'Minuten vor der Ankunft',
   delayMinutes: 'Ab einer Verspätung in Minuten',
   zeroNever: '0 für nie',
+
+  // Audit log
+  audit: 'Änderungsprotokoll',
+  auditLead: 'Wer was geändert hat, von Hand oder mit einem Schlüssel. Einträge bleiben 400 Tage.',
+  auditEmpty: 'Hier erscheint jede Änderung einer Person oder eines Schlüssels.',
+  person: 'Person',
+  who: 'Wer',
+  record: 'Datensatz',
+  recordId: 'ID eines Datensatzes',
+  result: 'Ergebnis',
+  denied: 'Verweigert',
+  networkAddress: 'Netzwerkadresse',
 } satisfies Words;

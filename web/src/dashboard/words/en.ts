@@ -632,4 +632,16 @@ export default {
   etaMinutes: 'Minutes before arrival',
   delayMinutes: 'From a delay of minutes',
   zeroNever: '0 for never',
+
+  // Audit log
+  audit: 'Audit log',
+  auditLead: 'Who changed what, by hand or with a key. Entries are kept for 400 days.',
+  auditEmpty: 'Every change of a person or a key appears here.',
+  person: 'Person',
+  who: 'Who',
+  record: 'Record',
+  recordId: 'ID of a record',
+  result: 'Result',
+  denied: 'Denied',
+  networkAddress: 'Address in the network',
 };

@@ -636,4 +636,16 @@ export default {
   etaMinutes: 'Minutos antes de la llegada',
   delayMinutes: 'Desde un retraso en minutos',
   zeroNever: '0 para nunca',
+
+  // Audit log
+  audit: 'Registro de cambios',
+  auditLead: 'Quién cambió qué, a mano o con una clave. Las entradas se guardan 400 días.',
+  auditEmpty: 'Aquí aparece cada cambio de una persona o de una clave.',
+  person: 'Persona',
+  who: 'Quién',
+  record: 'Registro',
+  recordId: 'ID de un registro',
+  result: 'Resultado',
+  denied: 'Denegado',
+  networkAddress: 'Dirección de red',
 } satisfies Words;

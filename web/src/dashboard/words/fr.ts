@@ -644,4 +644,16 @@ export default {
   etaMinutes: 'Minutes avant l’arrivée',
   delayMinutes: 'À partir d’un retard en minutes',
   zeroNever: '0 pour jamais',
+
+  // Audit log
+  audit: 'Journal des modifications',
+  auditLead: 'Qui a changé quoi, à la main ou avec une clé. Les entrées sont gardées 400 jours.',
+  auditEmpty: 'Chaque modification d’une personne ou d’une clé apparaît ici.',
+  person: 'Personne',
+  who: 'Qui',
+  record: 'Élément',
+  recordId: 'Identifiant d’un élément',
+  result: 'Résultat',
+  denied: 'Refusé',
+  networkAddress: 'Adresse réseau',
 } satisfies Words;

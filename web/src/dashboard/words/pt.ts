@@ -635,4 +635,16 @@ export default {
   etaMinutes: 'Minutos antes da chegada',
   delayMinutes: 'A partir de um atraso em minutos',
   zeroNever: '0 para nunca',
+
+  // Audit log
+  audit: 'Registo de alterações',
+  auditLead: 'Quem alterou o quê, à mão ou com uma chave. As entradas são guardadas 400 dias.',
+  auditEmpty: 'Cada alteração de uma pessoa ou de uma chave aparece aqui.',
+  person: 'Pessoa',
+  who: 'Quem',
+  record: 'Registo',
+  recordId: 'ID de um registo',
+  result: 'Resultado',
+  denied: 'Negado',
+  networkAddress: 'Endereço de rede',
 } satisfies Words;

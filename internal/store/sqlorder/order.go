@@ -150,6 +150,7 @@ func (p Part) OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff la
 	for i, doc := range docs {
 		if err == nil {
 			tasks[i], err = decodeTask(o.Courier, doc)
+			tasks[i].Organization, tasks[i].Origin = o.Courier, o.Client
 		}
 	}
 	if err != nil {

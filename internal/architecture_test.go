@@ -26,17 +26,17 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "lastmile", "order", "planning", "textmessage", "threshold", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "textmessage", "threshold", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"addressbook", "dispatch", "fleet", "messaging", "ordering", "taskflow", "tracking", "upload", "webhook",
+	"account", "addressbook", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlorder", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlreport", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -60,18 +60,20 @@ var rules = map[string]rule{
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
 	"customfield":  {may: []string{"lastmile"}},
+	"identity":     {may: []string{"lastmile"}},
 	"order":        {may: []string{"lastmile"}, tests: []string{"codec", "orderapi"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"threshold":    {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "textmessage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
 	"geo":    {may: []string{"lastmile", "rate", "travel", "geo/gazetteer", "road", "street"}, tests: []string{"osm/town"}},
+	"mail":   {may: []string{"identity"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 
@@ -89,22 +91,27 @@ var rules = map[string]rule{
 	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
 	"store/engine/postgres":   {may: []string{"lastmile", "rate", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
+	"store/sqlreport":         {may: []string{"lastmile", "store", "store/engine"}},
 	"store/sqlorder":          {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
+	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
 	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlorder", "store/sqlstore", "work"}},
 
-	"access":      {may: []string{"lastmile", "store", "events"}},
+	"access":      {may: []string{"lastmile", "store", "events", "rate"}},
+	"account":     {may: []string{"identity", "lastmile", "store", "rate", "work"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
+	"report":      {may: []string{"lastmile", "store", "travel"}},
+	"settings":    {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store", "events", "rate", "work"}},
@@ -116,11 +123,13 @@ var rules = map[string]rule{
 	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
+	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 
-	"tileapi": {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
+	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "lastmile", "wire"}},
+	"tileapi":    {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only
@@ -139,11 +148,11 @@ var rules = map[string]rule{
 // may have them. A pattern ending in /... covers the path and all below it.
 // Tests and test kits are exempt.
 var reserved = map[string][]string{
-	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore"},
+	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlaccount", "store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
+	"net/http/...":                            {"accountapi", "api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
 	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},

@@ -7,6 +7,7 @@ import { deliver } from './build/deliver.ts';
 // handler in internal/web.
 const here = import.meta.dirname;
 const input = {
+  dashboard: resolve(here, 'dashboard.html'),
   driver: resolve(here, 'driver.html'),
   track: resolve(here, 'src/track/main.ts'),
   sw: resolve(here, 'src/driver/sw.ts'),
@@ -32,6 +33,8 @@ export default defineConfig({
   },
   server: {
     // For `npm run dev` alongside a server started with `make run`.
-    proxy: Object.fromEntries(['/driver/v1', '/t/', '/tiles', '/api'].map((path) => [path, 'http://127.0.0.1:8080'])),
+    proxy: Object.fromEntries(
+      ['/account', '/driver/v1', '/t/', '/tiles', '/api', '/healthz'].map((path) => [path, 'http://127.0.0.1:8080']),
+    ),
   },
 });

@@ -14,6 +14,8 @@ type Admins struct {
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	// Invite invites a new administrator, in the transaction.
+	Invite func(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error
 }
 
 // AdminDraft is an administrator as sent, to create or to change one.
@@ -37,7 +39,10 @@ func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft Admin
 		if err := checkEmailFree(ctx, w, admin.Email, ""); err != nil {
 			return admin, err
 		}
-		return admin, w.SaveAdmin(ctx, admin)
+		if err := w.SaveAdmin(ctx, admin); err != nil {
+			return admin, err
+		}
+		return admin, a.Invite(ctx, w, admin)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 func TestKeysAuthenticate(t *testing.T) {
 	o := apptest.NewOrg(t)
-	key, record, err := o.Organizations.CreateKey(t.Context(), o.Principal.Organization, "second")
+	key, record, err := o.APIKeys.Create(t.Context(), o.Principal.Organization, "second")
 	if err != nil || !strings.HasSuffix(key, record.Hint) || strings.Contains(record.Hash, key) {
 		t.Fatalf("the key is %q with the record %+v: %v", key, record, err)
 	}
@@ -29,7 +29,7 @@ func TestKeysAuthenticate(t *testing.T) {
 			expectCode(t, err, lastmile.CodeUnauthenticated)
 		})
 	}
-	_, _, err = o.Organizations.CreateKey(t.Context(), apptest.NewID[lastmile.OrganizationID](), "of no organization")
+	_, _, err = o.APIKeys.Create(t.Context(), apptest.NewID[lastmile.OrganizationID](), "of no organization")
 	expectCode(t, err, lastmile.CodeNotFound)
 }
 
@@ -38,7 +38,7 @@ func TestKeysAuthenticate(t *testing.T) {
 func TestRevokedKeyIsRejected(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ctx := t.Context()
-	key, record, err := o.Organizations.CreateKey(ctx, o.Principal.Organization, "to be revoked")
+	key, record, err := o.APIKeys.Create(ctx, o.Principal.Organization, "to be revoked")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestRevokedKeyIsRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // revoking it again changes nothing
-		if err := o.Organizations.RevokeKey(ctx, o.Principal.Organization, record.ID); err != nil {
+		if err := o.APIKeys.Revoke(ctx, o.Principal.Organization, record.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,13 +67,13 @@ func TestRevokedKeyIsRejected(t *testing.T) {
 	fresh := &access.Keys{Store: o.Keys.Store, Now: o.Now}
 	_, err = fresh.Authenticate(ctx, key)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
-	expectCode(t, o.Organizations.RevokeKey(ctx, o.Principal.Organization, apptest.NewID[lastmile.KeyID]()), lastmile.CodeNotFound)
+	expectCode(t, o.APIKeys.Revoke(ctx, o.Principal.Organization, apptest.NewID[lastmile.KeyID]()), lastmile.CodeNotFound)
 }
 
 func TestRefreshDropsRevokedKeysAtOnce(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ctx := t.Context()
-	key, record, err := o.Organizations.CreateKey(ctx, o.Principal.Organization, "to be revoked")
+	key, record, err := o.APIKeys.Create(ctx, o.Principal.Organization, "to be revoked")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestRefreshDropsRevokedKeysAtOnce(t *testing.T) {
 	if _, err := o.Keys.Authenticate(ctx, key); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Organizations.RevokeKey(ctx, o.Principal.Organization, record.ID); err != nil {
+	if err := o.APIKeys.Revoke(ctx, o.Principal.Organization, record.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Keys.Refresh(ctx); err != nil {
@@ -95,7 +95,7 @@ func TestRefreshDropsRevokedKeysAtOnce(t *testing.T) {
 
 func TestSaveUse(t *testing.T) {
 	o := apptest.NewOrg(t)
-	key, record, err := o.Organizations.CreateKey(t.Context(), o.Principal.Organization, "used")
+	key, record, err := o.APIKeys.Create(t.Context(), o.Principal.Organization, "used")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestSaveUse(t *testing.T) {
 	if err := o.Keys.SaveUse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := o.Organizations.Keys(t.Context(), o.Principal.Organization)
+	keys, err := o.APIKeys.List(t.Context(), o.Principal.Organization)
 	at := slices.IndexFunc(keys, func(k lastmile.APIKey) bool { return k.ID == record.ID })
 	if err != nil || at < 0 || !keys[at].LastUsed.Equal(o.Now()) {
 		t.Errorf("the keys are %+v: %v", keys, err)

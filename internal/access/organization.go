@@ -46,40 +46,61 @@ func (o *Organizations) Open(ctx context.Context, tx store.Transaction, draft la
 }
 
 func (o *Organizations) create(ctx context.Context, w Writer, draft lastmile.OrganizationDraft) (NewOrganization, error) {
-	now := o.Now()
-	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
+	org, secret, err := o.found(ctx, w, draft)
 	if err != nil {
 		return NewOrganization{}, err
 	}
-	key, record := o.newKey(org.ID, "first key", now)
-	secret, sealed := o.newWebhookSecret(org.ID, now)
-	if err := w.SaveOrganization(ctx, org); err != nil {
-		return NewOrganization{}, err
-	}
+	key, record := newKeyRecord(lastmile.KeyID(o.NewID()), org.ID, "first key", org.Created)
 	if err := w.SaveKey(ctx, record); err != nil {
 		return NewOrganization{}, err
 	}
-	if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
-		return NewOrganization{}, err
-	}
 	if org.Email != "" {
-		err = o.saveOwner(ctx, w, org)
+		_, err = o.saveOwner(ctx, w, org, org.Name)
 	}
 	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
 }
 
-func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Organization) error {
+// Found creates an organization, without an API key, in a transaction that another
+// use case began. Its account owner has the name and the e-mail address of the draft.
+func (o *Organizations) Found(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft, owner string) (lastmile.Organization, lastmile.Admin, error) {
+	w, err := o.Store.Join(tx)
+	if err != nil {
+		return lastmile.Organization{}, lastmile.Admin{}, err
+	}
+	org, _, err := o.found(ctx, w, draft)
+	if err != nil {
+		return org, lastmile.Admin{}, err
+	}
+	admin, err := o.saveOwner(ctx, w, org, owner)
+	return org, admin, err
+}
+
+// found saves an organization and its webhook secret, which it returns.
+func (o *Organizations) found(ctx context.Context, w Writer, draft lastmile.OrganizationDraft) (lastmile.Organization, string, error) {
+	now := o.Now()
+	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
+	if err != nil {
+		return org, "", err
+	}
+	secret, sealed := o.newWebhookSecret(org.ID, now)
+	if err := w.SaveOrganization(ctx, org); err != nil {
+		return org, "", err
+	}
+	return org, secret, w.SaveWebhookSecret(ctx, sealed)
+}
+
+func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Organization, name string) (lastmile.Admin, error) {
 	kind := string(lastmile.AdminSuper)
 	owner, err := lastmile.NewAdmin(lastmile.AdminID(o.NewID()), org.ID,
-		lastmile.AdminChange{Name: &org.Name, Email: &org.Email, Type: &kind}, org.Created)
+		lastmile.AdminChange{Name: &name, Email: &org.Email, Type: &kind}, org.Created)
 	if err != nil {
-		return err
+		return owner, err
 	}
 	if err := checkEmailFree(ctx, w, owner.Email, ""); err != nil {
-		return err
+		return owner, err
 	}
 	owner.AccountOwner = true
-	return w.SaveAdmin(ctx, owner)
+	return owner, w.SaveAdmin(ctx, owner)
 }
 
 // List returns the organizations of the installation.
@@ -124,63 +145,6 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 		return nil
 	})
 	return other, err
-}
-
-// CreateKey creates another API key and returns it. It is never shown again.
-func (o *Organizations) CreateKey(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
-	key, record := o.newKey(org, name, o.Now())
-	err := o.Store.Write(ctx, func(w Writer) error {
-		if _, err := w.Organization(ctx, org); err != nil {
-			return err
-		}
-		return w.SaveKey(ctx, record)
-	})
-	return key, record, err
-}
-
-// Keys returns the API keys of an organization.
-func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (keys []lastmile.APIKey, err error) {
-	err = o.Store.Read(ctx, func(r Reader) (err error) {
-		if _, err = r.Organization(ctx, org); err != nil {
-			return err
-		}
-		keys, err = r.Keys(ctx, org)
-		return err
-	})
-	return keys, err
-}
-
-// RevokeKey revokes a key. Revoking it again changes nothing. All nodes reject the
-// key within MaxKeyAge, and normally at once.
-func (o *Organizations) RevokeKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
-	return o.Store.Write(ctx, func(w Writer) error {
-		keys, err := w.Keys(ctx, org)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			if key.ID != id {
-				continue
-			}
-			if !key.Active() {
-				return nil
-			}
-			key.Revoked = o.Now()
-			if err := w.SaveKey(ctx, key); err != nil {
-				return err
-			}
-			return w.RaiseKeyGeneration(ctx)
-		}
-		return lastmile.NotFound("API key", string(id))
-	})
-}
-
-func (o *Organizations) newKey(org lastmile.OrganizationID, name string, now time.Time) (string, lastmile.APIKey) {
-	key := newKey(RandomSecret(keyRandom))
-	return key, lastmile.APIKey{
-		ID: lastmile.KeyID(o.NewID()), Organization: org, Name: name,
-		Hint: key[len(key)-4:], Hash: hashKey(key).String(), Created: now,
-	}
 }
 
 // CheckReplay returns a *lastmile.Replay if the principal's request was done

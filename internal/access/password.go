@@ -44,9 +44,9 @@ func NewPasswords() *Passwords {
 	return &Passwords{slots: make(chan struct{}, maxHashing), waiting: map[string]int{}}
 }
 
-// enter waits for a slot. known reports whether the caller has signed in before.
+// Enter waits for a slot. known reports whether the caller has signed in before.
 // The slot is kept until leave is called.
-func (p *Passwords) enter(ctx context.Context, caller string, known bool) (leave func(), err error) {
+func (p *Passwords) Enter(ctx context.Context, caller string, known bool) (leave func(), err error) {
 	if !p.join(caller, known) {
 		return nil, tooManySignIns(time.Second)
 	}
@@ -140,6 +140,27 @@ func parseHash(text string) (h passwordHash, err error) {
 		return h, fmt.Errorf("decode hash: %w", err)
 	}
 	return h, nil
+}
+
+// Hash returns the hash of a password that its owner chose, as it is stored. The
+// caller has a slot.
+func (*Passwords) Hash(password string) string { return hashPassword(password, newSalt()).String() }
+
+// Verify reports whether a stored hash is that of the password, and whether its cost
+// is no longer that of new ones. For an empty hash it takes as long, and reports
+// false. The caller has a slot.
+func (*Passwords) Verify(password, hash string) (right, outdated bool, err error) {
+	v := verifier{password: password}
+	if hash == "" {
+		v.equalize()
+		return false, false, nil
+	}
+	h, err := parseHash(hash)
+	if err != nil {
+		return false, false, err
+	}
+	right, err = v.matches(store.Credential{Hash: hash})
+	return right, h.cost != today || len(h.sum) != hashSize, err
 }
 
 // TemporaryPasswordLifetime is how long an invitation is valid.

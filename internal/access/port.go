@@ -40,8 +40,6 @@ type Reader interface {
 	// KeyGeneration returns a number that grows with each revocation of a key or a
 	// session.
 	KeyGeneration(ctx context.Context) (int64, error)
-	// Keys lists an organization's API keys, oldest first.
-	Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error)
 	// Organization returns an organization without its connections. Every
 	// organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
@@ -62,6 +60,29 @@ type Reader interface {
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
 	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// KeyReader is what the management of API keys reads in a transaction.
+type KeyReader interface {
+	store.ReceiptReader
+	// Key returns an API key, active or revoked.
+	Key(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) (lastmile.APIKey, error)
+	// Keys lists an organization's API keys, oldest first.
+	Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error)
+	// Organization returns an organization without its connections.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+}
+
+// KeyWriter is what the management of API keys reads and saves in a transaction.
+type KeyWriter interface {
+	KeyReader
+	store.Receipts
+	// DeleteKey deletes an API key.
+	DeleteKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error
+	// RaiseKeyGeneration makes every node read the API keys again.
+	RaiseKeyGeneration(ctx context.Context) error
+	// SaveKey saves an API key.
+	SaveKey(ctx context.Context, k lastmile.APIKey) error
 }
 
 // Writer is what the package reads and saves in a transaction.

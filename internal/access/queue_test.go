@@ -15,7 +15,7 @@ func TestFullHashingQueueRejects(t *testing.T) {
 			results := make(chan error, times)
 			for range times {
 				go func() {
-					_, err := p.enter(ctx, caller, known)
+					_, err := p.Enter(ctx, caller, known)
 					results <- err
 				}()
 			}

@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -38,7 +39,7 @@ type Sessions struct {
 	Countries  []string // whose numbering plans ParsePhone knows
 	Log        *slog.Logger
 
-	denials denials
+	denials rate.Denials
 }
 
 // SignInAttempt is what a caller sends to sign in.
@@ -75,7 +76,7 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 	if err := s.admit(ctx, t); err != nil {
 		return SignedIn{}, err
 	}
-	leave, err := s.Passwords.enter(ctx, t.caller, t.known)
+	leave, err := s.Passwords.Enter(ctx, t.caller, t.known)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -216,7 +217,7 @@ func (s *Sessions) start(
 		Principal: lastmile.Principal{Organization: c.Organization, Worker: c.Worker},
 	}
 	if !t.known {
-		begun.Device = s.Vault.sealDevice(number)
+		begun.Device = s.Vault.SealDevice(string(number))
 	}
 	renewed := c
 	if outdated(c, salt) {
@@ -231,8 +232,8 @@ func (s *Sessions) start(
 				return err
 			}
 		}
-		for _, all := range [][]allowance{t.always, t.own} {
-			if err := restore(ctx, w, all, now); err != nil {
+		for _, all := range [][]rate.Allowance{t.always, t.own} {
+			if err := rate.Restore(ctx, w, all, now); err != nil {
 				return err
 			}
 		}
@@ -329,19 +330,19 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	if err != nil {
 		return err
 	}
-	leave, err := s.Passwords.enter(ctx, "worker "+string(who.Worker), true)
+	leave, err := s.Passwords.Enter(ctx, "worker "+string(who.Worker), true)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	now := s.Now()
-	guesses := []allowance{ofWorker(number, who.Worker)}
+	guesses := []rate.Allowance{ofWorker(number, who.Worker)}
 	var (
 		known []store.Credential
 		wait  time.Duration
 	)
 	err = s.Store.Write(ctx, func(w Writer) (err error) {
-		if wait, err = reserve(ctx, w, guesses, now); err == nil && wait > 0 {
+		if wait, err = rate.Reserve(ctx, w, guesses, now); err == nil && wait > 0 {
 			err = tooManySignIns(wait)
 		}
 		if err != nil {
@@ -377,7 +378,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 		if err := reload(ctx, w, number, current); err != nil {
 			return err
 		}
-		if err := restore(ctx, w, guesses, now); err != nil {
+		if err := rate.Restore(ctx, w, guesses, now); err != nil {
 			return err
 		}
 		return s.savePassword(ctx, w, who, hash, now)

@@ -22,6 +22,7 @@ const Base = "/api/v2"
 type Server struct {
 	edge.Settings
 	Keys          *access.Keys
+	People        People
 	Organizations *access.Organizations
 	Admins        *access.Admins
 	Book          *addressbook.Book
@@ -39,11 +40,19 @@ type Server struct {
 	Uploads       Images
 	Pages         *taskflow.Pages
 
-	Texts TextMessages
+	Vault edge.Vault // for replies that contain passwords
 	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
+}
+
+// People authenticates administrators by the cookie of their session.
+type People interface {
+	// HasSession reports whether a request carries the cookie of a session.
+	HasSession(r *http.Request) bool
+	// Authenticate returns the administrator whose session a request has.
+	Authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error)
 }
 
 // Resources are those of the API that another package serves.
@@ -63,9 +72,14 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// authenticate finds the organization whose API key a request carries.
+// authenticate finds the organization whose API key a request carries, or the
+// administrator who is signed in. A request with both is that of the key.
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
-	return s.Keys.Authenticate(ctx, edge.BasicKey(r.Header.Get("Authorization")))
+	header := r.Header.Get("Authorization")
+	if header == "" && s.People.HasSession(r) {
+		return s.People.Authenticate(ctx, r)
+	}
+	return s.Keys.Authenticate(ctx, edge.BasicKey(header))
 }
 
 // routes is the whole API, resource by resource.
@@ -89,7 +103,6 @@ func (s *Server) routes() []edge.Route {
 		customFields{s}.templateRoutes(),
 		webhooks{s}.routes(),
 		eventStream{s}.routes(),
-		messages{s}.routes(),
 		uploads{s}.routes(),
 		s.More.Routes,
 		addresses{s}.routes(),

@@ -41,7 +41,6 @@ var tags = []edge.Tag{
 	{Name: "Webhooks", Description: "Servers of the organization that are notified of events, one trigger each, and the log of their notifications."},
 	{Name: "Events", Description: "The stream of events of the organization."},
 	{Name: "Addresses", Description: "Completing addresses, and finding the address at a location."},
-	{Name: "Text messages", Description: "Delivery states of invitations to workers and messages to recipients."},
 	{Name: "Uploads", Description: "Signatures and photos uploaded by workers. Their IDs are in the completionDetails of tasks."},
 }
 

@@ -49,6 +49,9 @@ func (s workers) routes() []edge.Route {
 		edge.Create("/workers/{id}/invite", "Invite a worker again", s.inviteWorker, wire.NewWorker).
 			Describe("Sends a new temporary password by text message, for example if the worker has lost the first one or forgotten the password. The previous password becomes invalid, and the worker is signed out.").
 			Example(`{}`),
+		edge.Create("/workers/{id}/invitation", "Show a worker's invitation", s.showInvitation, newInvitation).Sealed(s.Vault).
+			Describe("An extension. Returns a new temporary password instead of sending it, for example to show it as a QR code to a worker who stands by. The previous password becomes invalid, and the worker is signed out.").
+			Example(`{}`),
 		edge.Delete("/workers/{id}/sessions", "Sign a worker out everywhere", s.signOutWorker).
 			Describe("Ends all sessions of the worker, for example after a phone was lost, and the token of a tracker app. The password stays valid."),
 		edge.Get("/workers/{id}/schedule", "Read a worker's schedule", s.schedule),
@@ -177,6 +180,14 @@ func (s workers) deleteWorker(ctx context.Context, c *edge.Call) error {
 
 func (s workers) inviteWorker(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Worker, error) {
 	return s.Fleet.Invite(ctx, c.Who, lastmile.WorkerID(c.ID()))
+}
+
+func (s workers) showInvitation(ctx context.Context, c *edge.Call, _ wire.NoBody) (fleet.Invitation, error) {
+	return s.Fleet.ShowInvitation(ctx, c.Who, lastmile.WorkerID(c.ID()))
+}
+
+func newInvitation(i fleet.Invitation) wire.WorkerInvitation {
+	return wire.WorkerInvitation{Link: i.Link, Phone: i.Phone, Password: i.Password, TimeExpires: wire.Millis(i.Expires)}
 }
 
 func (s workers) signOutWorker(ctx context.Context, c *edge.Call) error {

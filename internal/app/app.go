@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/account"
+	"dray/internal/accountapi"
 	"dray/internal/addressbook"
 	"dray/internal/api"
 	"dray/internal/dispatch"
@@ -29,6 +31,7 @@ import (
 	"dray/internal/ordering"
 	"dray/internal/rate"
 	"dray/internal/recipientapi"
+	"dray/internal/report"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -50,6 +53,7 @@ type App struct {
 	Now           func() time.Time
 	Store         *sqlstore.Store
 	Keys          *access.Keys
+	APIKeys       *access.APIKeys
 	Sessions      *access.Sessions
 	Organizations *access.Organizations
 	Clients       *ordering.Clients
@@ -57,6 +61,9 @@ type App struct {
 	Quotes        *ordering.Quotes
 	Orders        *ordering.Orders
 	Admins        *access.Admins
+	Accounts      *account.Accounts
+	Links         account.Links
+	Mails         *mailLoop
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Tasks
@@ -82,6 +89,7 @@ type App struct {
 	Hub           *events.Hub
 	Events        *events.Log
 	Messages      *messaging.Messages
+	Reports       *report.Reports
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -153,12 +161,15 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	accounts := sqlstore.For[access.Reader, access.Writer](db)
 	a.Keys = &access.Keys{Store: accounts, Now: now}
+	a.APIKeys = &access.APIKeys{Store: sqlstore.For[access.KeyReader, access.KeyWriter](db), Now: now, NewID: newID}
 	a.Organizations = &access.Organizations{Store: accounts, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords()
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: accounts, Finder: db, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Countries: sms.Countries(), Log: log}
-	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	if err := a.addAccounts(newID, passwords); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
@@ -183,6 +194,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
 	if a.assets, err = web.Built(); err != nil {
@@ -198,9 +210,10 @@ func (a *App) Handler() http.Handler {
 		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
 		Budget: a.budget, Trail: a.trail,
 	}
+	people := accountServer(a, settings)
 	public := &api.Server{
-		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
+		Settings: settings, People: people, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
@@ -213,7 +226,11 @@ func (a *App) Handler() http.Handler {
 	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
+	dashboard := web.Dashboard(a.assets, tileapi.Origin(a.tiles))
+	mux.Handle("/dashboard", dashboard)
+	mux.Handle("/dashboard/", dashboard)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
+	mux.Handle(accountapi.Base+"/", people.Handler())
 	mux.Handle(web.AssetBase, a.assets)
 	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
 	mux.Handle("/tiles.json", tiles)

@@ -39,6 +39,8 @@ type Config struct {
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
+	SMTP           string        // URL of the server that sends mails; it contains a password
+	MailFrom       string        // address that mails are from
 	Speed          float64       // of workers, compared with reality; above 1 in simulations
 	DispatchTime   time.Duration // that the optimizer may take for one dispatch
 
@@ -62,6 +64,7 @@ type Config struct {
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many
+	Demo           bool // it is a demonstration
 }
 
 // DefaultConfig returns the default settings.
@@ -94,6 +97,8 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
 	f.DurationVar(&c.DispatchTime, "dispatch-time", c.DispatchTime, "maximum `time` for optimizing the routes of one dispatch")
 	c.SMS.bind(f)
+	f.StringVar(&c.SMTP, "smtp", c.SMTP, "`URL` of the server that sends invitations and password resets: smtp://user:password@host:port or smtps://…; without it, links are shown instead")
+	f.StringVar(&c.MailFrom, "mail-from", c.MailFrom, "`address` that mails are from, such as \"Dray <dray@example.com>\"")
 	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log `format`: json or text")
 }
@@ -162,6 +167,9 @@ func (c *Config) Check() error {
 		return err
 	}
 	if err := c.SMS.check(); err != nil {
+		return err
+	}
+	if _, err := c.mailer(nil, nil); err != nil {
 		return err
 	}
 	if c.PublicURL != "" {

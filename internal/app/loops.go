@@ -16,6 +16,8 @@ const (
 	saveKeyUseInterval = 30 * time.Second
 	clockInterval      = time.Minute
 	purgeInterval      = 10 * time.Minute
+	accountInterval    = time.Minute // after which the streams of an expired session end
+	fillInterval       = time.Minute
 )
 
 // RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
@@ -37,12 +39,17 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, clockInterval, "check the clock", a.checkClock)
 	a.every(ctx, cmp.Or(a.Config.Poll, mapsInterval), "refresh maps", a.Maps.Refresh)
 	a.every(ctx, cmp.Or(a.Config.Poll, shareInterval), "compare maps", a.Maps.Compare)
+	a.every(ctx, cmp.Or(a.Config.Poll, fillInterval), "fill columns for search", a.Reports.Fill)
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.loops.Go(func() { a.Dispatching.Run(ctx) })
+	if a.Accounts.Mailer != nil {
+		a.loops.Go(func() { a.Mails.Run(ctx) })
+	}
 	a.loops.Go(func() { a.Replanning.Run(ctx) })
 	a.every(ctx, purging, "purge sessions", a.purgeSessions)
+	a.every(ctx, cmp.Or(a.Config.Purge, accountInterval), "end sessions of administrators", a.Accounts.Purge)
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
 	a.every(ctx, purging, "purge dispatches", a.purgeDispatches)

@@ -13,14 +13,12 @@ import (
 	"time"
 
 	"dray/internal/events"
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/webhook"
-	"dray/internal/wire"
 )
 
 // smsConfig holds the settings of text messages.
@@ -151,7 +149,7 @@ func (c *smsConfig) secret() ([]byte, error) {
 // addMessages builds what sends text messages and receives replies.
 func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	db := sqlstore.For[messaging.Reader, messaging.Writer](a.Store)
-	a.Messages = &messaging.Messages{Store: db, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
+	a.Messages = &messaging.Messages{Store: db, ParsePhone: sms.ParseNumber, Now: a.Now, NewID: newID, PublicURL: a.Config.URL(), Events: a.Events, Log: a.Log}
 	gateway, callbacks, err := a.openGateway()
 	if err != nil {
 		return err
@@ -197,15 +195,6 @@ func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 		return nil, callbacks, fmt.Errorf("--sms: %w", err)
 	}
 	return gateway, callbacks, nil
-}
-
-// textMessages lists text messages for the API.
-type textMessages struct{ *messaging.Messages }
-
-// List implements api.TextMessages.
-func (m textMessages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) ([]wire.Message, error) {
-	found, err := m.Messages.List(ctx, who, before, unsent)
-	return wire.Each(found, wire.NewMessage), err
 }
 
 func (a *App) purgeMessages(ctx context.Context) error {

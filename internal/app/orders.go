@@ -5,9 +5,7 @@ import (
 	"fmt"
 
 	"dray/internal/access"
-	"dray/internal/api"
 	"dray/internal/lastmile"
-	"dray/internal/orderapi"
 	"dray/internal/ordering"
 	"dray/internal/rate"
 	"dray/internal/sms"
@@ -85,10 +83,4 @@ func prepared(p ordering.PreparedTask) (taskflow.Prepared, error) {
 		return ready, fmt.Errorf("%T is no prepared task", p)
 	}
 	return ready, nil
-}
-
-// orderResources returns the resources of the API that package orderapi serves.
-func (a *App) orderResources() api.Resources {
-	server := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
-	return api.Resources{Tags: server.Tags(), Routes: server.Routes()}
 }

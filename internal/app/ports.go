@@ -2,12 +2,15 @@ package app
 
 import (
 	"dray/internal/access"
+	"dray/internal/account"
 	"dray/internal/addressbook"
 	"dray/internal/blob"
 	"dray/internal/dispatch"
 	"dray/internal/fleet"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/report"
+	"dray/internal/settings"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
@@ -19,6 +22,8 @@ import (
 // every use case, which cannot be expressed as a type constraint.
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
+	_ access.KeyWriter         = (*sqlstore.Tx)(nil)
+	_ account.Writer           = accountTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
@@ -30,6 +35,9 @@ var (
 	_ ordering.OrderWriter     = orderTx{}
 	_ ordering.QuoteWriter     = orderTx{}
 	_ ordering.ServiceWriter   = orderTx{}
+	_ report.Reader            = reportTx{}
+	_ report.Writer            = reportTx{}
+	_ settings.Writer          = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)
 	_ taskflow.ContainerWriter = (*sqlstore.Tx)(nil)
 	_ taskflow.FieldWriter     = (*sqlstore.Tx)(nil)

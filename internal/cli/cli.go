@@ -62,9 +62,10 @@ func usageErrorf(format string, args ...any) error {
 func sections() []section {
 	return []section{
 		{"Run the platform", []command{serveCommand(), demoCommand(), simulateCommand(), tailCommand(), healthCommand()}},
-		{"Organizations, keys and workers", []command{
+		{"Organizations, keys and people", []command{
 			orgCreateCommand(), orgListCommand(), orgSetCommand(), orgPageCommand(), orgReplanningCommand(), orgConnectCommand(), orgClientsCommand(),
 			keyCreateCommand(), keyListCommand(), keyRevokeCommand(), workerInviteCommand(), workerSignOutCommand(),
+			adminListCommand(), adminInviteCommand(), adminResetCommand(), adminLinkCommand(),
 		}},
 		{"Text messages", []command{outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand()}},
 		{"Webhooks", []command{

@@ -38,6 +38,7 @@ const (
 	demoVisitor  = "+12125550142"
 	demoShop     = "Corner Shop"  // client of the organization
 	demoPhone    = "+12125550143" // the number that recipients can call
+	demoEmail    = "demo@dray.example"
 )
 
 func demoCommand() command {
@@ -46,7 +47,7 @@ func demoCommand() command {
 		endless:  true,
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8", "dray demo --map copenhagen.osm.pbf --data copenhagen"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			c.LogFormat, c.LogLevel, c.ShortRetention = "text", slog.LevelWarn, true
+			c.LogFormat, c.LogLevel, c.ShortRetention, c.Demo = "text", slog.LevelWarn, true, true
 			c.BindStorage(f)
 			c.BindServer(f)
 			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1500, Offline: 0.08, Unassigned: 4, Pause: 15 * time.Second}
@@ -163,6 +164,9 @@ func openDemonstration(ctx context.Context, a *app.App, where string, moving boo
 			return shown, err
 		}
 	}
+	if err := openAccount(ctx, a, shown.Organization); err != nil {
+		return shown, err
+	}
 	if shown.ShopKey == "" && moving {
 		client, err := a.Clients.Link(ctx, shown.Organization, app.ClientDraft{New: lastmile.OrganizationDraft{Name: demoShop}})
 		if err != nil {
@@ -179,6 +183,21 @@ func openDemonstration(ctx context.Context, a *app.App, where string, moving boo
 		return shown, err
 	}
 	return shown, os.WriteFile(filepath.Join(a.Config.Data, demoFile), text, 0o600)
+}
+
+// openAccount creates the administrator of the demonstration, who owns the
+// installation, unless there is one.
+func openAccount(ctx context.Context, a *app.App, org lastmile.OrganizationID) error {
+	name, kind := "Ada Example", string(lastmile.AdminSuper)
+	_, err := a.Admins.Create(ctx, lastmile.Principal{Organization: org}, access.AdminDraft{
+		Change: lastmile.AdminChange{Name: &name, Email: new(demoEmail), Type: &kind},
+	})
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok && rejected.Code == lastmile.CodeDuplicate {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return a.Links.MakeOwner(ctx, demoEmail)
 }
 
 // scaleMessages sets the times of text messages to those of the demonstration.
@@ -225,7 +244,11 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(inv.out, a.Config, o.Workers > 0, where, underWay)
+	_, dashboard, err := a.Links.ForOperator(ctx, demoEmail, app.SignInLink, false)
+	if err != nil {
+		return err
+	}
+	return d.explain(inv.out, a.Config, dashboard.Link, o.Workers > 0, where, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed
@@ -270,7 +293,7 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 }
 
 // explain prints the instructions.
-func (d demonstration) explain(out io.Writer, c app.Config, moving bool, where string, underWay simulate.Active) error {
+func (d demonstration) explain(out io.Writer, c app.Config, dashboard string, moving bool, where string, underWay simulate.Active) error {
 	url, data := c.URL(), c.Data
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
@@ -279,7 +302,11 @@ Dray is serving a demonstration organization.
   Reference   %[1]s/docs
   API         %[1]s/api/v2
   API key     %[2]s
-`, url, d.APIKey)
+
+This link signs you in to the dashboard, once, within the next hour:
+
+  %[3]s
+`, url, d.APIKey, dashboard)
 	if moving {
 		text += fmt.Sprintf(`
 Its workers are at work in %[7]s. See what happens, and where they are:

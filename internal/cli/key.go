@@ -72,7 +72,7 @@ func keyCreateCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			name := f.String("name", "", "`name` that describes what the key is for")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-				key, record, err := a.Organizations.CreateKey(ctx, org, *name)
+				key, record, err := a.APIKeys.Create(ctx, org, *name)
 				if err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ func keyListCommand() command {
 }
 
 func listKeys(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-	keys, err := a.Organizations.Keys(ctx, org)
+	keys, err := a.APIKeys.List(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func keyRevokeCommand() command {
 
 // revokeKey revokes a key and returns once every server has had time to notice.
 func revokeKey(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, key lastmile.KeyID) error {
-	if err := a.Organizations.RevokeKey(ctx, org, key); err != nil {
+	if err := a.APIKeys.Revoke(ctx, org, key); err != nil {
 		return err
 	}
 	noticed := time.NewTimer(2 * a.RefreshKeysEvery())

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"flag"
+	"fmt"
 
 	"dray/internal/app"
 )
@@ -21,8 +22,21 @@ func serveCommand() command {
 			c.BindServer(f)
 			f.Float64Var(&c.Speed, "travel-speed", c.Speed, "`factor` by which workers are faster than in reality; only for simulations")
 			return func(ctx context.Context, inv *invocation) error {
-				return app.Run(ctx, inv.Config, func(context.Context, *app.App) error { return nil })
+				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error { return showSetup(ctx, inv, a) })
 			}
 		},
 	}
+}
+
+// showSetup prints and logs the link that creates the first organization, unless there
+// is one. It is the one secret in the log: who reads the log of a server that has no
+// data yet may set it up.
+func showSetup(ctx context.Context, inv *invocation, a *app.App) error {
+	link, err := a.Links.SetupLink(ctx)
+	if err != nil || link == "" {
+		return err
+	}
+	a.Log.Info("there is no organization yet: open the link to create one", "link", link)
+	_, err = fmt.Fprintf(inv.out, "\nDray is ready. Open this link to create your organization; it works once:\n\n  %s\n\n", link)
+	return err
 }

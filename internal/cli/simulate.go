@@ -137,7 +137,7 @@ func simulationKey(ctx context.Context, a *app.App) (string, error) {
 	}
 	for _, o := range all {
 		if o.Name == simulationName {
-			key, _, err := a.Organizations.CreateKey(ctx, o.ID, "dray simulate")
+			key, _, err := a.APIKeys.Create(ctx, o.ID, "dray simulate")
 			return key, err
 		}
 	}
@@ -154,7 +154,7 @@ func shopKey(ctx context.Context, a *app.App, courier lastmile.Principal) (strin
 	}
 	for _, c := range clients {
 		if c.Opened && c.Name == simulationShop {
-			key, _, err := a.Organizations.CreateKey(ctx, c.Organization, "dray simulate")
+			key, _, err := a.APIKeys.Create(ctx, c.Organization, "dray simulate")
 			return key, err
 		}
 	}

@@ -74,7 +74,7 @@ func TestAuthenticationContract(t *testing.T) {
 			unauthenticated.check(t, exchange(t, "GET", p.URL+"/api/v2/workers?apiKey="+acme.Key, nil))
 		})
 		t.Run("a key opens its own organization", func(t *testing.T) {
-			further, _, err := p.Organizations.CreateKey(t.Context(), acme.Organization.ID, "further")
+			further, _, err := p.APIKeys.Create(t.Context(), acme.Organization.ID, "further")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,13 +84,13 @@ func TestAuthenticationContract(t *testing.T) {
 			}
 		})
 		t.Run("a revoked key is useless at once, and others are not", func(t *testing.T) {
-			key, record, err := p.Organizations.CreateKey(t.Context(), acme.Organization.ID, "to be revoked")
+			key, record, err := p.APIKeys.Create(t.Context(), acme.Organization.ID, "to be revoked")
 			if err != nil {
 				t.Fatal(err)
 			}
 			client := &apptest.Client{Platform: p, Key: key}
 			client.Must(t, "GET", "/auth/test", nil)
-			if err := p.Organizations.RevokeKey(t.Context(), acme.Organization.ID, record.ID); err != nil {
+			if err := p.APIKeys.Revoke(t.Context(), acme.Organization.ID, record.ID); err != nil {
 				t.Fatal(err)
 			}
 			unauthenticated.check(t, client.Call(t, "GET", "/auth/test", nil))

@@ -369,15 +369,15 @@ func TestBatchOutlivesItsKey(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := p.Organization(t, "acme")
 		answer := c.Must(t, "POST", "/tasks/batch-async", batchOf(goodItem(1)))
-		keys, err := p.Organizations.Keys(t.Context(), c.Organization.ID)
+		keys, err := p.APIKeys.List(t.Context(), c.Organization.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, _, err := p.Organizations.CreateKey(t.Context(), c.Organization.ID, "second")
+		second, _, err := p.APIKeys.Create(t.Context(), c.Organization.ID, "second")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Organizations.RevokeKey(t.Context(), c.Organization.ID, keys[0].ID); err != nil {
+		if err := p.APIKeys.Revoke(t.Context(), c.Organization.ID, keys[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		other := &apptest.Client{Platform: p, Key: second}

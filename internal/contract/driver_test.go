@@ -142,6 +142,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("of concurrent guesses five are verified, and no invitation ends", func(t *testing.T) { testGuesses(t, acme, team) })
 		t.Run("a worker signs out, here and everywhere", func(t *testing.T) { testSignOut(t, acme, team) })
 		t.Run("a worker is invited again", func(t *testing.T) { testInviteAgain(t, acme, team) })
+		t.Run("an invitation is shown", func(t *testing.T) { testShownInvitation(t, acme, team) })
 		t.Run("a task is started, reached and completed once", func(t *testing.T) { testWork(t, acme, team) })
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
@@ -284,6 +285,31 @@ func testSignOut(t *testing.T, c *apptest.Client, team string) {
 	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 }
 
+// The password is in the response and nowhere else: no message is sent.
+func testShownInvitation(t *testing.T, c *apptest.Client, team string) {
+	const number = "+12125550333"
+	worker, p := hire(t, c, team, number)
+	before := len(c.Platform.Outbox(t, number))
+	shown := c.Must(t, http.MethodPost, "/workers/"+worker+"/invitation", map[string]any{})
+	password, _ := shown["password"].(string)
+	if link, _ := shown["link"].(string); shown["phone"] != number || !strings.HasSuffix(link, "/driver#/invitation/"+number+"/"+password) {
+		t.Errorf("shown %v", shown)
+	}
+	if expires, _ := shown["timeExpires"].(float64); expires < 1 {
+		t.Errorf("expires %v", shown["timeExpires"])
+	}
+	if got := len(c.Platform.Outbox(t, number)); got != before {
+		t.Errorf("%d messages were sent", got-before)
+	}
+	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).Rejected(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password}).OK(t)
+	listed := c.Call(t, http.MethodGet, "/workers/"+worker, nil).OK(t)
+	if strings.Contains(string(listed.Body), password) {
+		t.Error("the worker's record contains the password")
+	}
+}
+
 func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550332"
 	worker, p := hire(t, c, team, number)
@@ -308,6 +334,26 @@ func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
+// testHome tests where the maps of a worker without stops open: at the hub of the team, or
+// else at the first one.
+func testHome(t *testing.T, c *apptest.Client, team string, settings func() map[string]any) {
+	t.Helper()
+	hub := func(name string, lon float64, teams ...string) {
+		c.Must(t, http.MethodPost, "/hubs", map[string]any{"name": name, "location": []float64{lon, 40.7}, "address": map[string]any{"city": "New York", "country": "US"}, "teams": teams})
+	}
+	want := func(want string) {
+		t.Helper()
+		if got := fmt.Sprint(settings()["home"]); got != want {
+			t.Errorf("home %s, want %s", got, want)
+		}
+	}
+	want("<nil>")
+	hub("first", -74)
+	want("[-74 40.7]")
+	hub("of the team", -73, team)
+	want("[-73 40.7]")
+}
+
 func testAppReads(t *testing.T, c *apptest.Client, team string) {
 	worker, p := hire(t, c, team, "+12125550345")
 	settings := func() map[string]any { return p.call(t, http.MethodGet, "/settings", nil).OK(t).Object(t) }
@@ -322,6 +368,7 @@ func testAppReads(t *testing.T, c *apptest.Client, team string) {
 	if settings()["hideBarcodes"] != true {
 		t.Error("the setting is not shown")
 	}
+	testHome(t, c, team, settings)
 	completed := func() (ids []string) {
 		for _, task := range p.call(t, http.MethodGet, "/tasks/completed", nil).OK(t).List(t) {
 			ids = append(ids, fmt.Sprint(task["id"]))

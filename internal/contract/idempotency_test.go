@@ -24,26 +24,27 @@ const destinationBody = `{"address":{"city":"X","country":"Y"},"location":[1,2],
 // fails when the document has another operation. Files of resources add theirs with
 // register.
 var postBodies = map[string][2]string{
-	"POST /admins":                {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
-	"POST /admins/metadata":       {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /destinations":          {destinationBody, `{"address":{"city":"Z","country":"Y"},"location":[1,2]}`},
-	"POST /destinations/metadata": {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /recipients":            {`{"name":"A","phone":"NEW-phone"}`, `{"name":"B","phone":"NEW-phone"}`},
-	"POST /recipients/metadata":   {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /workers":               {`{"name":"A","phone":"NEW-phone","teams":["OWN-team"]}`, `{"name":"B","phone":"NEW-phone","teams":["OWN-team"]}`},
-	"POST /workers/metadata":      {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /workers/{id}/invite":   {``, `{}`},
-	"POST /workers/{id}/schedule": {`{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, `{"entries":[]}`},
-	"POST /teams":                 {`{"name":"NEW-name","workers":[],"managers":[]}`, `{"name":"NEW-name","workers":["OWN-worker"],"managers":[]}`},
-	"POST /teams/metadata":        {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /tasks":                 {`{"destination":"OWN-destination","recipients":[]}`, `{"destination":"OWN-destination","recipients":[],"notes":"B"}`},
-	"POST /routePlans":            {`{"name":"A","startTime":4000000000000}`, `{"name":"B","startTime":4000000000000}`},
-	"POST /tasks/metadata":        {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /tasks/autoAssign":      {`{"tasks":["OWN-task"]}`, `{"tasks":["OWN-spare task"]}`},
-	"POST /tasks/{id}/clone":      {``, `{"options":{"includeMetadata":true}}`},
-	"POST /tasks/{id}/complete":   {`{"completionDetails":{"success":true}}`, `{"completionDetails":{"success":false}}`},
-	"POST /customFields":          {`{"model":"Task","field":[{"name":"NEW-name","type":"date"}]}`, `{"model":"Task","field":[{"name":"NEW-name","type":"Url"}]}`},
-	"POST /cfGroups/task":         {`{"name":"NEW-name","contextSaveConditions":[],"fields":[]}`, `{"name":"NEW-namex","contextSaveConditions":[],"fields":[]}`},
+	"POST /admins":                  {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
+	"POST /admins/metadata":         {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /destinations":            {destinationBody, `{"address":{"city":"Z","country":"Y"},"location":[1,2]}`},
+	"POST /destinations/metadata":   {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /recipients":              {`{"name":"A","phone":"NEW-phone"}`, `{"name":"B","phone":"NEW-phone"}`},
+	"POST /recipients/metadata":     {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /workers":                 {`{"name":"A","phone":"NEW-phone","teams":["OWN-team"]}`, `{"name":"B","phone":"NEW-phone","teams":["OWN-team"]}`},
+	"POST /workers/metadata":        {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /workers/{id}/invite":     {``, `{}`},
+	"POST /workers/{id}/invitation": {``, `{}`},
+	"POST /workers/{id}/schedule":   {`{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, `{"entries":[]}`},
+	"POST /teams":                   {`{"name":"NEW-name","workers":[],"managers":[]}`, `{"name":"NEW-name","workers":["OWN-worker"],"managers":[]}`},
+	"POST /teams/metadata":          {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /tasks":                   {`{"destination":"OWN-destination","recipients":[]}`, `{"destination":"OWN-destination","recipients":[],"notes":"B"}`},
+	"POST /routePlans":              {`{"name":"A","startTime":4000000000000}`, `{"name":"B","startTime":4000000000000}`},
+	"POST /tasks/metadata":          {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /tasks/autoAssign":        {`{"tasks":["OWN-task"]}`, `{"tasks":["OWN-spare task"]}`},
+	"POST /tasks/{id}/clone":        {``, `{"options":{"includeMetadata":true}}`},
+	"POST /tasks/{id}/complete":     {`{"completionDetails":{"success":true}}`, `{"completionDetails":{"success":false}}`},
+	"POST /customFields":            {`{"model":"Task","field":[{"name":"NEW-name","type":"date"}]}`, `{"model":"Task","field":[{"name":"NEW-name","type":"Url"}]}`},
+	"POST /cfGroups/task":           {`{"name":"NEW-name","contextSaveConditions":[],"fields":[]}`, `{"name":"NEW-namex","contextSaveConditions":[],"fields":[]}`},
 }
 
 // start has a worker start a task. It stands in for the worker's app.
@@ -90,7 +91,7 @@ func postOperations(t testing.TB, p *apptest.Platform) []string {
 
 // searches reports whether an operation changes nothing.
 func searches(operation string) bool {
-	return strings.HasSuffix(operation, "/metadata") || operation == "POST /integrations/marketplace"
+	return strings.HasSuffix(operation, "/metadata") || operation == "POST /integrations/marketplace" || operation == "POST /messages/templates/preview"
 }
 
 // asJSON is a value as JSON.
@@ -218,7 +219,7 @@ func TestIdempotencyContract(t *testing.T) {
 			}
 		})
 		t.Run("two keys of one organization share its idempotency keys", func(t *testing.T) {
-			second, _, err := p.Organizations.CreateKey(t.Context(), c.Organization.ID, "second")
+			second, _, err := p.APIKeys.Create(t.Context(), c.Organization.ID, "second")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ func TestRateLimitContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.StopClock()
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
-		further, _, err := p.Organizations.CreateKey(t.Context(), acme.Organization.ID, "further")
+		further, _, err := p.APIKeys.Create(t.Context(), acme.Organization.ID, "further")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -133,7 +133,7 @@ func testOrderOnBehalf(t *testing.T, p *apptest.Platform) {
 // Each request with the key is done, or rejected and not done at all.
 func testOrderKeyRevoked(t *testing.T, p *apptest.Platform) {
 	m := newTrade(t, p, "Revoked")
-	key, record, err := p.Organizations.CreateKey(t.Context(), m.shop.Organization.ID, "to be revoked")
+	key, record, err := p.APIKeys.Create(t.Context(), m.shop.Organization.ID, "to be revoked")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func testOrderKeyRevoked(t *testing.T, p *apptest.Platform) {
 		})
 	}
 	<-first
-	if err := p.Organizations.RevokeKey(t.Context(), m.shop.Organization.ID, record.ID); err != nil {
+	if err := p.APIKeys.Revoke(t.Context(), m.shop.Organization.ID, record.ID); err != nil {
 		t.Error(err)
 	}
 	if err := p.Keys.Refresh(t.Context()); err != nil { // as every node does a few times a second

@@ -15,7 +15,7 @@ func TestRevocationContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c, other := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
-		key, record, err := p.Organizations.CreateKey(t.Context(), c.Organization.ID, "to be revoked")
+		key, record, err := p.APIKeys.Create(t.Context(), c.Organization.ID, "to be revoked")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestRevocationContract(t *testing.T) {
 		open := map[string]chan struct{}{"kept": watch(kept), "of another organization": watch(others), "of another worker": drain(lists["left"])}
 		ended := map[string]chan struct{}{"with the revoked key": watch(revoked), "of the deleted worker": drain(lists["ended"])}
 
-		if err := p.Organizations.RevokeKey(t.Context(), c.Organization.ID, record.ID); err != nil {
+		if err := p.APIKeys.Revoke(t.Context(), c.Organization.ID, record.ID); err != nil {
 			t.Fatal(err)
 		}
 		c.Call(t, http.MethodDelete, "/workers/"+worker, nil).OK(t)

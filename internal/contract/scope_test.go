@@ -71,6 +71,7 @@ func idPlaces() []idPlace {
 		{operation: "DELETE /workers/{id}", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "DELETE /workers/{id}/sessions", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "POST /workers/{id}/invite", field: "{id}", kind: "worker", body: `{}`, missing: notFound},
+		{operation: "POST /workers/{id}/invitation", field: "{id}", kind: "worker", body: `{}`, missing: notFound},
 		{operation: "GET /workers/{id}/schedule", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /workers/{id}/tasks", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /teams/{id}/tasks", field: "{id}", kind: "team", missing: notFound},
@@ -233,7 +234,7 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	t.Helper()
 	w := &world{Client: p.Organization(t, canary), canary: canary, areaCode: areaCode}
 	w.own = map[string]string{"organization": string(w.Organization.ID)}
-	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch", "client", "invitation", "deliveryService"} {
+	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch", "client", "invitation", "deliveryService", "apiKey"} {
 		w.own[kind] = w.make(t, kind)
 	}
 	w.own["spare task"] = w.make(t, "task")
@@ -289,6 +290,7 @@ func (w *world) make(t testing.TB, kind string) string {
 			"template":        `{"name":"CANARY NEW-name","contextSaveConditions":[],"fields":[]}`,
 			"routePlan":       `{"name":"CANARY","startTime":4000000000000}`,
 			"client":          `{"name":"CANARY"}`,
+			"apiKey":          `{"name":"CANARY"}`,
 			"deliveryService": `{"displayName":"CANARY","currency":"USD","rates":[{"name":"CANARY","ratingType":"flat","isBaseRate":true,"amount":1}]}`,
 		}[kind]
 	)
@@ -339,7 +341,7 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 func (w *world) everything(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
-	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/clients", "/clients/invitations", "/deliveryServices", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
+	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/clients", "/clients/invitations", "/deliveryServices", "/apiKeys", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
 	if w.own["webhook"] != "" {
 		paths = append(paths, "/webhooks/"+w.own["webhook"]+"/notifications")
 	}

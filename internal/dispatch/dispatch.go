@@ -51,7 +51,7 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 	if d.Options, err = q.Options(now); err != nil {
 		return made, err
 	}
-	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Key, now
+	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Author(), now
 	d.Status, d.DryRun = lastmile.DispatchPending, q.DryRun
 	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
 		if who.Receipt == nil { // a repeated request gets the first response
@@ -158,7 +158,7 @@ func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id last
 		}
 		return err
 	}, func(w Writer, d *lastmile.Dispatch) error {
-		d.Status, d.Ended, d.Key = lastmile.DispatchApplying, time.Time{}, who.Key
+		d.Status, d.Ended, d.Key = lastmile.DispatchApplying, time.Time{}, who.Author()
 		if err := w.SaveDispatch(ctx, *d); err != nil {
 			return err
 		}

@@ -399,7 +399,7 @@ func (ds *Dispatches) applyStep(ctx context.Context, w Writer, d lastmile.Dispat
 		}
 		s.tasks = missing(s.tasks, pinned)
 	}
-	who := lastmile.Principal{Organization: d.Organization, Key: d.Key}
+	who := lastmile.AuthoredBy(d.Organization, d.Key)
 	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
 }
 

@@ -144,8 +144,8 @@ func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]WorkTask, 
 }
 
 func (s *Server) settings(ctx context.Context, c *edge.Call) (AppSettings, error) {
-	org, settings, err := s.Fleet.Settings(ctx, c.Who)
-	return NewAppSettings(org, settings, s.Version), err
+	org, settings, home, err := s.Fleet.Settings(ctx, c.Who)
+	return NewAppSettings(org, settings, home, s.Version), err
 }
 
 // act performs one of the verbs that need no more than an action.

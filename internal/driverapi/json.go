@@ -54,14 +54,17 @@ type AppSettings struct {
 	HideBarcodes bool `json:"hideBarcodes"`
 	// Reasons that a worker can give for a failed task, in the order in which apps list them.
 	FailureReasons []string `json:"failureReasons" example:"[\"RECIPIENT_UNAVAILABLE\"]"`
+	// Location of the hub of the worker's team, or else of any hub, as longitude and latitude, where maps
+	// without stops open; null if there is none.
+	Home *wire.LonLat `json:"home" example:"[-73.9857, 40.7484]"`
 	// Version of the program.
 	Version string `json:"version" example:"v1.2.3"`
 }
 
 // NewAppSettings returns the settings of the app.
-func NewAppSettings(o lastmile.Organization, s lastmile.Settings, version string) AppSettings {
+func NewAppSettings(o lastmile.Organization, s lastmile.Settings, home *lastmile.Point, version string) AppSettings {
 	return AppSettings{
-		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes,
+		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes, Home: (*wire.LonLat)(home),
 		FailureReasons: wire.Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
 	}
 }

@@ -20,9 +20,13 @@ type Call struct {
 	Body  []byte
 	Query url.Values
 
-	hold hold
-	read int64 // bytes read from the database
+	hold   hold
+	read   int64       // bytes read from the database
+	header http.Header // of the response
 }
+
+// SetCookie adds a cookie to the response.
+func (c *Call) SetCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
 // Hold reserves memory for a response of so many bytes, until it has been sent.
 func (c *Call) Hold(bytes int) error {

@@ -50,6 +50,9 @@ type listing struct {
 	base int64    // what the ids count
 	most int      // records of the next part
 	any  bool     // a record was read
+
+	compressed bool
+	packer     packer
 }
 
 // sendList responds with a list. A short list is sent as any other response. If a
@@ -63,13 +66,14 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 		return err
 	}
 	if len(l.ids) == 0 {
-		write(w, rt.status(), append(text, ']'))
+		write(w, c.HTTP, rt.status(), append(text, ']'))
 		return nil
 	}
 	w.Header()["Content-Type"] = typeJSON
+	l.compressed = compresses(w, c.HTTP, MinCompressed)
 	w.WriteHeader(rt.status())
 	for len(l.ids) > 0 {
-		if err := l.send(w, text); err != nil {
+		if err := l.send(w, text, false); err != nil {
 			return err
 		}
 		if text, err = l.next(ctx); err != nil {
@@ -79,7 +83,7 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 			return errAborted
 		}
 	}
-	return l.send(w, append(text, ']'))
+	return l.send(w, append(text, ']'), true)
 }
 
 // errAborted ends a response of which a part was sent.
@@ -160,7 +164,10 @@ func (l *listing) read(ctx context.Context, text []byte) ([]byte, error) {
 }
 
 // send writes a part.
-func (l *listing) send(w http.ResponseWriter, text []byte) error {
+func (l *listing) send(w http.ResponseWriter, text []byte, last bool) error {
+	if l.compressed {
+		text = l.packer.pack(text, last)
+	}
 	//nolint:errcheck // then the limit for all responses holds
 	http.NewResponseController(w).SetWriteDeadline(l.Now().Add(StreamPatience))
 	if _, err := w.Write(text); err != nil {

@@ -93,6 +93,7 @@ func (m *Mux) Handle(method, path string, handler http.Handler) {
 // the canonical form of the name, as http.Header.Set would.
 var (
 	noSniff  = []string{"nosniff"}
+	noFrame  = []string{"DENY"}
 	noStore  = []string{"no-store"}
 	typeJSON = []string{"application/json; charset=utf-8"}
 )
@@ -104,6 +105,7 @@ var crossOrigin = http.NewCrossOriginProtection()
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
+	header["X-Frame-Options"] = noFrame
 	header["Cache-Control"] = noStore
 	m.limiter.setHeaders(header)
 	if err := crossOrigin.Check(r); err != nil {
@@ -181,14 +183,14 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	c := &Call{HTTP: r, hold: hold{budget: m.Budget}}
+	c := &Call{HTTP: r, header: w.Header(), hold: hold{budget: m.Budget}}
 	defer c.hold.force(0)
 	reply, err := m.handle(r.Context(), w, c, rt, requestID)
 	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
 		if reply, err = rt.replay(r.Context(), c, before.Reply); err == nil {
 			w.Header().Set("Idempotent-Replayed", "true")
 			c.hold.force(int64(len(reply)))
-			return write(w, http.StatusOK, reply)
+			return write(w, r, http.StatusOK, reply)
 		}
 	}
 	switch {
@@ -201,9 +203,9 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 	}
 	if m.Log.Enabled(r.Context(), slog.LevelDebug) { // building the arguments costs more than asking
 		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
-			"organization", c.Who.Organization, "key", c.Who.Key)
+			"organization", c.Who.Organization, "key", c.Who.Author())
 	}
-	return write(w, rt.status(), reply)
+	return write(w, r, rt.status(), reply)
 }
 
 // handle authorizes a request and makes the response, or writes it when it is a

@@ -33,9 +33,9 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	if rt.BatchErrors && codec.HasBatchError(status) {
-		return writeError(w, status, codec.NewBatchError(codec.Shown(err)))
+		return writeError(w, r, status, codec.NewBatchError(codec.Shown(err)))
 	}
-	return writeError(w, status, body)
+	return writeError(w, r, status, body)
 }
 
 // logRejection logs a request that was rejected. Callers who have no rights, or
@@ -55,22 +55,26 @@ func (m *Mux) logRejection(r *http.Request, requestID string, rejection *lastmil
 	m.Log.Log(r.Context(), level, "request rejected", line...)
 }
 
-func writeError(w http.ResponseWriter, status int, body any) int {
+func writeError(w http.ResponseWriter, r *http.Request, status int, body any) int {
 	data, err := json.Marshal(body)
 	if err != nil {
 		data = []byte(`{}`)
 	}
-	return write(w, status, data)
+	return write(w, r, status, data)
 }
 
-// write sends a response that is encoded.
-func write(w http.ResponseWriter, status int, body []byte) int {
+// write sends a response that is encoded, compressed if the client accepts that.
+func write(w http.ResponseWriter, r *http.Request, status int, body []byte) int {
 	if status == http.StatusNoContent {
 		w.WriteHeader(status)
 		return status
 	}
 	header := w.Header()
 	header["Content-Type"] = typeJSON
+	if compresses(w, r, len(body)) {
+		writeCompressed(w, status, body)
+		return status
+	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	//nolint:errcheck // the client has disconnected

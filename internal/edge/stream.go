@@ -69,7 +69,7 @@ func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 func (m *Mux) awaitRevocation(ctx context.Context, r *http.Request) bool {
 	for {
 		revoked := m.access.Revoked()
-		_, err := m.access.Authenticate(ctx, r)
+		_, err := m.access.Authenticate(context.WithValue(ctx, follows{}, true), r)
 		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && isDenial(rejected) {
 			return true
 		}
@@ -86,6 +86,12 @@ func (m *Mux) awaitRevocation(ctx context.Context, r *http.Request) bool {
 		}
 	}
 }
+
+type follows struct{}
+
+// Follows reports whether a caller is authenticated again because it follows a stream.
+// That is no use of a session.
+func Follows(ctx context.Context) bool { return ctx.Value(follows{}) != nil }
 
 // Stream is a response of server-sent events that has no end.
 type Stream struct {

@@ -18,16 +18,39 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 	return worker, err
 }
 
-// Settings returns the organization of the calling worker and its settings.
-func (f *Fleet) Settings(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, settings lastmile.Settings, err error) {
+// Settings returns the organization of the calling worker, its settings, and the
+// location of the worker's hub: the first one of the worker's teams, or else of the
+// organization; nil if there is none.
+func (f *Fleet) Settings(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, settings lastmile.Settings, home *lastmile.Point, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		if org, err = r.Organization(ctx, who.Organization); err != nil {
 			return err
 		}
-		settings, err = r.Settings(ctx, who.Organization)
+		if settings, err = r.Settings(ctx, who.Organization); err != nil {
+			return err
+		}
+		worker, err := r.Worker(ctx, who.Organization, who.Worker)
+		if err != nil {
+			return err
+		}
+		hubs, err := r.Hubs(ctx, who.Organization)
+		home = homeOf(worker, hubs)
 		return err
 	})
-	return org, settings, err
+	return org, settings, home, err
+}
+
+// homeOf returns the location of a worker's hub.
+func homeOf(w lastmile.Worker, hubs []lastmile.Hub) (home *lastmile.Point) {
+	for _, hub := range hubs {
+		if slices.ContainsFunc(hub.Teams, func(t lastmile.TeamID) bool { return slices.Contains(w.Teams, t) }) {
+			return &hub.Location
+		}
+		if home == nil {
+			home = &hub.Location
+		}
+	}
+	return home
 }
 
 // CompletedToday returns the tasks that the calling worker completed since midnight

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"dray/internal/lastmile"
@@ -30,15 +31,7 @@ func (f *Fleet) invitation(org lastmile.Organization, worker lastmile.Worker, no
 // one that the worker chose, is no longer valid, the worker's sessions end, and
 // failed attempts to sign in no longer count.
 func (f *Fleet) Invite(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) (lastmile.Worker, error) {
-	org, err := f.organization(ctx, who)
-	if err != nil {
-		return lastmile.Worker{}, err
-	}
-	var worker lastmile.Worker
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		worker, err = r.Worker(ctx, who.Organization, id)
-		return err
-	})
+	org, worker, err := f.invited(ctx, who, id)
 	if err != nil {
 		return worker, err
 	}
@@ -47,18 +40,64 @@ func (f *Fleet) Invite(ctx context.Context, who lastmile.Principal, id lastmile.
 	}
 	invite := f.invitation(org, worker, f.Now())
 	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Worker, error) {
-		worker, err := w.Worker(ctx, who.Organization, id)
+		worker, err := lockOut(ctx, w, who, id)
 		if err != nil {
-			return worker, err
-		}
-		if err := w.DeleteSessions(ctx, who.Organization, id, ""); err != nil {
-			return worker, err
-		}
-		if err := w.ResetSignInAllowances(ctx, worker.Phone); err != nil {
 			return worker, err
 		}
 		return worker, invite(ctx, w)
 	})
+}
+
+// Invitation is what a worker needs to sign in.
+type Invitation struct {
+	Link     string // of the app; it fills in the phone number and the password
+	Phone    lastmile.Phone
+	Password string // temporary
+	Expires  time.Time
+}
+
+// ShowInvitation returns another temporary password of a worker, for a caller that
+// hands it over without a text message. Otherwise it does what Invite does.
+func (f *Fleet) ShowInvitation(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) (Invitation, error) {
+	org, worker, err := f.invited(ctx, who, id)
+	if err != nil {
+		return Invitation{}, err
+	}
+	password, credential := f.Passwords.Temporary(org.ID, worker.ID, f.Now())
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (Invitation, error) {
+		worker, err := lockOut(ctx, w, who, id)
+		if err != nil {
+			return Invitation{}, err
+		}
+		// The fragment is not sent to the server.
+		link := f.AppURL + "#/invitation/" + url.PathEscape(string(worker.Phone)) + "/" + password
+		return Invitation{Link: link, Phone: worker.Phone, Password: password, Expires: credential.Expires}, w.SaveCredential(ctx, credential)
+	})
+}
+
+// invited returns the worker of an invitation and the organization.
+func (f *Fleet) invited(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) (org lastmile.Organization, worker lastmile.Worker, err error) {
+	if org, err = f.organization(ctx, who); err != nil {
+		return org, worker, err
+	}
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
+		worker, err = r.Worker(ctx, who.Organization, id)
+		return err
+	})
+	return org, worker, err
+}
+
+// lockOut ends the sessions of a worker who gets a new password, and the count of
+// failed attempts.
+func lockOut(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.WorkerID) (lastmile.Worker, error) {
+	worker, err := w.Worker(ctx, who.Organization, id)
+	if err != nil {
+		return worker, err
+	}
+	if err := w.DeleteSessions(ctx, who.Organization, id, ""); err != nil {
+		return worker, err
+	}
+	return worker, w.ResetSignInAllowances(ctx, worker.Phone)
 }
 
 // SignOut ends all sessions of a worker, and the token of the worker's tracker app.

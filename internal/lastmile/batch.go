@@ -31,7 +31,7 @@ var BatchStatuses = []BatchStatus{BatchPending, BatchInProgress, BatchSucceeded,
 type Batch struct {
 	ID           BatchID
 	Organization OrganizationID
-	Key          KeyID // API key that sent it
+	Key          KeyID // Author that sent it
 	Created      time.Time
 	Completed    time.Time // zero until every item has its result
 	Received     int

@@ -32,7 +32,7 @@ type Dispatch struct {
 	Organization OrganizationID
 	Team         TeamID
 	Worker       WorkerID
-	Key          KeyID // API key that requested it
+	Key          KeyID // Author that requested it
 	Created      time.Time
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
@@ -175,7 +175,7 @@ type DispatchTask struct {
 func (d *Dispatch) Complete(now time.Time) Event {
 	d.Status, d.Ended, d.Progress = DispatchSucceeded, now, DispatchProgress{}
 	as := *d
-	by := Principal{Organization: d.Organization, Key: d.Key}.Actor()
+	by := AuthoredBy(d.Organization, d.Key).Actor()
 	return Event{Organization: d.Organization, Trigger: TriggerAutoDispatchJobCompleted, Actor: by, At: now, Dispatch: &as}
 }
 

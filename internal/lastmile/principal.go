@@ -1,14 +1,19 @@
 package lastmile
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Principal is the caller of a request: an API key of an organization, or one
-// of its workers.
+// Principal is the caller of a request: an API key of an organization, one of its
+// workers, or one of its administrators.
 type Principal struct {
 	Organization OrganizationID
 	Key          KeyID
 	Worker       WorkerID // set if the caller is a worker, not an API key
-	Session      Session  // of the worker
+	Admin        AdminID  // set if the caller is an administrator
+	Role         Role     // of the administrator
+	Session      Session  // of the worker; of an administrator, only the hash is set
 
 	// MustSetPassword reports whether the worker signed in with a temporary
 	// password and has not chosen one yet.
@@ -18,11 +23,40 @@ type Principal struct {
 	Receipt *Receipt
 }
 
+// Role is what an administrator may do. The zero Role is that of API keys, which may
+// do everything.
+type Role struct {
+	Type     AdminType
+	ReadOnly bool
+	Teams    []TeamID // that a standard administrator manages
+}
+
+// adminAuthor begins the Author of an administrator. No id of a key contains a space.
+const adminAuthor = "admin "
+
+// Author identifies the caller in records of work that is done later; see AuthoredBy.
+func (p Principal) Author() KeyID {
+	if p.Admin != "" {
+		return KeyID(adminAuthor + p.Admin)
+	}
+	return p.Key
+}
+
+// AuthoredBy returns the principal that does what an Author has requested.
+func AuthoredBy(org OrganizationID, author KeyID) Principal {
+	if admin, ok := strings.CutPrefix(string(author), adminAuthor); ok {
+		return Principal{Organization: org, Admin: AdminID(admin)}
+	}
+	return Principal{Organization: org, Key: author}
+}
+
 // Actor returns the principal as the actor of events.
 func (p Principal) Actor() Actor {
 	switch {
 	case p.Worker != "":
 		return Actor{Type: ActorWorker, ID: string(p.Worker)}
+	case p.Admin != "":
+		return Actor{Type: ActorAdmin, ID: string(p.Admin)}
 	case p.Key == "": // the platform on its own
 		return Actor{}
 	}

@@ -3,6 +3,8 @@ package messaging
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"dray/internal/events"
@@ -17,6 +19,8 @@ type Messages struct {
 	Store      store.Transactor[Reader, Writer]
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
+	NewID      func() string
+	PublicURL  string // of the server, for previews
 	Events     *events.Log
 	Log        *slog.Logger
 }
@@ -36,15 +40,95 @@ func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (o
 // pageSize is the number of messages in a page of a list.
 const pageSize = 64
 
-// List returns a page of an organization's messages, newest first: those older than
-// the one before, or the newest. unsent selects those that failed or were
-// suppressed.
-func (m *Messages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) (found []textmessage.Message, err error) {
+// Query selects messages of a list, as sent.
+type Query struct {
+	textmessage.Query
+	Phone string // as dialed in the country of the organization
+}
+
+// List returns a page of the messages of the caller's organization, newest first.
+func (m *Messages) List(ctx context.Context, who lastmile.Principal, q Query) (found []textmessage.Message, err error) {
+	if q.State != "" && !slices.Contains(textmessage.States, q.State) {
+		return nil, lastmile.Malformed("status must be one of %s, not %q", statesList(), lastmile.Truncate(string(q.State), 32))
+	}
+	if !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
+		return nil, lastmile.Invalid("from must be before to")
+	}
+	q.Limit = pageSize
 	err = m.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.MessagesOf(ctx, who.Organization, before, unsent, pageSize)
+		if q.To, err = m.phone(ctx, r, who, q.Phone); err != nil {
+			return err
+		}
+		found, err = r.MessagesOf(ctx, who.Organization, q.Query)
 		return err
 	})
 	return found, err
+}
+
+func statesList() string {
+	names := make([]string, len(textmessage.States))
+	for i, state := range textmessage.States {
+		names[i] = string(state)
+	}
+	return strings.Join(names, ", ")
+}
+
+// phone parses a number as dialed in the country of the caller's organization; an
+// empty one stays empty.
+func (m *Messages) phone(ctx context.Context, r Reader, who lastmile.Principal, raw string) (lastmile.Phone, error) {
+	if raw == "" {
+		return "", nil
+	}
+	org, err := r.Organization(ctx, who.Organization)
+	if err != nil {
+		return "", err
+	}
+	return m.ParsePhone(raw, org.Country)
+}
+
+// Replies returns a page of the text messages from phones to the caller's organization,
+// newest first: those older than the one before, if any, and from one phone, if that is
+// given.
+func (m *Messages) Replies(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, phone string) (found []textmessage.Received, err error) {
+	err = m.Store.Read(ctx, func(r Reader) error {
+		from, err := m.phone(ctx, r, who, phone)
+		if err != nil {
+			return err
+		}
+		found, err = r.ReceivedBy(ctx, who.Organization, before, from, pageSize)
+		return err
+	})
+	return found, err
+}
+
+// OptOuts returns a page of the phone numbers that want no messages of the caller's
+// organization: those after a number, in order.
+func (m *Messages) OptOuts(ctx context.Context, who lastmile.Principal, after string) (found []textmessage.OptOut, err error) {
+	err = m.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = r.OptOuts(ctx, who.Organization, lastmile.Phone(after), pageSize)
+		return err
+	})
+	return found, err
+}
+
+// EndOptOut ends the opt-out of a phone number from the messages of the caller's
+// organization, as the reply START does.
+func (m *Messages) EndOptOut(ctx context.Context, who lastmile.Principal, phone string) error {
+	now := m.Now()
+	return m.Store.Write(ctx, func(w Writer) error {
+		number, err := m.phone(ctx, w, who, phone)
+		if err != nil {
+			return err
+		}
+		_, found, err := w.OptOut(ctx, who.Organization, number)
+		if err == nil && !found {
+			err = lastmile.NotFound("opt-out of", string(number))
+		}
+		if err != nil {
+			return err
+		}
+		return resume(ctx, w, who.Organization, number, now)
+	})
 }
 
 // Configure changes the message settings of an organization.

@@ -23,17 +23,22 @@ type Reader interface {
 	// MessageSettings returns the settings of an organization for its text
 	// messages.
 	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error)
-	// MessagesOf lists messages of an organization, newest first, up to limit:
-	// those older than the one before, if any. unsent selects those that failed
-	// or were suppressed.
-	MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, limit int) ([]textmessage.Message, error)
+	// MessagesOf lists messages of an organization, newest first.
+	MessagesOf(ctx context.Context, org lastmile.OrganizationID, q textmessage.Query) ([]textmessage.Message, error)
 	// OptOut returns the opt-out of a number from an organization's messages,
 	// and reports whether there is one.
 	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)
+	// OptOuts lists opt-outs from an organization's messages, ordered by phone
+	// number, up to limit: those after a number.
+	OptOuts(ctx context.Context, org lastmile.OrganizationID, after lastmile.Phone, limit int) ([]textmessage.OptOut, error)
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
+	// ReceivedBy lists text messages from phones to an organization, newest first,
+	// up to limit: those older than the one before, if any, and from one phone, if
+	// that is given.
+	ReceivedBy(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, from lastmile.Phone, limit int) ([]textmessage.Received, error)
 	// Recipients lists recipients, newest first.
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 	// SentBy counts the text messages that an organization sent since a time.
@@ -69,6 +74,8 @@ type Writer interface {
 	SaveMessageSettings(ctx context.Context, s textmessage.Settings) error
 	// SaveOptOut saves a number's opt-out from an organization's messages.
 	SaveOptOut(ctx context.Context, o textmessage.OptOut) error
+	// SaveReceived saves a text message from a phone for an organization.
+	SaveReceived(ctx context.Context, r textmessage.Received) error
 	// SaveRecipient saves a recipient.
 	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
 	// SaveReply records a reply, and reports whether it is new.

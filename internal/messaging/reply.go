@@ -13,7 +13,7 @@ import (
 
 // Receive handles a reply from a phone. It ignores duplicate deliveries of a reply.
 // STOP and START turn messages off and on; any other reply is reported to the
-// organization that wrote last.
+// organization that wrote last. Each organization can list the replies to it.
 func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 	if err := reply.Check(); err != nil {
 		return err
@@ -31,14 +31,26 @@ func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case len(addressees) == 0:
+		if len(addressees) == 0 {
 			m.Log.InfoContext(ctx, "a reply by text message that belongs to no organization", "gateway", reply.Gateway)
 			return nil
+		}
+		if !textmessage.IsStop(reply) && !textmessage.IsStart(reply) {
+			addressees = addressees[:1]
+		}
+		err = each(addressees, func(org lastmile.OrganizationID) error {
+			return w.SaveReceived(ctx, textmessage.Received{
+				ID: lastmile.MessageID(m.NewID()), Organization: org, At: now, From: reply.From, To: reply.To, Body: reply.Body,
+			})
+		})
+		if err != nil {
+			return err
+		}
+		switch {
 		case textmessage.IsStop(reply):
 			return each(addressees, func(org lastmile.OrganizationID) error { return stop(ctx, w, m.Events, org, reply, now) })
 		case textmessage.IsStart(reply):
-			return each(addressees, func(org lastmile.OrganizationID) error { return m.resume(ctx, w, org, reply, now) })
+			return each(addressees, func(org lastmile.OrganizationID) error { return resume(ctx, w, org, reply.From, now) })
 		}
 		return appendEvent(ctx, w, m.Events, lastmile.Event{Organization: addressees[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
 	})
@@ -136,13 +148,13 @@ func optOut(ctx context.Context, w Writer, log *events.Log, m textmessage.Messag
 }
 
 // resume ends the opt-out of a phone.
-func (m *Messages) resume(ctx context.Context, w Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
-	out, found, err := w.OptOut(ctx, org, reply.From)
+func resume(ctx context.Context, w Writer, org lastmile.OrganizationID, phone lastmile.Phone, now time.Time) error {
+	out, found, err := w.OptOut(ctx, org, phone)
 	if err != nil || !found {
 		return err
 	}
 	if out.Muted { // otherwise the organization turned messages off itself
-		recipients, err := w.Recipients(ctx, org, store.RecipientFilter{Phone: reply.From})
+		recipients, err := w.Recipients(ctx, org, store.RecipientFilter{Phone: phone})
 		if err != nil {
 			return err
 		}
@@ -152,7 +164,7 @@ func (m *Messages) resume(ctx context.Context, w Writer, org lastmile.Organizati
 			}
 		}
 	}
-	return w.DeleteOptOut(ctx, org, reply.From)
+	return w.DeleteOptOut(ctx, org, phone)
 }
 
 // mute turns messages to a recipient off or on.

@@ -99,7 +99,7 @@ func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (
 // asClient returns the caller as the client that an order is of: a courier may act for
 // its clients.
 func asClient(who lastmile.Principal, client store.Client) lastmile.Principal {
-	return lastmile.Principal{Organization: client.Organization, Key: who.Key}
+	return lastmile.Principal{Organization: client.Organization, Key: who.Key, Admin: who.Admin}
 }
 
 // prepare prepares a task of an order for its courier.

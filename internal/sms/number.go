@@ -3,6 +3,7 @@ package sms
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -60,4 +61,10 @@ func Countries() []string {
 // ISO 3166-1 code.
 func KnownCountry(code string) bool {
 	return phonenumbers.GetSupportedRegions()[strings.ToUpper(code)]
+}
+
+// CallingCode returns the digits that the numbers of a country begin with, after the
+// plus sign; 0 for an unknown country.
+func CallingCode(country string) string {
+	return strconv.Itoa(phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country)))
 }

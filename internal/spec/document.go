@@ -116,15 +116,25 @@ func (a API) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return static(jsonType, doc), nil
+	return static(jsonType, doc)
 }
 
 // static serves bytes that never change while the program runs.
-func static(contentType string, data []byte) http.HandlerFunc {
-	etag := etagOf(data)
-	return func(w http.ResponseWriter, r *http.Request) {
-		serveBytes(w, r, contentType, etag, data)
+func static(contentType string, data []byte) (http.HandlerFunc, error) {
+	packed, err := compressed(data)
+	if err != nil {
+		return nil, err
 	}
+	etag, packedTag := etagOf(data), etagOf(packed)
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if AcceptsGzip(r) && r.Header.Get("Range") == "" {
+			w.Header().Set("Content-Encoding", "gzip")
+			serveBytes(w, r, contentType, packedTag, packed)
+			return
+		}
+		serveBytes(w, r, contentType, etag, data)
+	}, nil
 }
 
 func etagOf(data []byte) string {

@@ -30,13 +30,17 @@ func (a API) PageHandler(limits Limits) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the style sheet of the reference: %w", err)
 	}
+	styles, err := static("text/css; charset=utf-8", style)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		shown := bytes.ReplaceAll(page, []byte(originMark), []byte(originOf(r)))
 		serveBytes(w, r, "text/html; charset=utf-8", etagOf(shown), shown)
 	})
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
-	mux.HandleFunc("GET /docs/style.css", static("text/css; charset=utf-8", style))
+	mux.HandleFunc("GET /docs/style.css", styles)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", pagePolicy)

@@ -50,6 +50,7 @@ type Kind string
 
 // The kinds of records that are identified by an id.
 const (
+	APIKeys       Kind = "api_key"
 	Admins        Kind = "admin"
 	Batches       Kind = "batch"
 	Clients       Kind = "client"

@@ -46,7 +46,7 @@ func (bs *Batches) Submit(ctx context.Context, who lastmile.Principal, items []l
 	}
 	now := bs.Now()
 	batch := lastmile.Batch{
-		ID: lastmile.BatchID(bs.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
+		ID: lastmile.BatchID(bs.NewID()), Organization: who.Organization, Key: who.Author(), Created: now, Received: len(items),
 	}
 	return store.Idempotent(ctx, bs.Store, who, func(w BatchWriter) (lastmile.CreatedRecord[lastmile.Batch], error) {
 		made := lastmile.CreatedRecord[lastmile.Batch]{Record: batch}
@@ -133,7 +133,7 @@ func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[Batch
 	if err != nil || !batch.Completed.IsZero() {
 		return nil, err
 	}
-	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
+	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
 	var seen shownTasks
 	defer seen.group.Wait()
 	seen.add(ctx, bs.Store, batch.Organization, batch.Results)
@@ -226,7 +226,7 @@ func (bs *Batches) GiveUp(ctx context.Context, w BatchWriter, job work.Item) err
 
 // completeBatch completes a batch, all items of which have a result.
 func (bs *Batches) completeBatch(ctx context.Context, w BatchWriter, batch lastmile.Batch) error {
-	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
+	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
 	event := batch.Complete(who.Actor(), bs.Now())
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err

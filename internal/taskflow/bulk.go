@@ -28,6 +28,10 @@ type bulkWriter struct {
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
 	changed    []lastmile.Recipient         // known before, without duplicates
 	changes    map[lastmile.RecipientID]int // index in changed
+	teams      map[lastmile.TeamID]lastmile.Team
+	workers    map[lastmile.WorkerID]lastmile.Worker
+	locked     map[lastmile.ContainerRef]bool
+	scheduled  map[lastmile.WorkerID]bool
 }
 
 // prefetch returns a bulkWriter that has read what the items need, except for recipients
@@ -36,6 +40,8 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	b := &bulkWriter{
 		w: w, org: org, recipients: known, outside: known != nil,
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
+		teams: map[lastmile.TeamID]lastmile.Team{}, workers: map[lastmile.WorkerID]lastmile.Worker{},
+		locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
 	}
 	var err error
 	if b.settings, err = w.Settings(ctx, org); err != nil {
@@ -156,12 +162,25 @@ func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.Organiz
 
 // Team implements ownerReader.
 func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
-	return b.w.Team(ctx, org, id)
+	return once(b.teams, id, func() (lastmile.Team, error) { return b.w.Team(ctx, org, id) })
+}
+
+// once returns a record that is read for the first item that needs it.
+func once[ID comparable, T any](known map[ID]T, id ID, read func() (T, error)) (T, error) {
+	record, ok := known[id]
+	if ok {
+		return record, nil
+	}
+	record, err := read()
+	if err == nil {
+		known[id] = record
+	}
+	return record, err
 }
 
 // Worker implements ownerReader.
 func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
-	return b.w.Worker(ctx, org, id)
+	return once(b.workers, id, func() (lastmile.Worker, error) { return b.w.Worker(ctx, org, id) })
 }
 
 // TasksOf implements creationWriter.
@@ -180,18 +199,18 @@ func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
 
 // LockContainer implements containerLocker.
 func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if b.locked[in] {
+		return nil
+	}
+	b.locked[in] = true
 	return b.w.LockContainer(ctx, org, in, now)
 }
 
 // ScheduleEstimate implements containerLocker.
 func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
-	return b.w.ScheduleEstimate(ctx, org, id, now)
-}
-
-// Enqueue implements creationWriter. The tasks must be saved before.
-func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
-	if err := b.flush(ctx); err != nil {
-		return err
+	if b.scheduled[id] {
+		return nil
 	}
-	return b.w.Enqueue(ctx, org, in, at, tasks, now)
+	b.scheduled[id] = true
+	return b.w.ScheduleEstimate(ctx, org, id, now)
 }

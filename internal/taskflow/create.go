@@ -166,16 +166,12 @@ func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *la
 // saveNew saves a new task at the end of its container. The organization's
 // container needs no lock, so that tasks can be created concurrently.
 func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.Task, now time.Time) error {
-	if task.Container.Kind == lastmile.InOrganization {
-		return w.AddTask(ctx, task)
+	if task.Container.Kind != lastmile.InOrganization {
+		if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
+			return err
+		}
 	}
-	if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
-		return err
-	}
-	if err := w.AddTask(ctx, task); err != nil {
-		return err
-	}
-	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
+	return w.AddTask(ctx, task)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related

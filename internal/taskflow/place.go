@@ -14,10 +14,10 @@ import (
 // that does not concern how the executor organizes its work.
 
 // inside returns the caller as the organization that has a task sees it: one that
-// placed the task there acts as itself, not with one of its keys.
+// placed the task there acts as itself, not with one of its keys or people.
 func inside(who lastmile.Principal, home lastmile.OrganizationID) lastmile.Principal {
 	if home != who.Organization {
-		who.Organization, who.Key = home, lastmile.KeyID(who.Organization)
+		who = lastmile.Principal{Organization: home, Key: lastmile.KeyID(who.Organization), Receipt: who.Receipt}
 	}
 	return who
 }

@@ -397,10 +397,11 @@ type creationWriter interface {
 	connectionReader
 	ownerReader
 	fieldReader
-	listWriter
+	containerLocker
 	tasksReader
-	// AddTask saves a new task, at the end of its container. Where transactions
-	// run concurrently its position is not fixed before PlaceTasks or Enqueue.
+	// AddTask saves a new task, at the end of its container. In the container of
+	// the organization, where transactions run concurrently, its position is not
+	// fixed before PlaceTasks.
 	AddTask(ctx context.Context, t lastmile.Task) error
 	// Destination returns a destination.
 	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)

@@ -60,15 +60,15 @@ func TestChangesOfAListScheduleEstimates(t *testing.T) {
 		}},
 	}
 	for _, step := range steps {
-		before := map[lastmile.Principal]int64{}
+		var before []int64
 		for _, worker := range step.of {
-			before[worker] = changes(t, o, worker)
+			before = append(before, changes(t, o, worker))
 		}
 		if err := step.do(); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		for worker, n := range before {
-			if changes(t, o, worker) <= n {
+		for i, worker := range step.of {
+			if changes(t, o, worker) <= before[i] {
 				t.Errorf("%s: the estimates of worker %s are not refreshed", step.name, worker.Worker)
 			}
 		}

@@ -137,3 +137,26 @@ type Filter struct {
 	State        State
 	Limit        int // the newest so many
 }
+
+// Query selects a page of an organization's messages, the newest first; zero fields
+// select all.
+type Query struct {
+	Before      lastmile.MessageID // only older ones
+	Task        lastmile.TaskID
+	To          lastmile.Phone
+	State       State
+	Unsent      bool      // those that failed or were suppressed
+	From, Until time.Time // created since From and before Until
+	Limit       int
+}
+
+// Received is a text message from a phone, as one of the organizations that it is for
+// sees it.
+type Received struct {
+	ID           lastmile.MessageID
+	Organization lastmile.OrganizationID
+	At           time.Time
+	From         lastmile.Phone
+	To           string
+	Body         string
+}

@@ -12,14 +12,25 @@ const (
 	gsmExtension = "\f^{}\\[~]|€"
 )
 
-// Segments returns how many segments a network charges for a text: 160
-// characters each in the GSM alphabet, 70 otherwise, and slightly fewer if
-// there are several segments.
-func Segments(text string) int {
-	if text == "" {
-		return 0
+// The encodings of text messages.
+const (
+	GSM = "GSM-7"
+	UCS = "UCS-2"
+)
+
+// Encoding returns the encoding that a network uses for a text, and how many of its
+// units the text has.
+func Encoding(text string) (name string, units int) {
+	name, costs := encode(text)
+	for _, c := range costs {
+		units += c
 	}
-	costs := make([]int, 0, len(text))
+	return name, units
+}
+
+// encode returns the encoding of a text and the units of each character.
+func encode(text string) (name string, costs []int) {
+	costs = make([]int, 0, len(text))
 	for _, r := range text {
 		switch {
 		case strings.ContainsRune(gsmBasic, r):
@@ -27,8 +38,22 @@ func Segments(text string) int {
 		case strings.ContainsRune(gsmExtension, r):
 			costs = append(costs, 2)
 		default:
-			return pack(unitsOf(text), 70, 67)
+			return UCS, unitsOf(text)
 		}
+	}
+	return GSM, costs
+}
+
+// Segments returns how many segments a network charges for a text: 160
+// characters each in the GSM alphabet, 70 otherwise, and slightly fewer if
+// there are several segments.
+func Segments(text string) int {
+	if text == "" {
+		return 0
+	}
+	name, costs := encode(text)
+	if name == UCS {
+		return pack(costs, 70, 67)
 	}
 	return pack(costs, 160, 153)
 }

@@ -38,6 +38,21 @@ func Occasions() []Occasion {
 	return all
 }
 
+// Check rejects an occasion on which recipients get no messages.
+func (o Occasion) Check() error {
+	if o.Kind == "" {
+		return lastmile.Missing("kind")
+	}
+	if !slices.Contains(RecipientKinds, o.Kind) {
+		names := make([]string, len(RecipientKinds))
+		for i, kind := range RecipientKinds {
+			names[i] = string(kind)
+		}
+		return lastmile.Invalid("kind must be one of %s, not %q", strings.Join(names, ", "), lastmile.Truncate(string(o.Kind), 32))
+	}
+	return nil
+}
+
 // String returns a description of the occasion.
 func (o Occasion) String() string {
 	if o.Pickup {
@@ -104,7 +119,7 @@ func (s Settings) EffectiveThresholds() Thresholds {
 // Check rejects invalid settings.
 func (s Settings) Check() error {
 	if s.Language != "" {
-		if err := checkLanguage("language", s.Language); err != nil {
+		if err := CheckLanguage("language", s.Language); err != nil {
 			return err
 		}
 	}
@@ -119,8 +134,8 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// checkLanguage rejects an invalid language code.
-func checkLanguage(field, code string) error {
+// CheckLanguage rejects an invalid language code.
+func CheckLanguage(field, code string) error {
 	if len(code) != 2 || code[0] < 'a' || code[0] > 'z' || code[1] < 'a' || code[1] > 'z' {
 		return lastmile.Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, code)
 	}
@@ -155,7 +170,7 @@ func languageOf(r *lastmile.Recipient) string {
 		code, ok := e.Value.(string)
 		if e.Name == "language" && ok && len(code) >= 2 {
 			code = strings.ToLower(code[:2]) // for example of pt-BR
-			if checkLanguage("", code) == nil {
+			if CheckLanguage("", code) == nil {
 				return code
 			}
 		}

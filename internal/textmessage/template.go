@@ -11,8 +11,11 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MaxTemplate is the maximum length of a template, in characters.
-const MaxTemplate = 480
+// Limits of templates.
+const (
+	MaxTemplate = 480 // characters
+	MaxTexts    = 300 // of an organization, of all kinds and languages
+)
 
 // Template is the text of a message in one language, with placeholders in
 // braces.
@@ -35,28 +38,33 @@ func hasPlaceholder(kind Kind, name string) bool {
 	return known && (kinds == nil || slices.Contains(kinds, kind))
 }
 
-// knownPlaceholders lists the placeholders of a kind of message.
-func knownPlaceholders(kind Kind) []string {
-	var known []string
+// Placeholders lists the placeholders of a kind of message, without braces.
+func Placeholders(kind Kind) []string {
+	known := []string{}
 	for name := range placeholders {
 		if hasPlaceholder(kind, name) {
-			known = append(known, "{"+name+"}")
+			known = append(known, name)
 		}
 	}
 	slices.Sort(known)
 	return known
 }
 
+// knownPlaceholders lists the placeholders of a kind of message.
+func knownPlaceholders(kind Kind) []string {
+	known := Placeholders(kind)
+	for i, name := range known {
+		known[i] = "{" + name + "}"
+	}
+	return known
+}
+
 // Check rejects an invalid template.
 func (t Template) Check() error {
-	if !slices.Contains(RecipientKinds, t.Occasion.Kind) {
-		names := make([]string, len(RecipientKinds))
-		for i, kind := range RecipientKinds {
-			names[i] = string(kind)
-		}
-		return lastmile.Invalid("kind must be one of %s, not %q", strings.Join(names, ", "), t.Occasion.Kind)
+	if err := t.Occasion.Check(); err != nil {
+		return err
 	}
-	if err := checkLanguage("language", t.Language); err != nil {
+	if err := CheckLanguage("language", t.Language); err != nil {
 		return err
 	}
 	if strings.TrimSpace(t.Text) == "" {
@@ -117,6 +125,9 @@ func (s *Settings) SetText(t Template) error {
 		return old.Occasion == t.Occasion && old.Language == t.Language
 	})
 	if t.Text != "" {
+		if len(s.Texts) >= MaxTexts {
+			return lastmile.Invalid("there are %d texts already, and no more are allowed: restore some first", len(s.Texts))
+		}
 		s.Texts = append(s.Texts, t)
 	}
 	slices.SortFunc(s.Texts, func(a, b Template) int {

@@ -27,6 +27,7 @@ func built(t *testing.T) *web.Assets {
 		"README.md":               {Data: []byte("about")},
 		"manifest.json":           {Data: []byte(manifest)},
 		"driver.html.gz":          {Data: gzipped(t, page)},
+		"dashboard.html.gz":       {Data: gzipped(t, page)},
 		"driver/sw.js.gz":         {Data: gzipped(t, "worker()")},
 		"driver/icon-192.png":     {Data: []byte("png")},
 		"assets/driver-1.js.gz":   {Data: gzipped(t, "run()")},
@@ -180,6 +181,42 @@ func TestDriverPage(t *testing.T) {
 	}
 }
 
+func TestDashboardPage(t *testing.T) {
+	h := web.Dashboard(built(t), "")
+	r := request(h, http.MethodGet, "/dashboard")
+	if r.Code != http.StatusOK || r.Body.String() != page {
+		t.Fatalf("status %d", r.Code)
+	}
+	if got := r.Header().Get("Cache-Control"); got != "no-cache" {
+		t.Errorf("Cache-Control %q", got)
+	}
+	policy := r.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self';", "frame-ancestors 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	if strings.Contains(policy, "unsafe-inline") || strings.Contains(policy, "unsafe-eval") {
+		t.Errorf("the policy %q allows what is inline", policy)
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+	} {
+		if got := r.Header().Get(name); got != want {
+			t.Errorf("%s %q", name, got)
+		}
+	}
+	if got := request(h, http.MethodGet, "/dashboard/").Header().Get("Location"); got != "/dashboard" {
+		t.Errorf("redirected to %q", got)
+	}
+	if got := request(h, http.MethodGet, "/dashboard/manifest.json").Code; got != http.StatusNotFound {
+		t.Errorf("status %d below the page", got)
+	}
+	if got := request(h, http.MethodPost, "/dashboard").Code; got != http.StatusMethodNotAllowed {
+		t.Errorf("status %d for a POST", got)
+	}
+}
+
 func TestUnbuiltPage(t *testing.T) {
 	none, err := web.NewAssets(fstest.MapFS{"README.md": {Data: []byte("about")}})
 	if err != nil {
@@ -188,6 +225,9 @@ func TestUnbuiltPage(t *testing.T) {
 	r := request(web.Driver(none, ""), http.MethodGet, "/driver")
 	if got := r.Body.String(); r.Code != http.StatusServiceUnavailable || !strings.Contains(got, "make build") {
 		t.Errorf("status %d: %s", r.Code, got)
+	}
+	if got := request(web.Dashboard(none, ""), http.MethodGet, "/dashboard"); got.Code != http.StatusServiceUnavailable {
+		t.Errorf("the dashboard: status %d", got.Code)
 	}
 	if _, ok := none.Entry("driver"); ok {
 		t.Error("there is an entry without a build")

@@ -89,3 +89,19 @@ func (b AdminBody) Change() lastmile.AdminChange {
 		Name: b.Name, Email: b.Email, Type: b.Type, ReadOnly: b.IsReadOnly, Metadata: b.Metadata.Domain(),
 	}
 }
+
+// ResetAdminBody is how the password of an administrator is reset.
+type ResetAdminBody struct {
+	// True if the link also removes the second factor of the administrator, who has lost it.
+	RemoveSecondFactor bool `json:"removeSecondFactor" example:"false"`
+}
+
+// AdminLink is a link that works once, for an administrator.
+type AdminLink struct {
+	// URL to give to the administrator, which is shown only here; null if it is mailed.
+	Link *string `json:"link" example:"https://dray.example.com/dashboard/#/link/q8Jd0sKqLw3Zx7Vn5Bm1Tc9PZx7Vn5Bm1Tc9PZx7Vn"`
+	// When the link stops working.
+	Expires Millis `json:"expires" example:"1767830400000"`
+	// True if the link is sent to the e-mail address of the administrator.
+	Sent bool `json:"sent" example:"false"`
+}

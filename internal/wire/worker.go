@@ -120,6 +120,18 @@ type Vehicle struct {
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
 }
 
+// WorkerInvitation is what a worker needs to sign in.
+type WorkerInvitation struct {
+	// Link to the worker's app, which fills in the phone number and the password, for a QR code.
+	Link string `json:"link" example:"https://dray.example.com/driver#/invitation/+12125550142/h7Kq2mXw9RtB"`
+	// Phone number that the worker signs in with.
+	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
+	// Temporary password. It is shown only here.
+	Password string `json:"password" example:"h7Kq2mXw9RtB"`
+	// Unix time in milliseconds until which the password is valid.
+	TimeExpires Millis `json:"timeExpires" example:"1767484800000"`
+}
+
 // NewWorker returns a worker in its wire form.
 func NewWorker(w lastmile.Worker) Worker {
 	shown := Worker{WorkerRecord: NewWorkerRecord(w), WorkerLive: NewWorkerLive(w)}

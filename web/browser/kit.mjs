@@ -1,7 +1,10 @@
 // Shared by the browser tests: a phone, the API, the outbox.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -64,8 +67,8 @@ export const manhattan = { latitude: 40.7484, longitude: -73.9857, accuracy: 12 
 
 // phone opens a page of phone size. `faults` collects what must never happen:
 // dialogs, scripts injected with data, violations of the content security policy,
-// requests to other hosts, uncaught errors.
-export async function phone(chrome, options = {}) {
+// requests to other hosts than `origin`, uncaught errors.
+export async function phone(chrome, options = {}, origin = url) {
   const context = await chrome.newContext({
     viewport: { width: 390, height: 844 },
     deviceScaleFactor: 2,
@@ -94,7 +97,7 @@ export async function phone(chrome, options = {}) {
     if (m.text().startsWith('FAULT') || m.text().includes('Content Security Policy')) faults.push(m.text());
   });
   page.on('request', (r) => {
-    if (!/^(blob|data):/.test(r.url()) && new URL(r.url()).origin !== url) faults.push(`request to ${r.url()}`);
+    if (!/^(blob|data):/.test(r.url()) && new URL(r.url()).origin !== origin) faults.push(`request to ${r.url()}`);
   });
   return { context, page, faults };
 }
@@ -176,4 +179,56 @@ export async function sign(page) {
     );
   }
   await page.mouse.up();
+}
+
+// desk opens a page of the dashboard, of the size of a desk's screen.
+export const desk = (chrome, origin, options = {}) =>
+  phone(
+    chrome,
+    {
+      viewport: { width: 1440, height: 900 },
+      deviceScaleFactor: 1,
+      isMobile: false,
+      hasTouch: false,
+      permissions: ['clipboard-read', 'clipboard-write'],
+      timezoneId: 'America/New_York',
+      ...options,
+    },
+    origin,
+  );
+
+// install starts a server without an organization and returns its address, the one-time
+// link that it prints, and what stops it.
+export async function install() {
+  const port = await new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'dray-desk.'));
+  const receiver = join(dirname(DRAY_TEST_DATA), 'receiver', 'ca.pem'); // of scripts/with-server.sh
+  const server = spawn(
+    dray,
+    ['serve', '--data', folder, '--listen', `127.0.0.1:${port}`, '--admin-listen', ''].concat(
+      ['--webhook-allow-cidr', '127.0.0.1/32'],
+      existsSync(receiver) ? ['--webhook-ca-file', receiver] : [],
+    ),
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let printed = '';
+  server.stdout.on('data', (chunk) => (printed += chunk));
+  server.stderr.on('data', (chunk) => (printed += chunk));
+  const origin = `http://127.0.0.1:${port}`;
+  const link = await eventually('the one-time link', () => {
+    if (server.exitCode !== null) throw new Error(`the server stopped: ${printed}`);
+    return /^\s+(http:\S+#\/link\/\S+)$/m.exec(printed)?.[1];
+  });
+  const stop = async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { origin, link, stop };
 }

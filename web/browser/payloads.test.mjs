@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, hire, phone, shot, signIn, goOnDuty } from './kit.mjs';
+import { api, browser, desk, eventually, gone, hire, phone, shot, signIn, goOnDuty, url } from './kit.mjs';
 
 let chrome;
 before(async () => {
@@ -126,6 +126,53 @@ test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, 
     () => document.querySelectorAll('script:not([src]), [onerror], img[src="x"]').length,
   );
   assert.equal(strange, 0);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('hostile names do nothing in the dashboard', async () => {
+  const address = { number: '1', street: forms[3](1), city: forms[0](2), country: 'US' };
+  for (const [i, form] of forms.entries()) {
+    const name = `${i} ${form(i)}`;
+    const team = await api('POST', '/teams', { name, workers: [], managers: [] });
+    await api('POST', '/workers', { name, phone: `+1212555${7000 + i}`, teams: [team.id] });
+    await api('POST', '/hubs', { name, address, location: [-73.9, 40.7] });
+    await api('POST', '/customFields', {
+      model: 'Task',
+      field: [{ key: `k${i}`, name, description: form(i), type: 'boolean' }],
+    });
+  }
+  const name = forms[3](0);
+  const admin = await api('POST', '/admins', { name, email: 'hostile@example.com', type: 'super' });
+  const { link } = await api('POST', `/admins/${admin.id}/invitation`, {});
+
+  const { context, page, faults } = await desk(chrome, url);
+  await page.goto(link);
+  await page.getByLabel('New password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  for (const [path, heading] of [
+    ['', 'Today'],
+    ['fleet/workers', 'Workers'],
+    ['fleet/teams', 'Teams'],
+    ['fleet/hubs', 'Hubs'],
+    ['settings/fields', 'Custom fields'],
+    ['settings/people', 'People'],
+    ['developers/webhooks/<img src=x onerror=hit(1)>', 'Webhook'],
+  ]) {
+    await page.evaluate((hash) => (location.hash = hash), `#/${path}`);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await gone(page.locator('.bones'));
+    const strange = await page.evaluate(
+      () =>
+        document.querySelectorAll(
+          'script:not([src]), iframe, [onerror], [onload], [onfocus], [ontoggle], a[href^="javascript"], img[src="x"], math, animate',
+        ).length,
+    );
+    assert.equal(strange, 0, heading);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${heading} is too wide`);
+    await shot(page, `31-payloads-${heading}`);
+  }
   assert.deepEqual(faults, []);
   await context.close();
 });

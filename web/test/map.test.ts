@@ -88,6 +88,10 @@ test('a way knows what is on it, and what is left', () => {
   assert.ok(Math.abs(corner.along - 500) < 2 && Math.abs(corner.off - 11) < 1, JSON.stringify(corner));
   close(way.at(1500).point, [east, north / 2], 5);
   assert.equal(Math.round(way.at(500).heading), 90);
+  assert.equal(Math.round(way.at(9999).heading), 0);
+  // A few metres from a door to the street are not the direction of the drive.
+  const door = new Way([[0, 0.00005], [0, 0], [east, 0]]); // prettier-ignore
+  assert.ok(Math.abs(door.at(0).heading - 90) < 30, `heading ${door.at(0).heading}`);
   assert.equal(Math.round(way.at(1500).heading), 0);
   assert.equal(way.rest(500).length, 3);
   assert.equal(way.rest(1500).length, 2);
@@ -104,7 +108,7 @@ test('a way knows what is on it, and what is left', () => {
 test('a vehicle follows its way around the corner, and leaves it when it is elsewhere', () => {
   const start = poses(undefined, [east * 0.9, 0.0001], null, way)(1);
   close(start.point, [east * 0.9, 0]);
-  assert.equal(start.heading, 90);
+  assert.equal(Math.round(start.heading!), 90);
   const move = poses(start, [east, north * 0.1], null, way);
   close(move(0.5).point, [east, 0], 10); // not across the block
   assert.equal(Math.round(move(1).heading!), 0);
@@ -113,6 +117,14 @@ test('a vehicle follows its way around the corner, and leaves it when it is else
   assert.equal(astray(1).along, undefined);
   assert.equal(Math.round(astray(1).heading!), 0);
   assert.equal(poses(start, [east * 0.9, north], 45, way)(1).heading, 45);
+});
+
+test('a vehicle on its way keeps it, when the server has found the rest of it again', () => {
+  const rest = new Way(way.rest(800));
+  assert.ok(!rest.replaces(way, [east * 0.8, 0.0001]));
+  assert.ok(rest.replaces(way, [east * 0.8, 0.001]), 'the vehicle has left it');
+  assert.ok(new Way([[0, 0], [0.1, 0.1]]).replaces(way, [0, 0]), 'it leads elsewhere'); // prettier-ignore
+  assert.ok(rest.replaces(undefined, [0, 0]));
 });
 
 const scene: Scene = { stops: [], self: null, route: true };

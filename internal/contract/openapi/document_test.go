@@ -18,6 +18,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/accountapi"
+	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
@@ -35,10 +37,10 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders := &orderapi.Server{}
+	orders, admin, people := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
-		More: api.Resources{Tags: orders.Tags(), Routes: orders.Routes()},
+		More: api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), people.AdminRoutes())},
 	}
 }
 

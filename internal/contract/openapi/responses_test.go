@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/access"
+	"dray/internal/adminapi"
 	"dray/internal/driverapi"
 
 	"dray/internal/orderapi"
@@ -15,8 +17,11 @@ import (
 	"dray/internal/codec"
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
+	"dray/internal/messaging"
 	"dray/internal/order"
 	"dray/internal/planning"
+	"dray/internal/report"
+	"dray/internal/settings"
 	"dray/internal/spec"
 	"dray/internal/textmessage"
 	"dray/internal/travel"
@@ -182,7 +187,19 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
-	reflect.TypeFor[wire.Message]():             append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[adminapi.APIKey]():           {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},
+	reflect.TypeFor[adminapi.NewAPIKey]():        {adminapi.NewCreatedKey(access.NewKey{Record: lastmile.APIKey{ID: sampleID, Created: sampleTime}}), adminapi.NewCreatedKey(sampleOf[access.NewKey](full))},
+	reflect.TypeFor[adminapi.Message]():          append(samplesOf(adminapi.NewMessage), adminapi.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[adminapi.SearchResult]():     {adminapi.NewSearchResult(report.Found{Tasks: []lastmile.Task{leanTask(), sampleOf[lastmile.Task](full)}, Workers: []lastmile.Worker{sampleOf[lastmile.Worker](full)}, Recipients: []lastmile.Recipient{sampleOf[lastmile.Recipient](full)}})},
+	reflect.TypeFor[adminapi.WorkerPositions]():  {adminapi.NewWorkerPositions(report.Track{Positions: []lastmile.Position{{At: sampleTime}, sampleOf[lastmile.Position](full)}}), adminapi.NewWorkerPositions(report.Track{Next: sampleTime})},
+	reflect.TypeFor[adminapi.Analytics]():        {adminapi.NewAnalytics(report.Analytics{Window: lastmile.Window{From: sampleTime, To: sampleTime}, Groups: []report.Group{{}, sampleOf[report.Group](full)}})},
+	reflect.TypeFor[adminapi.MessageReply]():     samplesOf(adminapi.NewMessageReply),
+	reflect.TypeFor[adminapi.MessageOptOut]():    samplesOf(adminapi.NewMessageOptOut),
+	reflect.TypeFor[adminapi.MessagePreview]():   {adminapi.NewMessagePreview("text")},
+	reflect.TypeFor[adminapi.MessageTemplates](): {adminapi.NewMessageTemplates(messaging.Templates{Language: "en", All: []messaging.Template{{Template: textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "en"}}}})},
+	reflect.TypeFor[adminapi.OrganizationSettings](): {adminapi.NewOrganizationSettings(settings.All{Replanning: assignment.DefaultReplanning}), adminapi.NewOrganizationSettings(settings.All{
+		Organization: sampleOf[lastmile.Organization](full), Page: sampleOf[lastmile.PageSettings](full), Messages: textmessage.Settings{From: "text"}, Replanning: assignment.DefaultReplanning,
+	})},
 	reflect.TypeFor[wire.Redelivered]():         {wire.NewRedelivered(1)},
 	reflect.TypeFor[wire.PageSettings]():        samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
@@ -195,11 +212,15 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.NewClient]():           {wire.NewClient{Client: sampleClient("pending", nil)}, wire.NewClient{Client: sampleClient("active", new("text")), APIKey: new("text")}},
 	reflect.TypeFor[wire.Invitation]():          {wire.Invitation{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Courier: sampleID, Status: "pending"}},
 	reflect.TypeFor[wire.Admin]():               samplesOf(wire.NewAdmin),
+	reflect.TypeFor[wire.AdminLink]():           {wire.AdminLink{Expires: wire.Millis(sampleTime), Sent: true}, wire.AdminLink{Link: new("https://x"), Expires: wire.Millis(sampleTime)}},
 	reflect.TypeFor[wire.Destination]():         samplesOf(wire.NewDestination),
 	reflect.TypeFor[wire.Recipient]():           samplesOf(wire.NewRecipient),
 	reflect.TypeFor[wire.Worker]():              samplesOf(wire.NewWorker),
 	reflect.TypeFor[wire.Hub]():                 samplesOf(wire.NewHub),
 	reflect.TypeFor[wire.Schedule]():            samplesOf(wire.NewSchedule),
+	reflect.TypeFor[wire.WorkerInvitation](): {wire.WorkerInvitation{
+		Link: "https://dray.example.com/driver#/invitation/+12125550142/h7Kq2mXw9RtB", Phone: "+12125550142", Password: "h7Kq2mXw9RtB", TimeExpires: wire.Millis(sampleTime),
+	}},
 	reflect.TypeFor[wire.Team](): append(samplesOf(wire.NewTeam),
 		wire.NewCreatedTeam(lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)})),
 	reflect.TypeFor[wire.CustomFields](): {wire.NewCustomFields(nil), wire.NewCustomFields(customfield.Fields{sampleField, {Type: lastmile.FieldDate}})},
@@ -230,7 +251,7 @@ var replies = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[driverapi.SignedIn]():          {driverapi.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
 	reflect.TypeFor[driverapi.WorkList]():          {driverapi.NewWorkList(1, "", nil), driverapi.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[driverapi.AppSettings]():       {driverapi.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, ""), driverapi.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, "v1")},
+	reflect.TypeFor[driverapi.AppSettings]():       {driverapi.NewAppSettings(lastmile.Organization{}, lastmile.Settings{}, nil, ""), driverapi.NewAppSettings(sampleOf[lastmile.Organization](full), lastmile.Settings{HideBarcodes: true}, &lastmile.Point{}, "v1")},
 	reflect.TypeFor[wire.Uploaded]():               {wire.Uploaded{UploadID: sampleID}},
 	reflect.TypeFor[driverapi.TrackerToken]():      {driverapi.TrackerToken{Token: "text"}},
 	reflect.TypeFor[driverapi.AcceptedPositions](): {driverapi.AcceptedPositions{Accepted: 1}},

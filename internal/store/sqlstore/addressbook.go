@@ -51,13 +51,13 @@ func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) 
 	return t.addMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Metadata)
 }
 
-var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded`,
+var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded, street`,
 	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`)
 
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewDestination(d))
-	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), engine.Flag(d.WasGeocoded)}, err
+	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), engine.Flag(d.WasGeocoded), lastmile.FoldName(d.Address.Street)}, err
 }
 
 // Recipient returns a recipient.

@@ -80,11 +80,19 @@ func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Metadata)
 }
 
-// DeleteAdmin deletes an administrator.
+// DeleteAdmin deletes an administrator and ends the sessions and links.
 func (t organizationTx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
-	return t.erase(ctx, org, string(id), [][2]string{
+	err := t.erase(ctx, org, string(id), [][2]string{
 		{"admin", "id"},
 		{"team_manager", "admin"},
 		{"metadata_entry", "id"},
+		{"admin_account", "admin"},
+		{"admin_recovery", "admin"},
+		{"admin_session", "admin"},
+		{"one_time_link", "admin"},
 	}...)
+	if err != nil {
+		return err
+	}
+	return t.RaiseKeyGeneration(ctx)
 }

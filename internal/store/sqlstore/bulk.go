@@ -78,8 +78,8 @@ func (t *base) insert(ctx context.Context, i insertion, rows [][]any) error {
 // SaveNew saves new records with fewer statements than saving each of them.
 func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	var (
-		destinations, recipients, tasks, metadata [][]any
-		err                                       error
+		destinations, recipients, tasks, listed, metadata [][]any
+		err                                               error
 	)
 	add := func(rows *[][]any, row []any, failed error) {
 		*rows = append(*rows, row)
@@ -97,9 +97,18 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		add(&recipients, row, failed)
 		metadata = append(metadata, metadataRows(store.Recipients, p.Organization, string(p.ID), p.Metadata)...)
 	}
+	ranks, err := t.lastRanks(ctx, r.Tasks)
+	if err != nil {
+		return err
+	}
 	for i, task := range r.Tasks {
-		row, failed := t.taskRow(task, i)
-		add(&tasks, row, failed)
+		if ranks[i] != 0 {
+			row, failed := t.taskRow(task, ranks[i])
+			add(&listed, row, failed)
+		} else {
+			row, failed := t.taskRow(task, t.newRank(task, i))
+			add(&tasks, row, failed)
+		}
 		metadata = append(metadata, taskMetadataRows(task)...)
 		if err := t.addDependencies(ctx, task); err != nil {
 			return err
@@ -112,13 +121,39 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		insertion
 		rows [][]any
 	}{
-		{destinationInsertion, destinations}, {recipientInsertion, recipients}, {t.taskInsertion(), tasks}, {metadataInsertion, metadata},
+		{destinationInsertion, destinations}, {recipientInsertion, recipients}, {t.taskInsertion(), tasks}, {placedTasks, listed}, {metadataInsertion, metadata},
 	} {
 		if err := t.insert(ctx, table.insertion, table.rows); err != nil {
 			return fmt.Errorf("save new records: %w", err)
 		}
 	}
 	return nil
+}
+
+// lastRanks returns the ranks of new tasks in the lists of workers and teams, at their
+// ends; 0 for other tasks.
+func (t taskTx) lastRanks(ctx context.Context, tasks []lastmile.Task) ([]int64, error) {
+	type list struct {
+		org lastmile.OrganizationID
+		in  lastmile.ContainerRef
+	}
+	ranks, places := make([]int64, len(tasks)), map[list][]int{}
+	for i, task := range tasks {
+		if task.Container.Kind == lastmile.InTeam || task.Container.Kind == lastmile.InWorker {
+			in := list{task.Organization, task.Container}
+			places[in] = append(places[in], i)
+		}
+	}
+	for in, at := range places {
+		first, err := containerTx(t).claimEnd(ctx, in.org, in.in, len(at), tasks[at[0]].Created)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range at {
+			ranks[i] = first + int64(n)*rankStep
+		}
+	}
+	return ranks, nil
 }
 
 // metadataInsertion saves searchable entries.

@@ -264,6 +264,10 @@ func (t containerTx) MoveTasks(ctx context.Context, org lastmile.OrganizationID,
 
 // ranksAt returns ranks for n tasks at a position of the list of a container.
 func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, n int, now time.Time) ([]int64, error) {
+	if at == (store.Position{}) && in.Kind != lastmile.InOrganization {
+		first, err := t.claimEnd(ctx, org, in, n, now)
+		return inSteps(first, rankStep, n), err
+	}
 	before, after, err := t.neighbours(ctx, org, in, at)
 	if err != nil {
 		return nil, err
@@ -275,6 +279,10 @@ func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, i
 		if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
 			return nil, err
 		}
+	}
+	if after == nil && in.Kind != lastmile.InOrganization { // behind the last task
+		first, err := t.claimEnd(ctx, org, in, n, now)
+		return inSteps(first, rankStep, n), err
 	}
 	ranks, fits := between(before, after, n, now)
 	if fits {
@@ -293,6 +301,26 @@ func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, i
 		return nil, fmt.Errorf("no room for %d tasks in the container of %s", n, in.Owner)
 	}
 	return ranks, nil
+}
+
+// claimEnd returns the first of n ranks, a step apart, at the end of the list of a worker
+// or a team, without reading the list. The row of the container has the highest of them.
+func (t containerTx) claimEnd(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, n int, now time.Time) (first int64, err error) {
+	const query = `
+		INSERT INTO container (org, kind, owner, modified, version, last) VALUES ($1, $2, $3, 0, 1, $4)
+		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1,
+			last = CASE WHEN container.last >= $5 THEN container.last + $6 ELSE excluded.last END
+		RETURNING last`
+	var (
+		last  int64
+		size  = int64(n) * rankStep
+		begin = nextRanks(now, n, 0)
+	)
+	err = t.row(ctx, query, org, in.Kind, in.Owner, begin+size-rankStep, begin, size).Scan(&last)
+	if err != nil {
+		return 0, fmt.Errorf("extend the list of %s: %w", in.Owner, err)
+	}
+	return last - size + rankStep, nil
 }
 
 func rankOf(task *int64) int64 {
@@ -347,7 +375,7 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 	if err := t.row(ctx, `SELECT COUNT(*)`+ranked+` AND rank >= $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&n); err != nil {
 		return fmt.Errorf("count tasks without a place: %w", err)
 	}
-	if err := t.row(ctx, `SELECT MAX(rank)`+ranked+` AND rank < $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&last); err != nil {
+	if err := t.row(ctx, `SELECT rank`+ranked+` AND rank < $4 ORDER BY rank DESC LIMIT 1`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&last); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("read the last place of the container of %s: %w", in.Owner, err)
 	}
 	first := nextRanks(now, n, rankOf(last))
@@ -387,23 +415,24 @@ const (
 )
 
 // neighbours returns the ranks on both sides of a position; nil where there is
-// none.
+// none. The limit instead of MAX or MIN is because PostgreSQL, as long as it knows
+// nothing about a table, would read all of a long list for these.
 func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position) (before, after *int64, err error) {
 	switch {
 	case at.Start:
-		err = t.row(ctx, `SELECT MIN(rank)`+ranked, org, in.Kind, in.Owner).Scan(&after)
+		err = t.row(ctx, `SELECT rank`+ranked+` ORDER BY rank LIMIT 1`, org, in.Kind, in.Owner).Scan(&after)
 	case at.After == "":
-		err = t.row(ctx, `SELECT MAX(rank)`+ranked, org, in.Kind, in.Owner).Scan(&before)
+		err = t.row(ctx, `SELECT rank`+ranked+` ORDER BY rank DESC LIMIT 1`, org, in.Kind, in.Owner).Scan(&before)
 	default:
 		err = t.row(ctx, `SELECT rank`+ranked+` AND id = $4`, org, in.Kind, in.Owner, at.After).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil, store.ErrMoved
 		}
 		if err == nil {
-			err = t.row(ctx, `SELECT MIN(rank)`+ranked+` AND rank > $4`, org, in.Kind, in.Owner, *before).Scan(&after)
+			err = t.row(ctx, `SELECT rank`+ranked+` AND rank > $4 ORDER BY rank LIMIT 1`, org, in.Kind, in.Owner, *before).Scan(&after)
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, nil, fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
 	}
 	return before, after, nil
@@ -411,7 +440,6 @@ func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID
 
 // between finds n ranks between two, or says that they do not fit.
 func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
-	ranks := make([]int64, n)
 	var first, step int64
 	switch {
 	case after == nil:
@@ -422,10 +450,16 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 		step = (*after - *before) / int64(n+1)
 		first = *before + step
 	}
+	return inSteps(first, step, n), step > 0
+}
+
+// inSteps returns n ranks from the first one on.
+func inSteps(first, step int64, n int) []int64 {
+	ranks := make([]int64, n)
 	for i := range ranks {
 		ranks[i] = first + int64(i)*step
 	}
-	return ranks, step > 0
+	return ranks
 }
 
 // spread makes room for n tasks behind a rank: it moves the tasks around it apart,

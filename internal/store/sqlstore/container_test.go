@@ -2,13 +2,17 @@ package sqlstore_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/backup"
 	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
@@ -78,6 +82,59 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 	}
 	if left, err := read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.Unplaced(ctx, acme, home) }); left || err != nil {
 		t.Errorf("tasks that were seen have no place: %v", err)
+	}
+}
+
+// TestATeamIsExtendedWithoutReadingItsList adds tasks to a team on PostgreSQL. What a
+// transaction reads there conflicts with what others write on the same page of an index,
+// so it must read nothing of the tasks.
+func TestATeamIsExtendedWithoutReadingItsList(t *testing.T) {
+	url := enginetest.Postgres(t)
+	s := open(t, sqlstore.Options{Database: url})
+	ctx, team := t.Context(), lastmile.TeamContainer("teamteamteamteamteamteam")
+	observer, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer observer.Close(ctx)
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	var want []lastmile.TaskID
+	for round := range 2 {
+		var records store.NewRecords
+		for i := range 60 {
+			id := fmt.Sprintf("task%020d", 1000-100*round-i) // not in the order of their ids
+			place := lastmile.Destination{ID: lastmile.DestinationID(id), Organization: acme, Created: now, Modified: now}
+			task, err := lastmile.NewTask(lastmile.Identity{ID: lastmile.TaskID(id), ShortID: id, TrackingToken: id, NewID: func() string { return id }},
+				acme, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{}}, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			task.Container = team
+			records.Destinations, records.Tasks = append(records.Destinations, place), append(records.Tasks, task)
+			want = append(want, task.ID)
+		}
+		err = s.Write(ctx, func(w *sqlstore.Tx) error {
+			if err := errors.Join(w.LockContainer(ctx, acme, team, now), w.SaveNew(ctx, records)); err != nil {
+				return err
+			}
+			if _, err := w.Settings(ctx, acme); err != nil { // what was sent has arrived
+				return err
+			}
+			rows, _ := observer.Query(ctx, `SELECT DISTINCT l.relation::regclass::text FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+				WHERE d.datname = current_database() AND l.mode = 'SIReadLock' ORDER BY 1`)
+			tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if read := []string{"organization_setting_pkey"}; !slices.Equal(tables, read) {
+				t.Errorf("the transaction has read %v, want %v", tables, read)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) { return r.Container(ctx, acme, team) })
+	if err != nil || !slices.Equal(c.Tasks, want) {
+		t.Errorf("the list is %v, want %v: %v", c.Tasks, want, err)
 	}
 }
 

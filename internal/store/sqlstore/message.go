@@ -55,19 +55,48 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
-// MessagesOf lists messages of an organization, newest first, up to limit: those
-// older than the one before, if any. unsent selects those that failed or were
-// suppressed. The order is that of ids, which begin with a time.
-func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) ([]textmessage.Message, error) {
-	where := within(org)
-	if before != "" {
-		where.and(`t.id < ?`, before)
+// MessagesOf lists messages of an organization, newest first. Each order and each
+// filter that selects little has an index.
+func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, q textmessage.Query) ([]textmessage.Message, error) {
+	where, order := within(org), `t.id` // ids begin with a time
+	if q.Task != "" {
+		where.and(`t.task = ?`, string(q.Task))
 	}
-	if unsent {
+	if q.To != "" {
+		where.and(`t.recipient = ?`, q.To)
+	}
+	if q.State != "" {
+		where.and(`t.state = ?`, q.State)
+	}
+	if q.Unsent {
 		where.text += ` AND t.state IN ('failed', 'suppressed')` // the condition of an index
 	}
+	if !q.From.IsZero() || !q.Until.IsZero() {
+		order = `t.created DESC, t.id`
+	}
+	if !q.From.IsZero() {
+		where.and(`t.created >= ?`, q.From.UnixMilli())
+	}
+	if !q.Until.IsZero() {
+		where.and(`t.created < ?`, q.Until.UnixMilli())
+	}
+	switch {
+	case q.Before != "" && order == `t.id`:
+		where.and(`t.id < ?`, q.Before)
+	case q.Before != "":
+		before, err := t.MessageByID(ctx, q.Before)
+		if lastmile.IsNotFound(err) || err == nil && before.Organization != org {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		where.and(`t.created <= ?`, before.Created.UnixMilli())
+		where.args = append(where.args, before.Created.UnixMilli(), q.Before)
+		where.text += fmt.Sprintf(` AND (t.created < $%d OR t.id < $%d)`, len(where.args)-1, len(where.args))
+	}
 	found, err := collect(ctx, t, scanMessage,
-		`SELECT `+messageColumns+` FROM message t WHERE `+where.text+` ORDER BY t.id DESC`+limit(most), where.args...)
+		`SELECT `+messageColumns+` FROM message t WHERE `+where.text+` ORDER BY `+order+` DESC`+limit(q.Limit), where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}
@@ -190,8 +219,62 @@ func (t messageTx) DeleteMessages(ctx context.Context, before time.Time, most in
 	if err != nil {
 		return 0, err
 	}
+	received, err := t.deleteOld(ctx, `message_received`, `at`, ``, before.UnixMilli(), most)
+	if err != nil {
+		return 0, err
+	}
 	replies, err := t.deleteOld(ctx, `message_reply`, `received`, ``, before.UnixMilli(), most)
-	return messages + replies, err
+	return messages + received + replies, err
+}
+
+// SaveReceived saves a text message from a phone for an organization.
+func (t messageTx) SaveReceived(ctx context.Context, r textmessage.Received) error {
+	const query = `INSERT INTO message_received (org, id, at, phone, recipient, body) VALUES ($1, $2, $3, $4, $5, $6)`
+	if _, err := t.exec(ctx, query, r.Organization, r.ID, r.At.UnixMilli(), r.From, r.To, r.Body); err != nil {
+		return fmt.Errorf("save a reply to %s: %w", r.Organization, err)
+	}
+	return nil
+}
+
+// ReceivedBy lists text messages from phones to an organization, newest first, up to
+// limit: those older than the one before, if any, and from one phone, if that is given.
+func (t messageTx) ReceivedBy(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, from lastmile.Phone, most int) ([]textmessage.Received, error) {
+	where := within(org)
+	if before != "" {
+		where.and(`t.id < ?`, before)
+	}
+	if from != "" {
+		where.and(`t.phone = ?`, from)
+	}
+	scan := func(r rows) (m textmessage.Received, err error) {
+		var at int64
+		m.Organization = org
+		err = r.Scan(&m.ID, &at, &m.From, &m.To, &m.Body)
+		m.At = time.UnixMilli(at).UTC()
+		return m, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT t.id, t.at, t.phone, t.recipient, t.body FROM message_received t WHERE `+where.text+` ORDER BY t.id DESC`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read replies: %w", err)
+	}
+	return found, nil
+}
+
+// OptOuts lists opt-outs from an organization's messages, ordered by phone number, up to
+// limit: those after a number.
+func (t messageTx) OptOuts(ctx context.Context, org lastmile.OrganizationID, after lastmile.Phone, most int) ([]textmessage.OptOut, error) {
+	scan := func(r rows) (o textmessage.OptOut, err error) {
+		var at, muted int64
+		o.Organization = org
+		err = r.Scan(&o.Phone, &at, &muted)
+		o.At, o.Muted = time.UnixMilli(at).UTC(), muted != 0
+		return o, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT phone, at, muted FROM message_optout WHERE org = $1 AND phone > $2 ORDER BY phone`+limit(most), org, after)
+	if err != nil {
+		return nil, fmt.Errorf("read who wants no messages: %w", err)
+	}
+	return found, nil
 }
 
 // OptOut returns the opt-out of a number from an organization's messages, and

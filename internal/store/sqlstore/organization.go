@@ -115,6 +115,23 @@ func (t organizationTx) KeyByHash(ctx context.Context, hash string) (lastmile.AP
 	return key, nil
 }
 
+// Key returns an API key, active or revoked.
+func (t organizationTx) Key(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) (lastmile.APIKey, error) {
+	key, err := scanKey(t.row(ctx, keyColumns+` WHERE org = $1 AND id = $2`, org, id))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return key, t.missing(ctx, store.APIKeys, string(id))
+	case err != nil:
+		return key, fmt.Errorf("read API key %s: %w", id, err)
+	}
+	return key, nil
+}
+
+// DeleteKey deletes an API key.
+func (t organizationTx) DeleteKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
+	return t.erase(ctx, org, string(id), [2]string{"api_key", "id"})
+}
+
 // Keys lists an organization's API keys, oldest first.
 func (t organizationTx) Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error) {
 	keys, err := collect(ctx, t, func(r rows) (lastmile.APIKey, error) { return scanKey(r) },

@@ -300,9 +300,13 @@ func (t taskTx) ExpectTask(org lastmile.OrganizationID) {
 	}
 }
 
-// AddTask saves a new task, at the end of its container. Where transactions run
-// concurrently its position is not fixed before PlaceTasks or Enqueue.
+// AddTask saves a new task, at the end of its container. In the container of the
+// organization, where transactions run concurrently, its position is not fixed before
+// PlaceTasks.
 func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
+	if task.Container.Kind != lastmile.InOrganization {
+		return t.SaveNew(ctx, store.NewRecords{Tasks: []lastmile.Task{task}})
+	}
 	if err := t.putTask(ctx, task); err != nil {
 		return err
 	}
@@ -384,17 +388,21 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 }
 
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
-	row, err := t.taskRow(task, 0)
+	insertion, rank := t.taskInsertion(), t.newRank(task, 0)
+	if task.Container.Kind != lastmile.InOrganization { // only there, tasks may have no place yet
+		insertion, rank = placedTasks, nextRanks(task.Created, 1, 0)
+	}
+	row, err := t.taskRow(task, rank)
 	if err != nil {
 		return err
 	}
-	if err := t.send(ctx, t.taskInsertion().one, row...); err != nil {
+	if err := t.send(ctx, insertion.one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
 	return nil
 }
 
-// taskInsertion saves tasks.
+// taskInsertion saves tasks, new ones in the container of the organization.
 func (t taskTx) taskInsertion() insertion {
 	if t.inOrder() {
 		return placedTasks
@@ -415,7 +423,8 @@ var (
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, plan_place, no_service, origin`
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, plan_place, no_service, origin,
+		success, failure, distance, started, arrived, rating`
 	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
@@ -426,12 +435,22 @@ const (
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
 		pickup = excluded.pickup, route_plan = excluded.route_plan, plan_place = excluded.plan_place,
-		no_service = excluded.no_service,
+		no_service = excluded.no_service, success = excluded.success, failure = excluded.failure, distance = excluded.distance,
+		started = excluded.started, arrived = excluded.arrived, rating = excluded.rating,
 		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
-// taskRow is a task as taskInsertion saves it, the nth of those saved with it.
-func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
+// newRank is the rank of a new task in the container of the organization, the nth of those
+// saved with it.
+func (t taskTx) newRank(task lastmile.Task, n int) int64 {
+	if t.inOrder() {
+		return nextRanks(task.Created, 1, 0)
+	}
+	return int64(unplaced + n%rankStep)
+}
+
+// taskRow is a task as taskInsertion saves it.
+func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
@@ -444,12 +463,8 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	if task.Recipient != nil {
 		recipient = (*string)(&task.Recipient.ID)
 	}
-	rank := int64(unplaced + n%rankStep)
-	if t.inOrder() {
-		rank = nextRanks(task.Created, 1, 0)
-	}
 	more, foreseen := task.AdditionalQuantities, stored(task)
-	return []any{
+	return append([]any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
@@ -458,7 +473,19 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, engine.Flag(task.Pickup),
 		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
-	}, nil
+	}, resultRow(store.ResultOf(task))...), nil
+}
+
+// resultRow is the result of a task as taskInsertion saves it; nulls for none.
+func resultRow(r *store.Result) []any {
+	if r == nil {
+		return []any{nil, nil, nil, nil, nil, nil}
+	}
+	var rating *int64
+	if r.Rating != 0 {
+		rating = new(int64(r.Rating))
+	}
+	return []any{engine.Flag(r.Success), r.Failure, float64(r.Distance), millis(r.Started), millis(r.Arrived), rating}
 }
 
 // stored returns the estimates that are stored with a task.

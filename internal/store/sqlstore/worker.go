@@ -159,9 +159,9 @@ func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 		return err
 	}
 	const query = `
-		INSERT INTO worker (org, id, doc, v, phone, created, on_duty) VALUES ($1, $2, $3, $4, $5, $6, 0)
-		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
-	_, err = t.exec(ctx, query, w.Organization, w.ID, doc, documentVersion, w.Phone, w.Created.UnixMilli())
+		INSERT INTO worker (org, id, doc, v, phone, created, on_duty, name) VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`
+	_, err = t.exec(ctx, query, w.Organization, w.ID, doc, documentVersion, w.Phone, w.Created.UnixMilli(), lastmile.FoldName(w.Name))
 	if err != nil {
 		return fmt.Errorf("save worker %s: %w", w.ID, err)
 	}

@@ -118,20 +118,37 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, zenith, now) }); n != 0 {
 		t.Errorf("%d messages sent by another organization, want 0", n)
 	}
-	listed := func(org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) (ids []lastmile.MessageID) {
-		found := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) {
-			return r.MessagesOf(ctx, org, before, unsent, most)
-		})
+	listed := func(org lastmile.OrganizationID, q textmessage.Query) (ids []lastmile.MessageID) {
+		found := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) { return r.MessagesOf(ctx, org, q) })
 		for _, m := range found {
 			ids = append(ids, m.ID)
 		}
 		return ids
 	}
-	same(t, "messages, newest first", listed(acme, "", false, 10), []lastmile.MessageID{"a2", "a1"})
-	same(t, "a page of messages", listed(acme, "", false, 1), []lastmile.MessageID{"a2"})
-	same(t, "the next page", listed(acme, "a2", false, 10), []lastmile.MessageID{"a1"})
-	same(t, "messages that were not sent", listed(acme, "", true, 10), []lastmile.MessageID{"a2"})
-	same(t, "messages of another organization", listed(zenith, "", false, 10), []lastmile.MessageID{"z1"})
+	for what, tt := range map[string]struct {
+		org  lastmile.OrganizationID
+		q    textmessage.Query
+		want []lastmile.MessageID
+	}{
+		"all, newest first":           {acme, textmessage.Query{}, []lastmile.MessageID{"a2", "a1"}},
+		"a page":                      {acme, textmessage.Query{Limit: 1}, []lastmile.MessageID{"a2"}},
+		"the next page":               {acme, textmessage.Query{Before: "a2"}, []lastmile.MessageID{"a1"}},
+		"not sent":                    {acme, textmessage.Query{Unsent: true}, []lastmile.MessageID{"a2"}},
+		"of another organization":     {zenith, textmessage.Query{}, []lastmile.MessageID{"z1"}},
+		"about a task":                {acme, textmessage.Query{Task: a1.Task}, []lastmile.MessageID{"a1"}},
+		"about no task of it":         {zenith, textmessage.Query{Task: "other"}, nil},
+		"to a number":                 {acme, textmessage.Query{To: a1.To}, []lastmile.MessageID{"a2", "a1"}},
+		"to no number of it":          {acme, textmessage.Query{To: "+1"}, nil},
+		"in a state":                  {acme, textmessage.Query{State: textmessage.StateQueued, To: "+1"}, nil},
+		"since a time":                {acme, textmessage.Query{From: a1.Created}, []lastmile.MessageID{"a2", "a1"}},
+		"since later":                 {acme, textmessage.Query{From: later.Add(time.Hour)}, nil},
+		"until a time":                {acme, textmessage.Query{Until: a1.Created}, nil},
+		"until later, the next page":  {acme, textmessage.Query{Until: later.Add(time.Hour), Before: "a2"}, []lastmile.MessageID{"a1"}},
+		"before one of another":       {acme, textmessage.Query{Until: later.Add(time.Hour), Before: "z1"}, nil},
+		"until later, after the last": {acme, textmessage.Query{Until: later.Add(time.Hour), Before: "a1"}, nil},
+	} {
+		same(t, "messages "+what, listed(tt.org, tt.q), tt.want)
+	}
 	texters := read(t, s, func(r *sqlstore.Tx) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
 	same(t, "who wrote", texters, []store.Texter{{Organization: acme, From: a1.From}})
 
@@ -188,6 +205,32 @@ func testMessageSettings(t *testing.T, s *sqlstore.Store) {
 	if _, found := opted(acme); found {
 		t.Error("who wanted no messages wants them again")
 	}
+	write(t, s, func(tx *sqlstore.Tx) error {
+		for _, phone := range []lastmile.Phone{"+3", "+1", "+2"} {
+			if err := tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: phone, At: now, Muted: phone == "+2"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	same(t, "a page of opt-outs", read(t, s, func(r *sqlstore.Tx) ([]textmessage.OptOut, error) { return r.OptOuts(ctx, acme, "+1", 1) }),
+		[]textmessage.OptOut{{Organization: acme, Phone: "+2", At: now, Muted: true}})
+	same(t, "opt-outs of another organization", read(t, s, func(r *sqlstore.Tx) ([]textmessage.OptOut, error) { return r.OptOuts(ctx, zenith, "", 9) }), nil)
+
+	first := textmessage.Received{Organization: acme, ID: "r1", At: now, From: "+1", To: "+9", Body: "hello"}
+	second := textmessage.Received{Organization: acme, ID: "r2", At: now, From: "+2"}
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(tx.SaveReceived(ctx, first), tx.SaveReceived(ctx, second), tx.SaveReceived(ctx, textmessage.Received{Organization: zenith, ID: "r3", At: now}))
+	})
+	received := func(before lastmile.MessageID, from lastmile.Phone, most int) []textmessage.Received {
+		return read(t, s, func(r *sqlstore.Tx) ([]textmessage.Received, error) {
+			return r.ReceivedBy(ctx, acme, before, from, most)
+		})
+	}
+	same(t, "replies, newest first", received("", "", 9), []textmessage.Received{second, first})
+	same(t, "a page of replies", received("", "", 1), []textmessage.Received{second})
+	same(t, "the next page of replies", received("r2", "", 9), []textmessage.Received{first})
+	same(t, "replies from a phone", received("", "+1", 9), []textmessage.Received{first})
 	reply := func(gateway, id string) (isNew bool) {
 		write(t, s, func(tx *sqlstore.Tx) (err error) {
 			isNew, err = tx.SaveReply(ctx, lastmile.Reply{Gateway: gateway, ID: id}, now)

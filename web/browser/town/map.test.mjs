@@ -134,8 +134,7 @@ test("the driver's map has streets and the way along roads, and works without si
   tiles.clear();
   await context.setOffline(true);
   await page.reload();
-  await page.getByText('Recipient 2').first().waitFor();
-  await openMap(page);
+  await page.getByText('Recipient 1').first().waitFor();
   await streets(page).waitFor();
   await page.locator('.map-frame[data-line=roads]').waitFor();
   await eventually('drawn offline', async () => (await colors(page, streets(page))) > 100);

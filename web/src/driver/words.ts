@@ -1,6 +1,10 @@
 // The texts of the app in every language. English is the reference: a dictionary
 // that lacks one of its keys does not compile.
 
+import type { Language } from '../language.ts';
+
+export { fill, isLanguage, languages, preferred, type Language } from '../language.ts';
+
 const en = {
   appName: 'Dray Driver',
   signIn: 'Sign in',
@@ -209,15 +213,6 @@ export type Words = typeof en;
 
 // Reason is the code of a failure that the app has words for.
 export type Reason = { [K in keyof Words]: K extends `reason${infer R}` ? R : never }[keyof Words];
-export type Language = 'en' | 'es' | 'fr' | 'de' | 'pt';
-
-export const languages: Record<Language, string> = {
-  en: 'English',
-  es: 'Español',
-  fr: 'Français',
-  de: 'Deutsch',
-  pt: 'Português',
-};
 
 const load: Record<Language, () => Promise<Words>> = {
   en: () => Promise.resolve(en),
@@ -227,23 +222,5 @@ const load: Record<Language, () => Promise<Words>> = {
   pt: () => import('./words/pt.ts').then((m) => m.default),
 };
 
-export function isLanguage(text: string): text is Language {
-  return text in languages;
-}
-
-// preferred returns the first of the phone's languages that the app supports.
-export function preferred(wanted: readonly string[]): Language {
-  for (const tag of wanted) {
-    const short = tag.slice(0, 2).toLowerCase();
-    if (isLanguage(short)) return short;
-  }
-  return 'en';
-}
-
 export const dictionary = (language: Language): Promise<Words> => load[language]();
 export const english: Words = en;
-
-// fill replaces the placeholders in braces with values.
-export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}

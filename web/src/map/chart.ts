@@ -15,7 +15,7 @@ import {
   type Place,
   type Point,
 } from './project.ts';
-import { line as route, points, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
+import { extent, line as route, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
 
 interface Shapes {
   land: Path2D; // in units of the world
@@ -80,7 +80,7 @@ export class Chart implements Drawing {
 
   fitAll() {
     this.touched = false;
-    const places = points(this.scene).map(project);
+    const places = extent(this.scene).map(project);
     if (this.width === 0) {
       this.waitingToFit = true;
       return;
@@ -96,6 +96,10 @@ export class Chart implements Drawing {
 
   moved(): View | undefined {
     return this.touched ? { centre: unproject(this.centre), zoom: this.zoom } : undefined;
+  }
+
+  middle(): Point {
+    return unproject(this.centre);
   }
 
   look({ centre, zoom }: View) {
@@ -178,6 +182,13 @@ export class Chart implements Drawing {
   };
 
   private choose(x: number, y: number) {
+    if (this.options.place) {
+      const scale = size(this.zoom);
+      this.touched = true; // the view stays where it is
+      const [dx, dy] = [(x - this.width / 2) / scale, (y - this.height / 2) / scale];
+      this.options.place(unproject([this.centre[0] + dx, this.centre[1] + dy]));
+      return;
+    }
     let best: Stop | undefined;
     let nearest = 26; // pixels, the size of a thumb
     for (const stop of this.scene.stops) {

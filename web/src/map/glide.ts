@@ -2,12 +2,11 @@
 // follows, if it is near it, and straight otherwise.
 
 import { distance, near, type Point } from './project.ts';
-import { bearing, type Way } from './way.ts';
+import { bearing, beside, type Way } from './way.ts';
 
 const shortest = 400; // ms
 const longest = 5000; // ms: what is shown is at most this old
 const jump = 3000; // metres from which on a location is not the continuation of a drive
-const beside = 30; // metres from the way within which a vehicle is on it
 const turned = 5; // metres of a move that show the direction
 
 // Pose is where a vehicle is shown. `along` is set while it is on the way.

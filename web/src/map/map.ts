@@ -12,12 +12,15 @@ export type { Options, Scene, Stop } from './scene.ts';
 export class MapView {
   private scene: Scene = { stops: [], self: null, route: false };
   private way: Way | undefined;
+  private pose: Pose | undefined; // where the vehicle is shown
   private drawing: Drawing;
   private streets: Drawing | undefined; // also while it is not shown
   private tiles: TileSource | null = null;
+  private lost = true; // the streets cannot be drawn
   private starting = false;
   private failed = false;
   private gone = false;
+  private at = -1; // the stop that was picked with keys
   private readonly credit = document.createElement('p');
   private readonly glide = new Glide(
     (pose) => this.draw(pose),
@@ -49,21 +52,28 @@ export class MapView {
 
   // show replaces the content. A vehicle moves to its new location.
   show(scene: Scene) {
-    const { self, way } = scene;
-    if (way !== this.scene.way) this.way = way && way.length > 1 ? new Way(way) : undefined;
-    const before = this.scene.self;
+    const { self } = scene;
+    const before = this.scene;
     this.scene = scene;
+    const sameWay = scene.way === before.way || !this.changeWay(scene);
     this.host.dataset.line = this.way ? 'roads' : scene.route ? 'straight' : 'none';
     this.choose();
     if (!self) {
       this.glide.stop();
+      this.pose = undefined;
       this.drawing.show(scene);
-    } else if (before && before.point[0] === self.point[0] && before.point[1] === self.point[1] && this.pose) {
+    } else if (sameWay && this.pose && before.self?.point.join() === self.point.join()) {
       this.draw(this.pose);
     } else this.glide.to(self.point, self.time ?? Date.now(), self.heading, this.way);
   }
 
-  private pose: Pose | undefined;
+  // changeWay adopts the way of a scene, and reports whether it is another one.
+  private changeWay({ way, self }: Scene): boolean {
+    const next = way && way.length > 1 ? new Way(way) : undefined;
+    if (next && !next.replaces(this.way, self?.point)) return false;
+    this.way = next;
+    return true;
+  }
 
   // draw shows the vehicle between two locations, and what is left of its way.
   private draw(pose: Pose) {
@@ -113,8 +123,6 @@ export class MapView {
     if (!covered && this.streets && this.drawing === this.streets) this.change(this.chart());
     else if (covered && this.streets && this.drawing !== this.streets && !this.lost) this.change(this.streets);
   }
-
-  private lost = true; // the streets cannot be drawn
 
   private async start(tiles: TileSource) {
     this.starting = true;
@@ -199,12 +207,11 @@ export class MapView {
   private readonly key = (e: KeyboardEvent) => {
     if (this.options.still || e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === '0') this.fitAll();
+    else if (e.key === 'Enter' && this.options.place) this.options.place(this.drawing.middle());
     else if (e.key === 'PageDown' || e.key === 'PageUp') this.step(e.key === 'PageDown' ? 1 : -1);
     else return;
     e.preventDefault();
   };
-
-  private at = -1;
 
   // step picks the next or previous stop, and shows it.
   private step(by: number) {

@@ -52,7 +52,7 @@ function together(xs: number[]): number[] {
     const gap = sorted[i]! - sorted[i - 1]!;
     if (gap > widest) [start, widest] = [sorted[i]!, gap];
   }
-  return sorted.map((x) => (x < start ? x + 1 : x));
+  return sorted.map((x) => (x < start ? x + 1 : x)).sort((a, b) => a - b);
 }
 
 // fit returns the centre and zoom that show all points in the uncovered part.
@@ -64,8 +64,8 @@ export function fit(
   closest: number,
 ): { centre: Place; zoom: number } {
   const xs = together(places.map((p) => p[0]));
-  const ys = places.map((p) => p[1]);
-  const [west, east, north, south] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const ys = places.map((p) => p[1]).sort((a, b) => a - b);
+  const [west, east, north, south] = [xs[0]!, xs.at(-1)!, ys[0]!, ys.at(-1)!];
   const across = Math.max(
     (east - west) / Math.max(40, width - inset.left - inset.right),
     (south - north) / Math.max(40, height - inset.top - inset.bottom),

@@ -33,6 +33,7 @@ export interface Scene {
 export interface Options {
   label: string; // for screen readers
   pick?: (id: string) => void;
+  place?: (point: Point) => void; // a click, or Enter for the middle of the map
   covered?: Partial<Inset>; // by elements over the map
   closest?: number; // maximum zoom of fitAll, in units of project.ts
   scrolls?: boolean; // one finger on the map scrolls the page
@@ -56,6 +57,7 @@ export interface Drawing {
   // moved returns the view that the user chose, if any.
   moved(): View | undefined;
   look(view: View): void;
+  middle(): Point; // of the visible part
   destroy(): void;
 }
 
@@ -66,6 +68,9 @@ export function points(scene: Scene): Point[] {
   if (all.length === 0 && scene.home) all.push(scene.home);
   return all;
 }
+
+// extent returns what is visible when the whole content is: also the way.
+export const extent = (scene: Scene): Point[] => [...points(scene), ...(scene.way ?? [])];
 
 // line returns the line of the route: along roads if they are known, straight from the
 // worker through the open stops otherwise.

@@ -23,6 +23,11 @@ export function decode(text: string): Point[] {
   return points;
 }
 
+const ahead = 25; // metres of a way that show its direction
+
+// beside is how far from a way a vehicle is that follows it, in metres.
+export const beside = 30;
+
 // Route is a route as the server describes it.
 export interface Route {
   source: string; // "roads" if all of it is along roads
@@ -79,26 +84,40 @@ export class Way {
     return best;
   }
 
-  // at returns the point at a distance from the begin, and the direction there.
+  // at returns the point at a distance from the begin, and the direction from there on.
+  // Short pieces, such as the one from a door to its street, do not count.
   at(along: number): { point: Point; heading: number } {
+    const length = this.reached.at(-1)!;
+    const from = this.point(Math.min(along, length - ahead));
+    return { point: this.point(along), heading: bearing(from, this.point(Math.min(along + ahead, length))) };
+  }
+
+  private point(along: number): Point {
     const { points, reached } = this;
-    let i = this.after(along);
-    i = Math.min(i, points.length - 1);
+    const i = Math.min(this.after(along), points.length - 1);
     const [a, b] = [points[i - 1]!, points[i]!];
     const length = reached[i]! - reached[i - 1]!;
     const part = length > 0 ? Math.max(0, Math.min(1, (along - reached[i - 1]!) / length)) : 0;
-    return { point: [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part], heading: bearing(a, b) };
+    return [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+  }
+
+  // replaces reports whether a way is needed in place of another, for a vehicle at a
+  // point: one that still follows the other way to the same end keeps it.
+  replaces(other: Way | undefined, at: Point | undefined): boolean {
+    if (!other || !at) return true;
+    const [end, before] = [this.points.at(-1)!, other.points.at(-1)!];
+    return distance(end, before) > beside || other.find(at).off > beside;
   }
 
   // rest returns what is left of the way at a distance from its begin.
   rest(along: number): Point[] {
     if (this.points.length < 2) return [...this.points];
-    return [this.at(along).point, ...this.points.slice(this.after(along))];
+    return [this.point(along), ...this.points.slice(this.after(along))];
   }
 
   // first returns the way up to a distance from its begin.
   first(along: number): Point[] {
-    return [...this.points.slice(0, this.after(along)), this.at(along).point];
+    return [...this.points.slice(0, this.after(along)), this.point(along)];
   }
 
   // after returns the index of the first point beyond a distance, at least 1.

@@ -14,7 +14,7 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import { coasts, coastUntil } from '../coast.ts';
 import { inkOf, markSize, middle, paintSelf, paintStop, picture, selfSize, type Ink } from '../marks.ts';
 import { fit, metresPerUnit, project, unproject, unwrapped, type Place, type Point } from '../project.ts';
-import { line, points, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
+import { extent, line, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
 import type { TileSource } from '../tiles.ts';
 import './street.css';
 import { levels, style } from './style.ts';
@@ -152,6 +152,11 @@ export class Street implements Drawing {
     return { centre: [lng, lat], zoom: this.map.getZoom() + levels };
   }
 
+  middle(): Point {
+    const { lng, lat } = this.map.getCenter().wrap();
+    return [lng, lat];
+  }
+
   look({ centre, zoom }: View) {
     this.touched = this.opened = true;
     this.map.jumpTo({ center: [...centre], zoom: zoom - levels });
@@ -167,7 +172,7 @@ export class Street implements Drawing {
   }
 
   private wanted(): { center: [number, number]; zoom: number } | undefined {
-    const places = points(this.scene).map(project);
+    const places = extent(this.scene).map(project);
     const { clientWidth, clientHeight } = this.host;
     if (clientWidth === 0) return undefined;
     if (places.length === 0) {
@@ -336,7 +341,13 @@ export class Street implements Drawing {
     );
   }
 
-  private choose({ point: { x, y } }: MapMouseEvent) {
+  private choose({ point: { x, y }, lngLat }: MapMouseEvent) {
+    if (this.options.place) {
+      this.touched = true; // the view stays where it is
+      const { lng, lat } = lngLat.wrap();
+      this.options.place([lng, lat]);
+      return;
+    }
     let best: Stop | undefined;
     let nearest = reach;
     for (const stop of this.scene.stops) {

@@ -329,8 +329,8 @@ function names(ink: Ink): LayerSpecification[] {
     },
     place('quarter', ['suburb', 'neighbourhood'], [11.5, 16], [12, 11, 15, 14], regular),
     place('village', ['village'], [10, 15], [10, 11, 14, 15], regular),
-    place('town', ['town'], [7, 15], [8, 11, 14, 18], bold),
-    place('city', ['city'], [4, 14], [5, 12, 12, 20], bold),
+    place('town', ['town'], [7, 14], [8, 11, 13, 17], bold),
+    place('city', ['city'], [4, 13.5], [5, 12, 12, 20], bold),
   ];
 }
 

@@ -1,0 +1,28 @@
+package access
+
+import "testing"
+
+func TestVerify(t *testing.T) {
+	passwords := NewPasswords()
+	current := passwords.Hash("correct horse")
+	tests := map[string]struct {
+		password, hash  string
+		right, outdated bool
+	}{
+		"the right password":             {"correct horse", current, true, false},
+		"a wrong one":                    {"correct mouse", current, false, false},
+		"the right one of an older hash": {"correct horse", OldHash("correct horse"), true, true},
+		"no hash":                        {"correct horse", "", false, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			right, outdated, err := passwords.Verify(tt.password, tt.hash)
+			if err != nil || right != tt.right || outdated != tt.outdated {
+				t.Errorf("right %t, outdated %t, %v; want %t, %t", right, outdated, err, tt.right, tt.outdated)
+			}
+		})
+	}
+	if _, _, err := passwords.Verify("x", "damaged"); err == nil {
+		t.Error("a damaged hash is no error")
+	}
+}

@@ -1,0 +1,135 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/identity"
+	"dray/internal/lastmile"
+	"dray/internal/rate"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+// Passwords hashes passwords, a limited number at a time.
+type Passwords interface {
+	// Enter waits for a slot. known reports whether the caller has signed in before.
+	Enter(ctx context.Context, caller string, known bool) (leave func(), err error)
+	// Hash returns the hash of a password, as it is stored.
+	Hash(password string) string
+	// Verify reports whether a hash is that of the password, and whether it should be
+	// replaced by a new one. For an empty hash it takes as long, and reports false.
+	Verify(password, hash string) (right, outdated bool, err error)
+}
+
+// Vault seals secrets that must be readable later.
+type Vault interface {
+	Seal(org lastmile.OrganizationID, secret []byte) []byte
+	Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error)
+	// SealDevice returns a token that proves that a device has signed in to an account.
+	SealDevice(account string) string
+	// OpenDevice verifies a token and returns the id of its device.
+	OpenDevice(account, token string) (id string, ok bool)
+}
+
+// Organizations creates the first organization.
+type Organizations interface {
+	// Found creates an organization, without an API key, in a transaction that another
+	// use case began. Its account owner has the name and the e-mail address of the
+	// draft.
+	Found(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft, owner string) (lastmile.Organization, lastmile.Admin, error)
+}
+
+// Mailer sends letters.
+type Mailer interface {
+	Send(ctx context.Context, l identity.Letter) error
+}
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	store.ReceiptReader
+	rate.AllowanceReader
+	work.Reader
+	// Admin returns an administrator.
+	Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error)
+	// AdminByEmail finds an administrator of any organization.
+	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
+	// AdminAccount returns how an administrator signs in. One who never did has no
+	// password.
+	AdminAccount(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) (identity.Account, error)
+	// AdminSession finds a session by the hash of its token, or returns
+	// identity.SignedOut.
+	AdminSession(ctx context.Context, hash string) (identity.Session, error)
+	// AdminSessions lists the sessions of an administrator, newest first.
+	AdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]identity.Session, error)
+	// CountMails returns how many mails of an organization wait to be sent, up to limit.
+	CountMails(ctx context.Context, org lastmile.OrganizationID, limit int) (int, error)
+	// HasOrganizations reports whether there is any organization.
+	HasOrganizations(ctx context.Context) (bool, error)
+	// InstallationOwner returns the administrator who owns the installation, or "".
+	InstallationOwner(ctx context.Context) (lastmile.AdminID, error)
+	// Mail returns a mail to send, or lastmile.NotFound.
+	Mail(ctx context.Context, org lastmile.OrganizationID, id string) (identity.Mail, error)
+	// OneTimeLink finds a link by the hash of its token, or returns
+	// identity.UnknownLink.
+	OneTimeLink(ctx context.Context, hash string) (identity.Link, error)
+	// Organization returns an organization without its connections.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	store.Receipts
+	store.Transaction
+	rate.AllowanceWriter
+	work.Writer
+	// AddJob adds a job.
+	AddJob(ctx context.Context, j work.Job) error
+	// DeleteExpiredAdminSessions deletes about limit sessions that were last used, or
+	// created, before a time, and returns how many it deleted.
+	DeleteExpiredAdminSessions(ctx context.Context, usedBefore, createdBefore time.Time, limit int) (int64, error)
+	// DeleteExpiredLinks deletes about limit links that expired before a time, and
+	// returns how many it deleted.
+	DeleteExpiredLinks(ctx context.Context, before time.Time, limit int) (int64, error)
+	// DeleteMail deletes a mail.
+	DeleteMail(ctx context.Context, org lastmile.OrganizationID, id string) error
+	// DeleteOneTimeLinks deletes all links of an administrator, or all that create the
+	// first organization.
+	DeleteOneTimeLinks(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) error
+	// EndAdminSession ends the session whose token has the hash, and reports whether it
+	// existed.
+	EndAdminSession(ctx context.Context, hash string) (bool, error)
+	// EndAdminSessions ends all sessions of an administrator except the one whose
+	// token has the hash, and reports whether there were any.
+	EndAdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, except string) (bool, error)
+	// EndOldAdminSessions ends the sessions of an administrator except the newest.
+	EndOldAdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, keep int) error
+	// RaiseKeyGeneration makes every node authenticate those who follow streams.
+	RaiseKeyGeneration(ctx context.Context) error
+	// ReplaceRecoveryCodes saves the hashes of recovery codes in place of the previous
+	// ones.
+	ReplaceRecoveryCodes(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, hashes []string) error
+	// SaveAdmin saves an administrator.
+	SaveAdmin(ctx context.Context, a lastmile.Admin) error
+	// SaveAdminAccount saves how an administrator signs in.
+	SaveAdminAccount(ctx context.Context, a identity.Account) error
+	// SaveAdminSession saves a session.
+	SaveAdminSession(ctx context.Context, s identity.Session) error
+	// SaveInstallationOwner saves the administrator who owns the installation.
+	SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) error
+	// SaveMail saves a mail to send.
+	SaveMail(ctx context.Context, m identity.Mail) error
+	// SaveOneTimeLink saves a new link, and deletes those of the same kind and
+	// administrator except the newest.
+	SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) error
+	// UseRecoveryCode deletes a recovery code and reports whether it existed.
+	UseRecoveryCode(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, hash string) (bool, error)
+}
+
+// Store runs the transactions of the package, its own and those that other use cases
+// began.
+type Store interface {
+	store.Transactor[Reader, Writer]
+	store.Joiner[Writer]
+}

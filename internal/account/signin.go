@@ -1,0 +1,298 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"dray/internal/identity"
+	"dray/internal/lastmile"
+	"dray/internal/rate"
+)
+
+// Limits of failed attempts to sign in. Attempts at an account are counted separately
+// for each network, so that a stranger cannot use up those of the administrator, and
+// a browser that the administrator has signed in with before has its own.
+const (
+	maxAttempts        = 5           // in a row, at an account from a network or a known browser
+	attemptEvery       = time.Minute // until another attempt is allowed
+	maxAccountAttempts = 100         // at an account, from all other browsers
+	accountEvery       = 5 * time.Minute
+	maxNetworkAttempts = 200 // from a network, at all accounts
+	networkEvery       = 3 * time.Second
+)
+
+// Limits of what is typed, in bytes and in characters.
+const (
+	maxEmail = 254
+	maxCode  = 64
+)
+
+// accountOf is the account of an e-mail address, in allowances and devices.
+func accountOf(email string) string { return "admin " + email }
+
+// throttle holds the allowances that an attempt uses.
+type throttle struct {
+	network string
+	caller  string // key of the caller in the queue for hashing
+	known   bool   // the browser has signed in before
+	all     []rate.Allowance
+}
+
+// throttle returns the allowances of an attempt at an account.
+func (a *Accounts) throttle(email string, b Browser) throttle {
+	account := accountOf(email)
+	if id, known := a.Vault.OpenDevice(account, b.Device); known {
+		return throttle{network: b.Network, caller: "browser " + id, known: true, all: []rate.Allowance{
+			{Account: account, Source: "device " + id, Most: maxAttempts, Every: attemptEvery},
+		}}
+	}
+	t := throttle{network: b.Network, caller: "network " + b.Network, all: []rate.Allowance{
+		{Account: account, Source: "network " + b.Network, Most: maxAttempts, Every: attemptEvery},
+		{Account: account, Most: maxAccountAttempts, Every: accountEvery},
+	}}
+	if b.Network == "" {
+		t.caller = account
+		return t
+	}
+	t.all = append(t.all, rate.Allowance{Source: "admin network " + b.Network, Most: maxNetworkAttempts, Every: networkEvery})
+	return t
+}
+
+// ofSession returns the allowance for passwords that a caller who is signed in types.
+func ofSession(admin lastmile.Admin, network string) throttle {
+	return throttle{network: network, caller: accountOf(admin.Email), known: true, all: []rate.Allowance{
+		{Account: accountOf(admin.Email), Source: "admin " + string(admin.ID), Most: maxAttempts, Every: attemptEvery},
+	}}
+}
+
+// admit rejects an attempt if an allowance is used up. It does not use an attempt.
+func (a *Accounts) admit(ctx context.Context, t throttle) error {
+	now := a.Now()
+	if wait := a.denials.Find(t.all, now); wait > 0 {
+		return tooMany(wait)
+	}
+	var (
+		wait time.Duration
+		of   rate.Allowance
+	)
+	err := a.Store.Read(ctx, func(r Reader) (err error) {
+		_, wait, of, err = rate.CheckAllowances(ctx, r, t.all, now)
+		return err
+	})
+	if err != nil || wait == 0 {
+		return err
+	}
+	a.denials.Add(of, wait, now)
+	a.Log.Warn("sign-in of an administrator rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
+	return tooMany(wait)
+}
+
+// reserve uses an attempt, before anything is verified: if it were counted afterwards,
+// attempts at the same time would not be.
+func reserve(ctx context.Context, w Writer, t throttle, now time.Time) error {
+	wait, err := rate.Reserve(ctx, w, t.all, now)
+	if err == nil && wait > 0 {
+		return tooMany(wait)
+	}
+	return err
+}
+
+// enter waits for a slot of the queue for hashing.
+func (a *Accounts) enter(ctx context.Context, t throttle) (leave func(), err error) {
+	leave, err = a.Passwords.Enter(ctx, t.caller, t.known)
+	if full, ok := errors.AsType[*lastmile.Error](err); ok {
+		return nil, tooMany(full.RetryAfter)
+	}
+	return leave, err
+}
+
+// unknownAddress is logged for callers on the machine itself, and for those whose
+// proxy does not name them.
+const unknownAddress = "unknown"
+
+// tooMany rejects an attempt. The error is the same for known and unknown accounts.
+func tooMany(wait time.Duration) error {
+	seconds := math.Ceil(wait.Seconds())
+	rejected := lastmile.TooMany()
+	rejected.Message = fmt.Sprintf("There were too many attempts to sign in: wait %.0f seconds, use a browser in which you have signed in before, or reset the password.", seconds)
+	rejected.RetryAfter = time.Duration(seconds) * time.Second
+	return rejected
+}
+
+// errSignIn is the error for every failed attempt to sign in: callers must not learn
+// why it failed.
+func errSignIn() *lastmile.Error {
+	rejected := lastmile.Unauthenticated()
+	rejected.Message = "The e-mail address, the password or the code is wrong."
+	return rejected
+}
+
+// SecondFactorRequired is the cause of the error for the right password without a code.
+const SecondFactorRequired = "secondFactorRequired"
+
+func errFactor() error {
+	rejected := lastmile.Unauthenticated()
+	rejected.Message = "The code of the second factor is required."
+	return rejected.Because(SecondFactorRequired)
+}
+
+// Attempt is what a caller sends to sign in.
+type Attempt struct {
+	Email, Password string
+	Code            string // of the second factor, or a recovery code; may be empty
+	Browser         Browser
+}
+
+func (t Attempt) check() error {
+	switch {
+	case t.Email == "":
+		return lastmile.Missing("email")
+	case t.Password == "":
+		return lastmile.Missing("password")
+	case len(t.Email) > maxEmail:
+		return lastmile.Invalid("email must have at most %d characters", maxEmail)
+	case utf8.RuneCountInString(t.Password) > identity.MaxPassword:
+		return lastmile.Invalid("password must have at most %d characters", identity.MaxPassword)
+	}
+	return checkCode(t.Code)
+}
+
+func checkCode(code string) error {
+	if len(code) > maxCode {
+		return lastmile.Invalid("code must have at most %d characters", maxCode)
+	}
+	return nil
+}
+
+// SignIn starts a session of the administrator with an e-mail address and password.
+// Known and unknown addresses take the same time and get the same errors.
+func (a *Accounts) SignIn(ctx context.Context, attempt Attempt) (begun SignedIn, err error) {
+	if err := attempt.check(); err != nil {
+		return begun, err
+	}
+	email := identity.Email(attempt.Email)
+	t := a.throttle(email, attempt.Browser)
+	if err := a.admit(ctx, t); err != nil {
+		return begun, err
+	}
+	leave, err := a.enter(ctx, t)
+	if err != nil {
+		return begun, err
+	}
+	defer leave()
+	now := a.Now()
+	var account identity.Account
+	err = a.Store.Write(ctx, func(w Writer) error {
+		if err := reserve(ctx, w, t, now); err != nil {
+			return err
+		}
+		admin, err := w.AdminByEmail(ctx, email)
+		if err != nil && !lastmile.IsNotFound(err) {
+			return err
+		}
+		account, err = w.AdminAccount(ctx, admin.Organization, admin.ID)
+		return err
+	})
+	if err != nil {
+		return begun, err
+	}
+	right, outdated, err := a.Passwords.Verify(attempt.Password, account.Hash)
+	if err != nil {
+		return begun, err
+	}
+	if !right {
+		a.logFailure(t)
+		return begun, errSignIn()
+	}
+	verified := account.Hash
+	if outdated {
+		account.Hash = a.Passwords.Hash(attempt.Password)
+	}
+	renewed := account.Hash
+	err = a.Store.Write(ctx, func(w Writer) error {
+		admin, err := w.AdminByEmail(ctx, email)
+		if err != nil {
+			return orWrong(err)
+		}
+		current, err := w.AdminAccount(ctx, admin.Organization, admin.ID)
+		if err != nil {
+			return err
+		}
+		if admin.ID != account.Admin || current.Hash != verified { // it was changed meanwhile
+			return errSignIn()
+		}
+		current.Hash = renewed
+		if err := a.acceptCode(ctx, w, &current, attempt.Code, now); err != nil {
+			return err
+		}
+		if err := w.SaveAdminAccount(ctx, current); err != nil {
+			return err
+		}
+		if err := rate.Restore(ctx, w, t.all, now); err != nil {
+			return err
+		}
+		begun, err = a.start(ctx, w, admin, current, attempt.Browser, now)
+		return err
+	})
+	return begun, a.failed(ctx, t, err)
+}
+
+// orWrong returns the error of a failed attempt for a record that does not exist.
+func orWrong(err error) error {
+	if lastmile.IsNotFound(err) {
+		return errSignIn()
+	}
+	return err
+}
+
+// failed handles the error of an attempt whose password was right. One that lacks the
+// code is given back, and no more than that: otherwise it would allow to guess codes.
+func (a *Accounts) failed(ctx context.Context, t throttle, err error) error {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	switch {
+	case !ok:
+		return err
+	case rejected.Cause == SecondFactorRequired:
+		return cmp.Or(a.Store.Write(ctx, func(w Writer) error { return rate.GiveBack(ctx, w, t.all) }), err)
+	}
+	a.logFailure(t)
+	return err
+}
+
+func (a *Accounts) logFailure(t throttle) {
+	a.Log.Warn("sign-in of an administrator failed", "address", cmp.Or(t.network, unknownAddress))
+}
+
+// acceptCode verifies the code of the second factor, if the account has one, and
+// records that it was used.
+func (a *Accounts) acceptCode(ctx context.Context, w Writer, account *identity.Account, typed string, now time.Time) error {
+	if account.Factor == nil {
+		return nil
+	}
+	if typed == "" {
+		return errFactor()
+	}
+	code, oneTime := identity.OneTimeCode(typed)
+	if !oneTime {
+		known, err := w.UseRecoveryCode(ctx, account.Organization, account.Admin, identity.HashRecoveryCode(account.Admin, typed))
+		if err == nil && !known {
+			return errSignIn()
+		}
+		return err
+	}
+	secret, err := a.Vault.Open(account.Organization, account.Factor)
+	if err != nil {
+		return err
+	}
+	step, ok := identity.AcceptCode(secret, code, account.Step, now)
+	if !ok {
+		return errSignIn()
+	}
+	account.Step = step
+	return nil
+}

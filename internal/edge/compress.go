@@ -1,0 +1,104 @@
+package edge
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"hash/crc32"
+	"net/http"
+	"runtime"
+	"strconv"
+
+	"dray/internal/spec"
+)
+
+// Compression of responses.
+const (
+	// MinCompressed is the size from which on responses are compressed, in bytes.
+	MinCompressed = 1 << 10
+	// compressedPart is how much is compressed at once. A compressor, which takes
+	// most of a megabyte, is not kept while a client reads.
+	compressedPart = 256 << 10
+)
+
+// compressors holds the compressors of a process, one for each processor, or nil for
+// those that were not needed yet.
+var compressors = func() chan *flate.Writer {
+	all := make(chan *flate.Writer, runtime.GOMAXPROCS(0))
+	for range cap(all) {
+		all <- nil
+	}
+	return all
+}()
+
+// gzipHeader begins a response: deflate, no name and no time, fastest, unknown system.
+var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255}
+
+// packer compresses a response in parts, each on its own, as one gzip member: there are
+// clients that read only the first of several.
+type packer struct {
+	sum, size uint32
+	begun     bool
+}
+
+// pack returns the next part of the response, compressed. The last part ends it.
+func (p *packer) pack(text []byte, last bool) []byte {
+	var out bytes.Buffer
+	if !p.begun {
+		out.Write(gzipHeader)
+		p.begun = true
+	}
+	p.sum, p.size = crc32.Update(p.sum, crc32.IEEETable, text), p.size+uint32(len(text)) //nolint:gosec // gzip has it modulo 2^32
+	z := <-compressors
+	if z == nil {
+		z, _ = flate.NewWriter(nil, flate.BestSpeed) // the level is valid
+	}
+	z.Reset(&out)
+	_, _ = z.Write(text) // a buffer takes everything
+	if last {
+		_ = z.Close()
+	} else {
+		_ = z.Flush()
+	}
+	z.Reset(nil)
+	compressors <- z
+	if last {
+		tail := binary.LittleEndian.AppendUint32(nil, p.sum)
+		out.Write(binary.LittleEndian.AppendUint32(tail, p.size))
+	}
+	return out.Bytes()
+}
+
+// compresses reports whether the response to a request is compressed, and sets the
+// headers of one that may be.
+func compresses(w http.ResponseWriter, r *http.Request, size int) bool {
+	if size < MinCompressed {
+		return false
+	}
+	header := w.Header()
+	header.Add("Vary", "Accept-Encoding")
+	if r.Method == http.MethodHead || !spec.AcceptsGzip(r) {
+		return false
+	}
+	header.Set("Content-Encoding", "gzip")
+	return true
+}
+
+// writeCompressed sends a response compressed. A short one has a length.
+func writeCompressed(w http.ResponseWriter, status int, body []byte) {
+	var p packer
+	for first := true; len(body) > 0; first = false {
+		n := min(len(body), compressedPart)
+		part := p.pack(body[:n], n == len(body))
+		body = body[n:]
+		if first {
+			if len(body) == 0 {
+				w.Header()["Content-Length"] = []string{strconv.Itoa(len(part))}
+			}
+			w.WriteHeader(status)
+		}
+		if _, err := w.Write(part); err != nil {
+			return // the client has disconnected
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/travel"
+)
+
+// Limits of positions over time.
+const (
+	MaxPositions     = 1_000 // of a page
+	MaxSimplified    = 5_000 // that a page simplifies
+	MaxPositionsSpan = 31 * 24 * time.Hour
+	MaxTolerance     = lastmile.Meters(10_000) // of a simplified way
+)
+
+// Track is a page of the positions of a worker.
+type Track struct {
+	Positions []lastmile.Position
+	Next      time.Time // where the next page begins; zero for none
+}
+
+// Positions returns where a worker of the caller's organization was, oldest first: by
+// default in the last 24 hours. With a tolerance, positions that close to the way between
+// others are left out.
+func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, tolerance lastmile.Meters) (track Track, err error) {
+	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
+	if err != nil {
+		return track, err
+	}
+	if !(tolerance >= 0 && tolerance <= MaxTolerance) {
+		return track, lastmile.Invalid("simplify must be between 0 and %.0f metres", float64(MaxTolerance))
+	}
+	limit := MaxPositions
+	if tolerance > 0 {
+		limit = MaxSimplified
+	}
+	err = rs.Store.Read(ctx, func(r Reader) (err error) {
+		if _, err = r.Tracked(ctx, who.Organization, worker); err != nil {
+			return err
+		}
+		track.Positions, err = r.PositionsBetween(ctx, who.Organization, worker, in, limit+1)
+		return err
+	})
+	if err != nil {
+		return track, err
+	}
+	if len(track.Positions) > limit {
+		track.Next = track.Positions[limit].At
+		track.Positions = track.Positions[:limit]
+	}
+	track.Positions = travel.Simplify(track.Positions, tolerance)
+	return track, nil
+}
+
+// window returns the window of a request; zero times were not sent.
+func (rs *Reports) window(from, to time.Time, usual, longest time.Duration) (lastmile.Window, error) {
+	switch {
+	case to.IsZero() && from.IsZero():
+		to = rs.Now().Add(time.Millisecond) // now is included
+		from = to.Add(-usual)
+	case to.IsZero():
+		to = from.Add(usual)
+	case from.IsZero():
+		from = to.Add(-usual)
+	}
+	if !from.Before(to) {
+		return lastmile.Window{}, lastmile.Invalid("from must be before to")
+	}
+	if to.Sub(from) > longest {
+		return lastmile.Window{}, lastmile.Invalid("from and to must be at most %.0f days apart", longest.Hours()/24)
+	}
+	return lastmile.Window{From: from, To: to}, nil
+}
+
+// MaxAnalyticsSpan is the longest window of analytics: a month and a day that is longer
+// because clocks change.
+const MaxAnalyticsSpan = 31*24*time.Hour + time.Hour
+
+// defaultAnalyticsSpan is the usual window of analytics.
+const defaultAnalyticsSpan = 7 * 24 * time.Hour
+
+// Grouping is how analytics are grouped.
+type Grouping string
+
+// The groupings.
+const (
+	ByDay    Grouping = "day"
+	ByTeam   Grouping = "team"
+	ByWorker Grouping = "worker"
+)
+
+// Group is a group of analytics.
+type Group struct {
+	Day     string // of analytics by day, as 2006-01-02
+	Team    lastmile.TeamID
+	Created *int // of analytics by day
+	store.Totals
+}
+
+// Analytics are what was done in a window.
+type Analytics struct {
+	Window lastmile.Window
+	Total  Group
+	Groups []Group
+}
+
+// Analytics sums up the tasks of the caller's organization that were completed in a
+// window: by day in the organization's time zone, by worker, or by the current teams of
+// workers. A worker in several teams counts for each.
+func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, to time.Time, by Grouping) (a Analytics, err error) {
+	if by != ByDay && by != ByTeam && by != ByWorker {
+		return a, lastmile.Malformed("by must be day, team or worker, not %q", lastmile.Truncate(string(by), 32))
+	}
+	if a.Window, err = rs.window(from, to, defaultAnalyticsSpan, MaxAnalyticsSpan); err != nil {
+		return a, err
+	}
+	err = rs.Store.Read(ctx, func(r Reader) (err error) {
+		org, err := r.Organization(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		a.Total, a.Groups = Group{}, nil
+		created, err := r.CreatedIn(ctx, org.ID, a.Window)
+		if err != nil {
+			return err
+		}
+		a.Total.Created = &created
+		if by == ByDay {
+			return a.addDays(ctx, r, org)
+		}
+		return a.addWorkers(ctx, r, org, by)
+	})
+	return a, err
+}
+
+func (a *Analytics) addDays(ctx context.Context, r Reader, org lastmile.Organization) error {
+	zone, err := time.LoadLocation(org.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	for at := a.Window.From; at.Before(a.Window.To); {
+		local := at.In(zone)
+		end := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
+		if end.After(a.Window.To) {
+			end = a.Window.To
+		}
+		day := lastmile.Window{From: at, To: end.UTC()}
+		created, err := r.CreatedIn(ctx, org.ID, day)
+		if err != nil {
+			return err
+		}
+		group := Group{Day: local.Format(time.DateOnly), Created: &created}
+		parts, err := r.TotalsIn(ctx, org.ID, day)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			group.Add(part)
+			a.Total.Add(part)
+		}
+		a.Groups = append(a.Groups, group)
+		at = day.To
+	}
+	return nil
+}
+
+func (a *Analytics) addWorkers(ctx context.Context, r Reader, org lastmile.Organization, by Grouping) error {
+	parts, err := r.TotalsByWorker(ctx, org.ID, a.Window)
+	if err != nil {
+		return err
+	}
+	var teams map[lastmile.WorkerID][]lastmile.TeamID
+	if by == ByTeam {
+		if teams, err = r.Memberships(ctx, org.ID); err != nil {
+			return err
+		}
+	}
+	groups := map[subject]*Group{}
+	add := func(key subject, part store.Totals) {
+		if groups[key] == nil {
+			groups[key] = &Group{Team: key.team, Totals: store.Totals{Worker: key.worker}}
+		}
+		groups[key].Add(part)
+	}
+	for _, part := range parts {
+		a.Total.Add(part)
+		switch of := teams[part.Worker]; {
+		case by == ByWorker:
+			add(subject{worker: part.Worker}, part)
+		case len(of) == 0:
+			add(subject{}, part)
+		default:
+			for _, team := range of {
+				add(subject{team: team}, part)
+			}
+		}
+	}
+	for _, group := range groups {
+		a.Groups = append(a.Groups, *group)
+	}
+	slices.SortFunc(a.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Worker, b.Worker))
+	})
+	return nil
+}
+
+// subject is what a group of analytics is about.
+type subject struct {
+	worker lastmile.WorkerID
+	team   lastmile.TeamID
+}
+
+// fillBatch is how many records one transaction fills.
+const fillBatch = 200
+
+// Fill completes records that were saved by a version without search and analytics, some
+// at a time, until all are.
+func (rs *Reports) Fill(ctx context.Context) error {
+	for _, kind := range []store.Kind{store.Workers, store.Tasks, store.Destinations} {
+		for filled := fillBatch; filled == fillBatch; {
+			err := rs.Store.Write(ctx, func(w Writer) error {
+				records, err := w.Unfilled(ctx, kind, fillBatch)
+				filled = len(records)
+				for _, record := range records {
+					if err == nil {
+						err = fill(ctx, w, kind, record)
+					}
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fill(ctx context.Context, w Writer, kind store.Kind, record store.Unfilled) error {
+	switch kind {
+	case store.Workers:
+		worker, err := w.Tracked(ctx, record.Organization, lastmile.WorkerID(record.ID))
+		if err != nil {
+			return err
+		}
+		return w.FillWorker(ctx, worker)
+	case store.Tasks:
+		task, err := w.Task(ctx, record.Organization, lastmile.TaskID(record.ID))
+		if err != nil {
+			return err
+		}
+		return w.FillTask(ctx, task)
+	default:
+		destination, err := w.Destination(ctx, record.Organization, lastmile.DestinationID(record.ID))
+		if err != nil {
+			return err
+		}
+		return w.FillDestination(ctx, destination)
+	}
+}

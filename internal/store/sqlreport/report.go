@@ -1,0 +1,108 @@
+package sqlreport
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/engine"
+)
+
+// PositionsBetween lists positions of a worker from a time on and before another, oldest
+// first, up to limit.
+func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]lastmile.Position, error) {
+	scan := func(r engine.Rows) (at lastmile.Position, err error) {
+		var ms int64
+		err = r.Scan(&ms, &at.Location.Lon, &at.Location.Lat, &at.Accuracy, &at.Speed, &at.Heading)
+		at.At = time.UnixMilli(ms).UTC()
+		return at, err
+	}
+	const query = `
+		SELECT at, lon, lat, accuracy, speed, heading FROM position
+		WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at LIMIT $5`
+	found, err := engine.Collect(ctx, p.c, scan, query, org, worker, in.From.UnixMilli(), in.To.UnixMilli(), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read positions of worker %s: %w", worker, err)
+	}
+	return found, nil
+}
+
+// CreatedIn counts the tasks that were created in a window and not deleted since.
+func (p Part) CreatedIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) (int, error) {
+	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM task WHERE org = $1 AND state IN (0, 1, 2, 3) AND created >= $2 AND created < $3`,
+		org, in.From.UnixMilli(), in.To.UnixMilli())
+}
+
+// The sums of a group of tasks. A task is in time for its window if it is completed in
+// it.
+const sums = `success, failure, COUNT(*),
+	SUM(CASE WHEN completed < complete_after THEN 1 ELSE 0 END),
+	SUM(CASE WHEN completed > complete_before THEN 1 ELSE 0 END),
+	SUM(CASE WHEN complete_after IS NULL AND complete_before IS NULL THEN 0 ELSE 1 END),
+	COALESCE(SUM(distance), 0),
+	CAST(COALESCE(SUM(CASE WHEN arrived >= started THEN arrived - started END), 0) AS BIGINT),
+	CAST(COALESCE(SUM(CASE WHEN completed >= arrived THEN completed - arrived END), 0) AS BIGINT),
+	COUNT(rating), CAST(COALESCE(SUM(rating), 0) AS BIGINT)
+	FROM task WHERE org = $1 AND completed >= $2 AND completed < $3 AND completed IS NOT NULL AND success IS NOT NULL`
+
+// TotalsIn sums up the tasks that were completed in a window, by outcome.
+func (p Part) TotalsIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
+	return p.totals(ctx, `SELECT '', `+sums+` GROUP BY success, failure`, org, in)
+}
+
+// TotalsByWorker sums up the tasks that were completed in a window, by worker and
+// outcome. Tasks without a worker have none.
+func (p Part) TotalsByWorker(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
+	return p.totals(ctx, `SELECT COALESCE(worker, ''), `+sums+` GROUP BY worker, success, failure`, org, in)
+}
+
+func (p Part) totals(ctx context.Context, query string, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
+	scan := func(r engine.Rows) (t store.Totals, err error) {
+		var (
+			success, count, early, late, windows, drive, service, ratings, rated int64
+			failure                                                              *string
+			distance                                                             float64
+		)
+		err = r.Scan(&t.Worker, &success, &failure, &count, &early, &late, &windows, &distance, &drive, &service, &ratings, &rated)
+		if success != 0 {
+			t.Succeeded = int(count)
+		} else {
+			t.Failed = int(count)
+			if failure != nil && *failure != "" {
+				t.Failures = map[string]int{*failure: int(count)}
+			}
+		}
+		t.Early, t.Late, t.OnTime = int(early), int(late), int(windows-early-late)
+		t.Distance, t.DriveTime, t.ServiceTime = lastmile.Meters(distance), time.Duration(drive)*time.Millisecond, time.Duration(service)*time.Millisecond
+		t.Ratings, t.RatingTotal = int(ratings), int(rated)
+		return t, err
+	}
+	found, err := engine.Collect(ctx, p.c, scan, query, org, in.From.UnixMilli(), in.To.UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("sum up tasks: %w", err)
+	}
+	return found, nil
+}
+
+// Memberships lists the teams of every worker of an organization.
+func (p Part) Memberships(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.TeamID, error) {
+	type member struct {
+		worker lastmile.WorkerID
+		team   lastmile.TeamID
+	}
+	scan := func(r engine.Rows) (m member, err error) {
+		err = r.Scan(&m.worker, &m.team)
+		return m, err
+	}
+	found, err := engine.Collect(ctx, p.c, scan, `SELECT worker, team FROM team_worker WHERE org = $1`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read teams of workers: %w", err)
+	}
+	teams := map[lastmile.WorkerID][]lastmile.TeamID{}
+	for _, m := range found {
+		teams[m.worker] = append(teams[m.worker], m.team)
+	}
+	return teams, nil
+}

@@ -1,0 +1,420 @@
+// The dashboard, from the one-time link of a new server on.
+
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { browser, desk, eventually, gone, install, shot } from './kit.mjs';
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const me = { name: 'Grace Hopper', email: 'grace@example.com', password: 'correct horse battery' };
+const firstLoad = 200 * 1024; // bytes, compressed
+
+let chrome, server, key;
+before(async () => {
+  [chrome, server] = [await browser(), await install()];
+});
+after(async () => {
+  await chrome?.close();
+  await server?.stop();
+});
+
+// signIn opens the dashboard and signs in.
+async function signIn(page, password = me.password) {
+  await page.goto(`${server.origin}/dashboard`);
+  await page.getByLabel('Email').fill(me.email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+// enter signs in with a new page.
+async function enter(options) {
+  const opened = await desk(chrome, server.origin, options);
+  await signIn(opened.page);
+  await opened.page
+    .getByRole('navigation')
+    .or(opened.page.getByRole('button', { name: 'Navigation' }))
+    .first()
+    .waitFor();
+  return opened;
+}
+
+const visit = async (page, path, heading) => {
+  await page.evaluate((hash) => (location.hash = hash), `#/${path}`);
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+};
+
+const api = async (method, path, body) => {
+  const response = await fetch(`${server.origin}/api/v2${path}`, {
+    method,
+    headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+};
+
+test('the first start creates an organization and leads to the first task', async () => {
+  const { context, page, faults } = await desk(chrome, server.origin);
+  await page.goto(`${server.origin}/dashboard`);
+  await page.getByText('no organization yet').waitFor();
+  await page.goto(server.link);
+  await page.reload();
+  await page.getByLabel('Name of the organization').fill('Corner Courier');
+  await page.getByLabel('Country').selectOption('US');
+  await page.getByLabel('Your name').fill(me.name);
+  await page.getByLabel('Email').fill(me.email);
+  await page.getByLabel('New password').fill(me.password);
+  await page.getByRole('button', { name: 'Create organization' }).click();
+
+  await page.getByRole('heading', { name: 'Getting started' }).waitFor();
+  assert.ok(!page.url().includes('link'), 'the token stays in the address');
+  await page.getByLabel('Name', { exact: true }).fill('Depot');
+  for (const [label, value] of [
+    ['Number', '350'],
+    ['Street', '5th Avenue'],
+    ['City', 'New York'],
+    ['Country', 'US'],
+  ]) {
+    await page.getByLabel(label, { exact: true }).fill(value);
+  }
+  await page.locator('canvas').click();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('Workers belong to teams').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Downtown');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('It can be you').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
+  await page.getByLabel('Phone').fill('+12125550199');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByRole('img', { name: 'QR code' }).waitFor();
+  const phone = await desk(chrome, server.origin);
+  const password = await page.locator('[data-secret]').textContent();
+  await phone.page.goto(`${server.origin}/driver#/invitation/+12125550199/${password}`);
+  await phone.page.getByRole('button', { name: 'Sign in' }).click();
+  await phone.page.getByLabel('New password').waitFor();
+  assert.ok(!phone.page.url().includes(password), 'the password stays in the address');
+  await phone.context.close();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await gone(page.locator('[data-secret]'));
+  await page.getByText('A delivery near your hub').waitFor();
+  for (const [label, value] of [
+    ['Number', '11'],
+    ['Street', 'Wall Street'],
+    ['City', 'New York'],
+    ['Country', 'US'],
+  ]) {
+    await page.getByLabel(label, { exact: true }).fill(value);
+  }
+  await page.locator('canvas').click();
+  await page.getByLabel('Phone').fill('+12125550142');
+  await page.getByRole('button', { name: 'Create task' }).click();
+  await page.getByRole('link', { name: '/t/' }).waitFor();
+  await page.getByRole('link', { name: 'Finish' }).click();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+
+  await page.goto(server.link);
+  await page.reload();
+  await page.getByRole('heading', { name: 'This link is not valid' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a wrong password does not sign in, the right one does, and signing out ends the session', async () => {
+  const { context, page, faults } = await desk(chrome, server.origin);
+  await signIn(page, 'not the password');
+  await page.getByText('Email or password is wrong').waitFor();
+  await signIn(page);
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  const cookies = (await context.cookies()).filter((c) => c.name.includes('session'));
+  assert.ok(cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === 'Lax');
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await context.addCookies(cookies); // as a thief would
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('the first load is small', async () => {
+  const { context, page } = await enter();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  const files = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .filter((e) => e.name.includes('/assets/'))
+      .map((e) => [e.name.split('/').pop(), e.encodedBodySize]),
+  );
+  const sum = files.reduce((all, [, size]) => all + size, 0);
+  assert.ok(files.length > 3 && sum < firstLoad, `${sum} bytes: ${JSON.stringify(files)}`);
+  await context.close();
+});
+
+test('a key is shown once, works, and is revoked', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'developers/keys', 'API keys');
+  await page.getByRole('button', { name: 'Create key' }).first().click();
+  await page.getByLabel('Name').fill('Browser test');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  key = await page.locator('[data-secret]').textContent();
+  assert.match(key, /^dray_/);
+  await api('GET', '/auth/test');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await gone(page.locator('[data-secret]'));
+  const left = () => page.evaluate((k) => document.documentElement.outerHTML.includes(k), key);
+  assert.equal(await left(), false);
+  await page.reload();
+  await page.getByRole('button', { name: 'Browser test', exact: true }).waitFor();
+  assert.equal(await left(), false);
+
+  await page.getByRole('button', { name: 'Create key' }).first().click();
+  await page.getByLabel('Name').fill('Short-lived');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  const other = await page.locator('[data-secret]').textContent();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('button', { name: 'Actions for Short-lived' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+  await gone(page.getByRole('button', { name: 'Short-lived', exact: true }));
+  await eventually('the key is rejected', async () => {
+    const headers = { Authorization: `Basic ${Buffer.from(`${other}:`).toString('base64')}` };
+    return (await fetch(`${server.origin}/api/v2/auth/test`, { headers })).status === 401;
+  });
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a webhook gets a test event, and its attempt can be read', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'developers/webhooks', 'Webhooks');
+  await page.getByRole('button', { name: 'New webhook' }).first().click();
+  await page.getByLabel('Name').fill('Orders');
+  await page.getByLabel('URL').fill(process.env.DRAY_TEST_HOOK);
+  await page.getByLabel('Trigger').selectOption({ label: 'taskCompleted (3)' });
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+  await page.getByRole('button', { name: 'Send test event' }).first().click();
+  await page.getByRole('cell', { name: 'Delivered' }).waitFor();
+  await page.getByRole('row').nth(1).getByRole('button').first().click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText('200').waitFor();
+  assert.match(await sheet.locator('pre').textContent(), /"triggerName"|"triggerId"|"isTest"|"time"/);
+  await page.keyboard.press('Escape');
+  await gone(sheet);
+  await page.getByRole('button', { name: 'Redeliver' }).first().click();
+  await page.getByText('Sent again: 1').waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('signatures are checked in the browser', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'developers/webhooks', 'Webhooks');
+  const [secret, body] = ['0102030405', '{"time":1}'];
+  const signed = createHmac('sha512', Buffer.from(secret, 'hex')).update(body).digest('hex');
+  const sent = [];
+  page.on('request', (r) => sent.push(r.url() + (r.postData() ?? '')));
+  await page.getByRole('button', { name: 'Check a signature' }).click();
+  await page.getByLabel('Secret').fill(secret);
+  await page.getByLabel('Headers').fill(`X-Onfleet-Signature: ${signed}`);
+  await page.getByLabel('Body').fill(body);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await page.getByText('the signature is right').waitFor();
+  await page.getByLabel('Body').fill(`${body} `);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  await page.getByText('the signature is wrong').waitFor();
+  assert.ok(!sent.some((text) => text.includes(secret)), 'the secret left the page');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a change of settings is saved, and undone by a key', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'fleet/teams', 'Teams');
+  await page.getByRole('button', { name: 'Downtown', exact: true }).click();
+  await page.getByLabel('Name').fill('Uptown');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  assert.equal((await api('GET', '/teams'))[0].name, 'Uptown');
+  await page.keyboard.press('z');
+  await page.getByText('Undone.').waitFor();
+  await eventually('the old name', async () => (await api('GET', '/teams'))[0].name === 'Downtown');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('the palette and the help open by keyboard', async () => {
+  const { context, page, faults } = await enter();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await gone(page.getByRole('dialog'));
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Search' });
+  await field.waitFor();
+  await field.fill('webh');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a lost connection is reported, and what could not be read comes back', async () => {
+  const { context, page } = await enter();
+  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  // The screen's code is there; its data is not.
+  await visit(page, 'fleet/hubs', 'Hubs');
+  await visit(page, 'fleet/teams', 'Teams');
+  await context.setOffline(true);
+  await visit(page, 'fleet/hubs', 'Hubs');
+  await page.getByText('Trying again').waitFor();
+  await page.getByRole('alert').waitFor();
+  await shot(page, '40-dashboard-lost');
+  await context.setOffline(false);
+  await page.getByRole('cell', { name: 'Depot' }).waitFor();
+  await gone(page.getByText('Trying again'));
+  await context.close();
+});
+
+// totp returns the code of an authenticator app (RFC 6238).
+function totp(secret, at) {
+  const bits = [...secret.replace(/=+$/, '')]
+    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
+    .join('');
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const sum = createHmac('sha1', Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2))))
+    .update(counter)
+    .digest();
+  const code = sum.readUInt32BE(sum[19] & 15) & 0x7fffffff;
+  return String(code % 1_000_000).padStart(6, '0');
+}
+
+test('a second factor is set up with a QR code and asked for', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'account', 'Account');
+  await page.getByRole('button', { name: 'Set up second factor' }).click();
+  await page.getByRole('img', { name: 'QR code' }).waitFor();
+  const secret = (await page.getByRole('dialog').locator('code').textContent()).replace(/\s/g, '');
+  await page.getByRole('textbox', { name: 'Code' }).fill(totp(secret, Date.now()));
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  const [recovery] = (await page.locator('[data-secret]').textContent()).trim().split('\n');
+  await page.getByRole('button', { name: 'I have saved them' }).click();
+  await gone(page.locator('[data-secret]'));
+  assert.equal(await page.evaluate((s) => document.documentElement.outerHTML.includes(s), recovery), false);
+
+  const other = await desk(chrome, server.origin);
+  await signIn(other.page);
+  await other.page.getByRole('heading', { name: 'Second factor' }).waitFor();
+  await other.page.getByRole('textbox', { name: 'Code' }).fill('000000');
+  await other.page.getByRole('button', { name: 'Sign in' }).click();
+  await other.page.getByText('The code is wrong').waitFor();
+  await other.page.getByRole('textbox', { name: 'Code' }).fill(recovery);
+  await other.page.getByRole('button', { name: 'Sign in' }).click();
+  await other.page.getByRole('heading', { name: 'Today' }).waitFor();
+  assert.deepEqual(other.faults, []);
+  await other.context.close();
+
+  await page.getByRole('button', { name: 'Remove second factor' }).click();
+  await page.getByLabel('Password', { exact: true }).fill(me.password);
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('button', { name: 'Set up second factor' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+// screens are all pages of the dashboard, with what opens a dialog on them.
+const screens = [
+  ['', 'Today'],
+  ['start', 'Getting started'],
+  ['account', 'Account'],
+  ['fleet/workers', 'Workers', 'Invite worker'],
+  ['fleet/teams', 'Teams', 'New team'],
+  ['fleet/hubs', 'Hubs', 'New hub'],
+  ['settings/fields', 'Custom fields', 'New field'],
+  ['settings/branding', 'Branding'],
+  ['recipients/messages', 'Messages'],
+  ['settings/messages', 'Message texts'],
+  ['settings/organization', 'Settings'],
+  ['business/clients', 'Clients', 'New client'],
+  ['business/services', 'Delivery services', 'New service'],
+  ['settings/people', 'People', 'Invite person'],
+  ['developers/keys', 'API keys', 'Create key'],
+  ['developers/webhooks', 'Webhooks', 'New webhook'],
+  ['developers/events', 'Event log'],
+  ['developers/triggers', 'Triggers'],
+];
+
+// problems lists what is wrong with a screen.
+async function problems(page, width) {
+  await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  return [
+    ...(wide > width ? [`${wide} wide`] : []),
+    ...violations
+      .filter((v) => v.impact === 'serious' || v.impact === 'critical')
+      .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`),
+  ];
+}
+
+test('every page works in every size and scheme', async () => {
+  const found = [];
+  for (const [width, colorScheme] of [
+    [1440, 'light'],
+    [1440, 'dark'],
+    [1024, 'light'],
+    [400, 'light'],
+    [400, 'dark'],
+  ]) {
+    const viewport = { width, height: width < 500 ? 800 : 900 };
+    const { context, page, faults } = await enter({ viewport, colorScheme, reducedMotion: 'reduce', bypassCSP: true });
+    for (const [path, heading, dialog] of screens) {
+      await visit(page, path, heading);
+      await gone(page.locator('.bones'));
+      const what = `${path || 'today'} ${width} ${colorScheme}`;
+      for (const problem of await problems(page, width)) found.push(`${what}: ${problem}`);
+      await shot(page, `41-dashboard-${(path || 'today').replace('/', '-')}-${width}-${colorScheme}`);
+      if (!dialog) continue;
+      await page.getByRole('button', { name: dialog }).first().click();
+      await page.getByRole('dialog').getByLabel('Name').first().waitFor();
+      for (const problem of await problems(page, width)) found.push(`${what}, ${dialog}: ${problem}`);
+      await shot(page, `41-dashboard-${path.replace('/', '-')}-dialog-${width}-${colorScheme}`);
+      await page.keyboard.press('Escape');
+      await gone(page.getByRole('dialog'));
+    }
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+  assert.deepEqual(found, []);
+});
+
+test('the page speaks the language of the browser until another is chosen', async () => {
+  const { context, page } = await desk(chrome, server.origin, { locale: 'fr-CA' });
+  await page.goto(`${server.origin}/dashboard`);
+  await page.getByRole('heading', { name: 'Se connecter' }).waitFor();
+  await context.close();
+  for (const [language, heading] of [
+    ['de', 'Heute'],
+    ['fr', 'Aujourd’hui'],
+    ['es', 'Hoy'],
+    ['pt', 'Hoje'],
+  ]) {
+    const { context, page, faults } = await desk(chrome, server.origin);
+    await page.goto(`${server.origin}/dashboard`);
+    await page.getByRole('combobox', { name: 'Language' }).selectOption(language);
+    await page.locator('input[type=email]').fill(me.email);
+    await page.locator('input[type=password]').fill(me.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: heading }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+});

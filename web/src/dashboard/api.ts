@@ -1,0 +1,86 @@
+// Requests to the public API (/api/v2) and to one's own account (/account/v1), with the
+// session's cookie.
+
+// Failure is an error that the server has reported, or that it could not be reached.
+export class Failure extends Error {
+  constructor(
+    readonly status: number, // 0 if there was no response
+    message: string,
+    readonly number = 0, // of the API's table of errors
+    readonly cause: unknown = undefined,
+    readonly request = '',
+  ) {
+    super(message);
+  }
+
+  // has reports whether the server has named the cause.
+  has(cause: string): boolean {
+    return this.cause === cause || (this.cause as { type?: string } | undefined)?.type === cause;
+  }
+}
+
+interface ErrorBody {
+  message?: { error?: number; message?: string; cause?: unknown; request?: string };
+}
+
+export const account = '/account/v1';
+const base = '/api/v2';
+
+// url returns the path of a request on the server.
+export const url = (path: string): string => (path.startsWith('/account/') ? path : base + path);
+
+// Outcome of requests that concern the whole page.
+export const heard = {
+  lost: () => {},
+  reached: () => {},
+  signedOut: () => {},
+};
+
+const unauthenticated = 1102;
+
+// call sends a request and returns the decoded response; undefined if it has none.
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const headers: Record<string, string> = {};
+  if (method !== 'GET') headers['Dray-Request'] = '1';
+  const raw = body instanceof Blob;
+  if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
+  let response: Response;
+  try {
+    response = await fetch(url(path), {
+      method,
+      headers,
+      body: body === undefined ? null : raw ? body : JSON.stringify(body),
+      signal: signal ?? null,
+      cache: 'no-store',
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    heard.lost();
+    throw new Failure(0, '');
+  }
+  heard.reached();
+  const text = await response.text().catch(() => '');
+  if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
+  const failure = read(response.status, text);
+  if (failure.number === unauthenticated && !path.startsWith(account)) heard.signedOut();
+  throw failure;
+}
+
+function read(status: number, text: string): Failure {
+  try {
+    const { message } = JSON.parse(text) as ErrorBody;
+    return new Failure(status, message?.message ?? '', message?.error, message?.cause, message?.request);
+  } catch {
+    return new Failure(status, text.slice(0, 300));
+  }
+}
+
+// query returns the parameters that have a value, with their question mark.
+export function query(values: Record<string, string | number | boolean | null | undefined>): string {
+  const found = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== '') found.set(name, String(value));
+  }
+  const text = found.toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,190 @@
+// What all screens share: the person who is signed in, the language, the colours,
+// messages, and whether the server can be reached.
+
+import { account, call, Failure, heard } from './api.ts';
+import { isTheme, showTheme, type Theme } from './theme.ts';
+import type { Me, State } from './wire.ts';
+import { dictionary, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
+
+export interface Toast {
+  id: number;
+  text: string;
+  bad: boolean;
+  undo?: (() => Promise<void>) | undefined;
+}
+
+const shelf = {
+  get(name: string): string {
+    try {
+      return localStorage.getItem(`dray.${name}`) ?? '';
+    } catch {
+      return ''; // the browser allows no storage
+    }
+  },
+  set(name: string, value: string) {
+    try {
+      if (value) localStorage.setItem(`dray.${name}`, value);
+      else localStorage.removeItem(`dray.${name}`);
+    } catch {
+      // The choice holds until the page is closed.
+    }
+  },
+};
+
+const toastTime = 8000; // milliseconds
+const probeInterval = 3000;
+
+class App {
+  state = $state.raw<State>();
+  me = $state.raw<Me>();
+  failed = $state.raw<Failure>(); // the page could not be opened
+  ended = $state(false); // the session has ended while the page was open
+  language = $state<Language>('en');
+  words = $state.raw<Words>({} as Words);
+  theme = $state<Theme>('system');
+  toasts = $state.raw<Toast[]>([]);
+  lost = $state(false); // no connection to the server
+  reconnected = $state(0); // how often a lost connection came back
+  private counter = 0;
+  private probe: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    heard.lost = () => this.lose();
+    heard.reached = () => this.reach();
+    heard.signedOut = () => {
+      if (this.me) this.ended = true;
+      this.me = undefined;
+    };
+    addEventListener('offline', () => this.lose());
+  }
+
+  // open prepares the page: words first, then who is signed in.
+  async open() {
+    const theme = shelf.get('theme');
+    if (isTheme(theme)) this.theme = theme;
+    showTheme(this.theme);
+    const chosen = shelf.get('language');
+    await this.speak(isLanguage(chosen) ? chosen : preferred(navigator.languages));
+    await this.identify();
+  }
+
+  // identify reads who is signed in.
+  async identify() {
+    this.failed = undefined;
+    try {
+      this.state = await call<State>('GET', `${account}/state`);
+      if (this.state.signedIn) await this.welcome(await call<Me>('GET', `${account}/me`));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.status !== 401) this.failed = error;
+    }
+  }
+
+  // welcome shows the page to a person who has signed in.
+  async welcome(me: Me) {
+    if (!shelf.get('language') && me.language && isLanguage(me.language)) await this.speak(me.language);
+    this.me = me;
+    this.ended = false;
+    if (this.state) this.state = { ...this.state, signedIn: true, needsSetup: false };
+  }
+
+  async signOut() {
+    await call('POST', `${account}/sign-out`);
+    this.me = undefined;
+    this.ended = false;
+    location.hash = '';
+  }
+
+  async speak(language: Language) {
+    this.words = await dictionary(language);
+    this.language = language;
+    document.documentElement.lang = language;
+  }
+
+  async chooseLanguage(language: Language) {
+    shelf.set('language', language);
+    await this.speak(language);
+  }
+
+  chooseTheme(theme: Theme) {
+    this.theme = theme;
+    shelf.set('theme', theme === 'system' ? '' : theme);
+    showTheme(theme);
+  }
+
+  say(name: keyof Words, values?: Record<string, string | number>): string {
+    const text = this.words[name];
+    return values ? fill(text, values) : text;
+  }
+
+  // sayIf returns the words for a value that the server has sent, or the value.
+  sayIf(prefix: string, value: string): string {
+    return (this.words as Record<string, string>)[prefix + value] ?? value;
+  }
+
+  // explain returns what a person reads of an error.
+  explain(error: unknown): string {
+    if (!(error instanceof Failure)) return this.say('unexpected');
+    if (error.status === 0) return this.say('noConnection');
+    if (error.status === 429) return this.say('tooManyRequests');
+    if (error.status >= 500) return this.say('serverFailed', { request: error.request || '–' });
+    return error.message || this.say('unexpected');
+  }
+
+  toast(text: string, undo?: () => Promise<void>, bad = false) {
+    const toast = { id: ++this.counter, text, undo, bad };
+    this.toasts = [...this.toasts.slice(-2), toast];
+    setTimeout(() => this.dismiss(toast.id), toastTime);
+  }
+
+  complain(error: unknown) {
+    this.toast(this.explain(error), undefined, true);
+  }
+
+  dismiss(id: number) {
+    this.toasts = this.toasts.filter((t) => t.id !== id);
+  }
+
+  // undo takes back the last change that offers it, or the one that is named.
+  async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
+    const toast = this.toasts.find((t) => t.id === id);
+    if (!toast?.undo) return;
+    this.dismiss(toast.id);
+    try {
+      await toast.undo();
+      this.toast(this.say('undone'));
+    } catch (error) {
+      this.complain(error);
+    }
+  }
+
+  // mayManage reports whether the person may change settings of the organization.
+  get mayManage(): boolean {
+    return this.me?.type === 'super' && !this.me.isReadOnly;
+  }
+
+  private lose() {
+    this.lost = true;
+    clearTimeout(this.probe);
+    this.probe = setTimeout(() => void this.ask(), probeInterval);
+  }
+
+  private async ask() {
+    try {
+      await fetch('/healthz', { cache: 'no-store' });
+      this.reach();
+    } catch {
+      this.lose();
+    }
+  }
+
+  private reach() {
+    if (!this.lost) return;
+    clearTimeout(this.probe);
+    this.lost = false;
+    this.reconnected++;
+    if (this.failed) void this.identify();
+  }
+}
+
+export const app = new App();

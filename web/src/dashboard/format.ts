@@ -1,0 +1,76 @@
+// Times and numbers in the reader's language and the organization's time zone.
+
+import { app } from './app.svelte.ts';
+
+const zone = () => app.me?.organization.timezone || undefined;
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(app.language, { timeZone: zone(), ...options });
+  } catch {
+    return new Intl.DateTimeFormat(app.language, options); // a zone that the browser does not know
+  }
+}
+
+const clockOptions = { hour: 'numeric', minute: '2-digit' } as const;
+
+// day returns the date of a time, as YYYY-MM-DD.
+export function day(ms: number): string {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone(), dateStyle: 'short' });
+  return parts.format(ms);
+}
+
+// when formats a time; without the date if it is today.
+export function when(ms: number): string {
+  if (day(ms) === day(Date.now())) return format(clockOptions).format(ms);
+  const sameYear = day(ms).slice(0, 4) === day(Date.now()).slice(0, 4);
+  return format({ day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }), ...clockOptions }).format(ms);
+}
+
+// exactly formats a time to the second, with its zone.
+export const exactly = (ms: number): string =>
+  format({
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }).format(ms);
+
+// date formats a day.
+export const date = (ms: number): string => format({ weekday: 'long', day: 'numeric', month: 'long' }).format(ms);
+
+// ago formats how long ago a time was.
+export function ago(ms: number, now = Date.now()): string {
+  const seconds = Math.round((ms - now) / 1000);
+  const relative = new Intl.RelativeTimeFormat(app.language, { numeric: 'auto', style: 'short' });
+  for (const [unit, size] of [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ] as const) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return relative.format(seconds, 'second');
+}
+
+export const number = (n: number): string => new Intl.NumberFormat(app.language).format(n);
+
+export function money(amount: number, currency: string): string {
+  try {
+    return new Intl.NumberFormat(app.language, { style: 'currency', currency }).format(amount);
+  } catch {
+    return `${amount} ${currency}`;
+  }
+}
+
+// country returns the name of a country, by its code.
+export function country(code: string): string {
+  try {
+    return new Intl.DisplayNames(app.language, { type: 'region' }).of(code) ?? code;
+  } catch {
+    return code;
+  }
+}

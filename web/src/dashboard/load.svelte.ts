@@ -1,0 +1,36 @@
+// Data of a screen: it is loading, there, or could not be read.
+
+import { Failure } from './api.ts';
+import { app } from './app.svelte.ts';
+
+export class Load<T> {
+  data = $state.raw<T>();
+  failure = $state.raw<unknown>();
+  loading = $state(true);
+  private latest = 0;
+
+  constructor(private readonly get: () => Promise<T>) {
+    void this.again();
+    // What could not be read for want of a connection is read when there is one.
+    $effect(() => {
+      if (app.reconnected > 0 && this.failure) void this.again();
+    });
+  }
+
+  // again reads the data; what is shown stays until it is there.
+  async again() {
+    const mine = ++this.latest;
+    this.loading = true;
+    try {
+      const data = await this.get();
+      if (mine !== this.latest) return;
+      this.data = data;
+      this.failure = undefined;
+    } catch (error) {
+      if (mine === this.latest) this.failure = error;
+      if (!(error instanceof Failure)) console.error(error);
+    } finally {
+      if (mine === this.latest) this.loading = false;
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// Every screen of a person who is signed in: where it is in the navigation, and what
+// loads it.
+
+import type { Component } from 'svelte';
+import { app } from './app.svelte.ts';
+import type { IconName } from './ui/Icon.svelte';
+import type { Words } from './words.ts';
+
+export interface Page {
+  path: string;
+  title: keyof Words;
+  icon: IconName;
+  group: keyof Words | '';
+  load: () => Promise<{ default: Component<any> }>; // screens of records take their id
+  visible?: () => boolean; // in the navigation; by default, to everyone
+}
+
+const manages = () => app.me?.type === 'super';
+
+export const pages: Page[] = [
+  { path: '', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
+  {
+    path: 'fleet/workers',
+    title: 'workers',
+    icon: 'worker',
+    group: 'fleet',
+    load: () => import('./pages/Workers.svelte'),
+  },
+  { path: 'fleet/teams', title: 'teams', icon: 'team', group: 'fleet', load: () => import('./pages/Teams.svelte') },
+  { path: 'fleet/hubs', title: 'hubs', icon: 'hub', group: 'fleet', load: () => import('./pages/Hubs.svelte') },
+  {
+    path: 'settings/fields',
+    title: 'fields',
+    icon: 'field',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Fields.svelte'),
+  },
+  {
+    path: 'settings/branding',
+    title: 'branding',
+    icon: 'brush',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Branding.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'recipients/messages',
+    title: 'messages',
+    icon: 'message',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Messages.svelte'),
+  },
+  {
+    path: 'settings/messages',
+    title: 'messageTexts',
+    icon: 'audit',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/MessageTexts.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'business/clients',
+    title: 'clients',
+    icon: 'client',
+    group: 'business',
+    load: () => import('./pages/Clients.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'business/services',
+    title: 'services',
+    icon: 'service',
+    group: 'business',
+    load: () => import('./pages/Services.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'settings/organization',
+    title: 'settings',
+    icon: 'settings',
+    group: 'organization',
+    load: () => import('./pages/Organization.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'settings/people',
+    title: 'people',
+    icon: 'people',
+    group: 'organization',
+    load: () => import('./pages/People.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'developers/keys',
+    title: 'keys',
+    icon: 'key',
+    group: 'developers',
+    load: () => import('./pages/Keys.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'developers/webhooks',
+    title: 'webhooks',
+    icon: 'hook',
+    group: 'developers',
+    load: () => import('./pages/Webhooks.svelte'),
+    visible: manages,
+  },
+  {
+    path: 'developers/events',
+    title: 'events',
+    icon: 'event',
+    group: 'developers',
+    load: () => import('./pages/Events.svelte'),
+  },
+  {
+    path: 'developers/triggers',
+    title: 'triggers',
+    icon: 'trigger',
+    group: 'developers',
+    load: () => import('./pages/Triggers.svelte'),
+  },
+];
+
+// inner are screens that are reached from other ones: a record, one's own account.
+const inner: Page[] = [
+  { path: 'start', title: 'start', icon: 'guide', group: '', load: () => import('./pages/Start.svelte') },
+  { path: 'account', title: 'account', icon: 'people', group: '', load: () => import('./pages/Account.svelte') },
+];
+
+// records are the screens of single records, by the path before the id.
+const records: Record<string, Page['load']> = {
+  tasks: () => import('./pages/Task.svelte'),
+  'fleet/workers': () => import('./pages/Worker.svelte'),
+  'developers/webhooks': () => import('./pages/Webhook.svelte'),
+};
+
+export const seen = (): Page[] => pages.filter((p) => p.visible?.() ?? true);
+
+export interface Screen {
+  path: string; // of the entry in the navigation
+  id: string;
+  load: Page['load'];
+}
+
+// find returns the screen of a path.
+export function find(path: string[]): Screen | undefined {
+  const whole = path.join('/');
+  const page = [...pages, ...inner].find((p) => p.path === whole);
+  if (page) return { path: page.path, id: '', load: page.load };
+  const folder = path.slice(0, -1).join('/');
+  const load = records[folder];
+  return load && { path: folder, id: path.at(-1)!, load };
+}

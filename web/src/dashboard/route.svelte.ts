@@ -1,0 +1,39 @@
+// The current screen, taken from the fragment of the URL.
+
+import { tick } from 'svelte';
+
+const read = () =>
+  location.hash
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter(Boolean)
+    .map((part) => {
+      try {
+        return decodeURIComponent(part);
+      } catch {
+        return part;
+      }
+    });
+
+class Here {
+  path = $state.raw(read());
+}
+
+export const here = new Here();
+
+addEventListener('hashchange', () => {
+  here.path = read();
+  void tick().then(() => {
+    scrollTo(0, 0);
+    // Readers hear the new screen, and the next Tab starts at its top.
+    document.getElementById('main')?.focus({ preventScroll: true });
+  });
+});
+
+// go opens a screen; with `replace`, Back skips the present one.
+export function go(path: string, replace = false) {
+  if (replace) {
+    history.replaceState(null, '', `#/${path}`);
+    dispatchEvent(new HashChangeEvent('hashchange'));
+  } else location.hash = `#/${path}`;
+}

@@ -1,0 +1,87 @@
+// A worker's week, as an editor shows it, and the days that the API stores.
+
+import type { ScheduleEntry } from './wire.ts';
+
+export interface Shift {
+  from: string; // HH:MM
+  to: string; // at or before from: on the next day
+}
+
+export interface Day {
+  date: string; // YYYY-MM-DD
+  shifts: Shift[];
+}
+
+const dayLength = 86_400_000;
+
+// offset returns how far a zone is ahead of UTC at a time, in milliseconds.
+function offset(zone: string, at: number): number {
+  const parts = Object.fromEntries(
+    new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+      .formatToParts(at)
+      .map((p) => [p.type, Number(p.value)]),
+  );
+  const shown = Date.UTC(
+    parts['year']!,
+    parts['month']! - 1,
+    parts['day'],
+    parts['hour'],
+    parts['minute'],
+    parts['second'],
+  );
+  return shown - Math.floor(at / 1000) * 1000;
+}
+
+// instant returns the time at which clocks in a zone show a date and a time of day.
+export function instant(date: string, clock: string, zone: string): number {
+  const plain = Date.parse(`${date}T${clock}:00Z`);
+  const guess = plain - offset(zone, plain);
+  return plain - offset(zone, guess);
+}
+
+// clock returns what clocks in a zone show at a time, as HH:MM.
+export const clock = (at: number, zone: string): string =>
+  new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at);
+
+// next returns the date so many days later.
+export const next = (date: string, days: number): string =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
+
+// monday returns the first day of the week of a date.
+export const monday = (date: string): string => next(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7));
+
+export const toDay = (entry: ScheduleEntry): Day => ({
+  date: entry.date,
+  shifts: entry.shifts.map(([from, to]) => ({ from: clock(from, entry.timezone), to: clock(to, entry.timezone) })),
+});
+
+export function toEntry(day: Day, zone: string): ScheduleEntry {
+  return {
+    date: day.date,
+    timezone: zone,
+    shifts: day.shifts
+      .map(({ from, to }): [number, number] => {
+        const start = instant(day.date, from, zone);
+        return [start, instant(to > from ? day.date : next(day.date, 1), to, zone)];
+      })
+      .sort((a, b) => a[0] - b[0]),
+  };
+}
+
+// merge replaces the days of a week in a schedule. Days before `today` are dropped,
+// as the server does, and days without a shift.
+export function merge(entries: ScheduleEntry[], week: Day[], zone: string, today: string): ScheduleEntry[] {
+  const dates = new Set(week.map((d) => d.date));
+  return [...entries.filter((e) => !dates.has(e.date)), ...week.map((d) => toEntry(d, zone))]
+    .filter((e) => e.date >= today && e.shifts.length > 0)
+    .sort((a, b) => a.date.localeCompare(b.date));
+}

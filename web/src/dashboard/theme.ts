@@ -1,0 +1,29 @@
+// Light, dark, or what the system prefers. The style sheets know only the system's
+// preference: a choice rewrites the conditions of their rules.
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+export const isTheme = (text: string): text is Theme => (themes as readonly string[]).includes(text);
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+const wanted = '(prefers-color-scheme: dark)';
+const rules = new Set<CSSMediaRule>();
+
+// dark reports whether the page is dark.
+export const dark = (theme: Theme): boolean => theme === 'dark' || (theme === 'system' && system.matches);
+
+export function showTheme(theme: Theme) {
+  collect(document.styleSheets);
+  const condition = theme === 'system' ? wanted : theme === 'dark' ? 'all' : 'not all';
+  for (const rule of rules) rule.media.mediaText = condition;
+  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
+}
+
+function collect(sheets: StyleSheetList) {
+  for (const sheet of sheets) {
+    for (const rule of sheet.cssRules) {
+      if (rule instanceof CSSMediaRule && /prefers-color-scheme:\s*dark/.test(rule.conditionText)) rules.add(rule);
+    }
+  }
+}

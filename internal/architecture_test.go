@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "textmessage", "threshold", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "role", "textmessage", "threshold", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlreport", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -62,6 +62,7 @@ var rules = map[string]rule{
 	"customfield":  {may: []string{"lastmile"}},
 	"identity":     {may: []string{"lastmile"}},
 	"order":        {may: []string{"lastmile"}, tests: []string{"codec", "orderapi"}},
+	"role":         {may: []string{"lastmile"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"threshold":    {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
@@ -96,13 +97,14 @@ var rules = map[string]rule{
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
+	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},
 	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
 	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlorder", "store/sqlstore", "work"}},
 
-	"access":      {may: []string{"lastmile", "store", "events", "rate"}},
+	"access":      {may: []string{"lastmile", "role", "store", "events", "rate"}},
 	"account":     {may: []string{"identity", "lastmile", "store", "rate", "work"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
@@ -120,7 +122,7 @@ var rules = map[string]rule{
 
 	"codec": {may: []string{"lastmile"}},
 	"spec":  {}, // describes types of other packages, by reflection, and knows none
-	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
+	"edge":  {may: []string{"codec", "lastmile", "rate", "role", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
@@ -148,7 +150,7 @@ var rules = map[string]rule{
 // may have them. A pattern ending in /... covers the path and all below it.
 // Tests and test kits are exempt.
 var reserved = map[string][]string{
-	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlaccount", "store/sqlstore"},
+	"database/sql/...":                        {"store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlaccount", "store/sqlrole", "store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},

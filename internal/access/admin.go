@@ -57,12 +57,18 @@ func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil {
 			return err
 		}
+		before := admin
 		changed, err := admin.Update(change, now)
 		if err != nil || !changed {
 			return err
 		}
 		if err := checkEmailFree(ctx, w, admin.Email, id); err != nil {
 			return err
+		}
+		if admin.Type != before.Type || admin.ReadOnly != before.ReadOnly { // streams with the former role end
+			if err := w.RaiseKeyGeneration(ctx); err != nil {
+				return err
+			}
 		}
 		return w.SaveAdmin(ctx, admin)
 	})

@@ -109,7 +109,7 @@ func (b *Book) ShowDestinations(ctx context.Context, who lastmile.Principal, ids
 }
 
 func (b *Book) find(ctx context.Context, kind store.Kind, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
-	ids, err := b.Documents.Find(ctx, kind, who.Organization, metadata, MaxFound+1)
+	ids, err := b.Documents.Find(ctx, kind, who.Organization, "", metadata, MaxFound+1)
 	if err == nil && len(ids) > MaxFound {
 		err = lastmile.Invalid("more than %d %ss match; add entries to find fewer", MaxFound, kind)
 	}

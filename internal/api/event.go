@@ -40,7 +40,7 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 	}
 	for ctx.Err() == nil && c.HoldPart(0) == nil {
 		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
-		events, err := s.Feed.Next(waiting, c.Who, seq)
+		events, last, err := s.Feed.Next(waiting, c.Who, seq)
 		cancel()
 		size := 0
 		for _, e := range events {
@@ -50,8 +50,8 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		for _, e := range events {
 			text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: ", e.Seq, e.Trigger)
 			text = append(append(text, e.Body...), "\n\n"...)
-			seq = e.Seq
 		}
+		seq = last
 		if len(events) == 0 {
 			text = []byte(": still here\n\n")
 		}

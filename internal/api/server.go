@@ -23,6 +23,7 @@ type Server struct {
 	edge.Settings
 	Keys          *access.Keys
 	People        People
+	Roles         *access.Roles
 	Organizations *access.Organizations
 	Admins        *access.Admins
 	Book          *addressbook.Book
@@ -66,7 +67,7 @@ const maxStreams = 100
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit}
+	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit, Rules: s.Roles.Rules, Scope: s.Roles.Scope}
 	mux := edge.NewMux(s.Settings, Base, access, s.routes()...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux

@@ -212,7 +212,7 @@ func (a *App) Handler() http.Handler {
 	}
 	people := accountServer(a, settings)
 	public := &api.Server{
-		Settings: settings, People: people, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
+		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
 		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: moreResources(a, people), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{

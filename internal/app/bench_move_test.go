@@ -93,7 +93,7 @@ func BenchmarkLongList(b *testing.B) {
 							return err
 						}
 					}
-					return w.Enqueue(b.Context(), p.org, lastmile.TeamContainer(made.ID), store.Position{}, ids, p.created)
+					return w.MoveTasks(b.Context(), p.org, lastmile.TeamContainer(made.ID), store.Position{}, ids, nil, p.created)
 				})
 				if err != nil {
 					b.Fatal(err)

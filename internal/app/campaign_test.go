@@ -513,7 +513,7 @@ func countStored(t *testing.T, s nodeStorage, id string) map[string]int {
 	withStore(t, s, func(db *sqlstore.Store) error {
 		return db.Read(t.Context(), func(r *sqlstore.Tx) error {
 			org := lastmile.OrganizationID(id)
-			destinations, err1 := db.Find(t.Context(), store.Destinations, org, nil, 0)
+			destinations, err1 := db.Find(t.Context(), store.Destinations, org, "", nil, 0)
 			recipients, err2 := r.Recipients(t.Context(), org, store.RecipientFilter{})
 			teams, err3 := r.Teams(t.Context(), org, store.TeamFilter{})
 			workers, err4 := r.Workers(t.Context(), org, store.WorkerFilter{})

@@ -83,7 +83,7 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 			w.SaveWorker(ctx, f.worker), w.SaveWhereabouts(ctx, f.org, f.worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 			w.SaveSession(ctx, lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: f.org, Worker: f.worker.ID, Created: now, Used: now}),
 			w.SaveDestination(ctx, destination), w.SaveTask(ctx, f.task),
-			w.Enqueue(ctx, f.org, f.task.Container, store.Position{}, []lastmile.TaskID{f.task.ID}, now),
+			w.MoveTasks(ctx, f.org, f.task.Container, store.Position{}, []lastmile.TaskID{f.task.ID}, nil, now),
 		)
 	})
 	if err != nil {

@@ -123,19 +123,29 @@ func newMaps(c Config, db *sqlstore.Store, log *slog.Logger, now func() time.Tim
 }
 
 // Roads returns the roads of all maps.
-func (m *Maps) Roads() []*road.Map { return products(m.roads) }
+func (m *Maps) Roads() []*road.Map { return products(m.roads.All()) }
 
 // Streets returns the streets of all maps.
-func (m *Maps) Streets() []*street.Index { return products(m.streets) }
+func (m *Maps) Streets() []*street.Index { return products(m.streets.All()) }
 
 // Tiles returns the tiles of all maps, and what identifies this version of them.
-func (m *Maps) Tiles() (maps []*tile.Map, version string) {
+func (m *Maps) Tiles() ([]*tile.Map, string) {
+	all := m.tiles.All() // both of the same files: browsers keep tiles by their version
+	return products(all), version(all)
+}
+
+// matrices returns travel times on the roads of all maps, of which it keeps some.
+func (m *Maps) matrices(speed float64) *geo.Matrices {
+	return &geo.Matrices{TravelTimer: geo.Roads{Maps: m.Roads, Speed: speed}, Version: func() string { return version(m.roads.All()) }}
+}
+
+// version returns what identifies the files in use.
+func version[T any](all []mapdata.Loaded[T]) string {
 	sum := sha256.New()
-	for _, loaded := range m.tiles.All() {
-		maps = append(maps, loaded.Product)
+	for _, loaded := range all {
 		io.WriteString(sum, loaded.Checksum) //nolint:errcheck // it does not fail
 	}
-	return maps, hex.EncodeToString(sum.Sum(nil)[:6])
+	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
 // ways returns travel times on the roads of all maps, or by formula.
@@ -143,8 +153,7 @@ func (m *Maps) ways(speed float64) *geo.Travel {
 	return &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
 }
 
-func products[T any](l *mapdata.Live[T]) []*T {
-	all := l.All()
+func products[T any](all []mapdata.Loaded[T]) []*T {
 	list := make([]*T, len(all))
 	for i, loaded := range all {
 		list[i] = loaded.Product

@@ -32,7 +32,7 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, geo.Roads{Maps: files.Roads, Speed: c.Speed}, geo.Estimate{}), Failed: onError},
+		TravelTimer: &geo.Routers{Sources: append(routers, files.matrices(c.Speed), geo.Estimate{}), Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
 	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database

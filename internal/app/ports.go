@@ -23,6 +23,7 @@ import (
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
 	_ access.KeyWriter         = (*sqlstore.Tx)(nil)
+	_ access.RoleReader        = roleTx{}
 	_ account.Writer           = accountTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)

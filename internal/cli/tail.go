@@ -56,7 +56,7 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 	loops.Go(func() { a.Hub.Run(ctx) }) // wakes it for events that the server numbered
 	defer loops.Wait()
 	for ctx.Err() == nil {
-		events, err := a.Feed.Next(ctx, who, seq)
+		events, _, err := a.Feed.Next(ctx, who, seq)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -321,8 +321,14 @@ func (w *world) pick(at idPlace) string {
 // call sends the request of a place with an id in it.
 func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 	t.Helper()
+	method, path, body := w.request(at, id)
+	return send(t, w.Client, method, path, body)
+}
+
+// request is the request of a place with an id in it.
+func (w *world) request(at idPlace, id string) (method, path, body string) {
 	w.made++
-	method, path, _ := strings.Cut(at.operation, " ")
+	method, path, _ = strings.Cut(at.operation, " ")
 	owner := strings.TrimSuffix(strings.Split(path, "/")[1], "s")
 	if owner == "container" {
 		owner = "worker"
@@ -334,7 +340,7 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 		owner = at.kind
 	}
 	path = strings.NewReplacer("{kind}", owner+"s", "{id}", w.own[owner], "{notification}", w.own["notification"]).Replace(path)
-	return send(t, w.Client, method, path, w.fill(strings.ReplaceAll(at.body, `"ID"`, text(id))))
+	return method, path, w.fill(strings.ReplaceAll(at.body, `"ID"`, text(id)))
 }
 
 // everything is all that an organization can see of itself.

@@ -17,6 +17,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/rate"
+	"dray/internal/role"
 )
 
 // Settings are what the APIs of a server have in common.
@@ -54,6 +55,12 @@ type Access struct {
 	// Then the callers of streams are authenticated again.
 	Revoked func() <-chan struct{}
 	Streams int // that a worker, or an organization, follows at the same time; 0 is no limit
+	// Rules is what administrators may do on each route, by its method and path. A
+	// route without a rule is for super administrators. Callers without a role are
+	// not checked.
+	Rules map[string]role.Rule
+	// Scope denies an administrator what a request names of other teams.
+	Scope func(ctx context.Context, who lastmile.Principal, named []role.Named) error
 	// SetPassword is the path at which workers with a temporary password set
 	// their own.
 	SetPassword string
@@ -306,6 +313,11 @@ func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt 
 	if err := m.limiter.take(w.Header(), caller); err != nil {
 		return err
 	}
+	if c.Who.Admin != "" {
+		if err := m.checkRole(c, rt); err != nil {
+			return err
+		}
+	}
 	if !isText(r.URL.Path) {
 		return lastmile.NotFound("path", Clip(r.URL.Path))
 	}
@@ -321,10 +333,13 @@ func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt 
 		}
 	}
 	if rt.Body == nil && len(rt.Takes) == 0 && rt.Method != http.MethodPost {
-		return nil
+		return m.checkScope(ctx, c, rt)
 	}
 	rt.extendDeadline(w, m.Now())
 	if err := m.readBody(ctx, w, c, rt); err != nil {
+		return err
+	}
+	if err := m.checkScope(ctx, c, rt); err != nil {
 		return err
 	}
 	if rt.Method == http.MethodPost {

@@ -50,7 +50,7 @@ func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		if m.awaitRevocation(ctx, c.HTTP) {
+		if m.awaitRevocation(ctx, c) {
 			cancel()
 			// A write that waits for the client ends, too.
 			http.NewResponseController(w).SetWriteDeadline(m.Now().Add(revokedFlush)) //nolint:errcheck // the response has ended
@@ -64,13 +64,16 @@ func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 }
 
 // awaitRevocation returns true when the credentials of a request are not valid any
-// more, and false when ctx has ended before. An error of the database does not
+// more or give other rights, and false when ctx has ended before. An error of the database does not
 // end a stream.
-func (m *Mux) awaitRevocation(ctx context.Context, r *http.Request) bool {
+func (m *Mux) awaitRevocation(ctx context.Context, c *Call) bool {
 	for {
 		revoked := m.access.Revoked()
-		_, err := m.access.Authenticate(context.WithValue(ctx, follows{}, true), r)
+		who, err := m.access.Authenticate(context.WithValue(ctx, follows{}, true), c.HTTP)
 		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && isDenial(rejected) {
+			return true
+		}
+		if err == nil && !sameRole(who.Role, c.Who.Role) {
 			return true
 		}
 		if !m.Pause(ctx, RevokedPause) {

@@ -69,6 +69,7 @@ func (f *Fleet) WorkersNear(ctx context.Context, who lastmile.Principal, center 
 }
 
 func (f *Fleet) list(ctx context.Context, who lastmile.Principal, filter store.WorkerFilter) (workers []lastmile.Worker, err error) {
+	filter.Manager = who.Manager()
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		workers, err = r.Workers(ctx, who.Organization, filter)
 		return err

@@ -81,7 +81,7 @@ func (f *Fleet) ShowTeam(ctx context.Context, who lastmile.Principal, id lastmil
 // Teams returns the teams that have all of the metadata entries.
 func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata})
+		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata, Manager: who.Manager()})
 		return err
 	})
 	return teams, err

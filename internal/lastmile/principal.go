@@ -31,6 +31,15 @@ type Role struct {
 	Teams    []TeamID // that a standard administrator manages
 }
 
+// Manager returns the administrator if the caller may see and change only what belongs to
+// the teams that the administrator manages, or to none; else it is empty.
+func (p Principal) Manager() AdminID {
+	if p.Role.Type == AdminStandard {
+		return p.Admin
+	}
+	return ""
+}
+
 // adminAuthor begins the Author of an administrator. No id of a key contains a space.
 const adminAuthor = "admin "
 

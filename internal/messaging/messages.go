@@ -54,7 +54,7 @@ func (m *Messages) List(ctx context.Context, who lastmile.Principal, q Query) (f
 	if !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
 		return nil, lastmile.Invalid("from must be before to")
 	}
-	q.Limit = pageSize
+	q.Limit, q.Manager = pageSize, who.Manager()
 	err = m.Store.Read(ctx, func(r Reader) (err error) {
 		if q.To, err = m.phone(ctx, r, who, q.Phone); err != nil {
 			return err

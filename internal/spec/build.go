@@ -160,11 +160,10 @@ func (b *builder) parameters(o Operation) []*specParameter {
 
 // errors lists the statuses of the errors that an operation may respond with.
 func (b *builder) errors(o Operation, op *operation) []int {
-	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized}
+	// Forbidden are requests from another site's page, by an administrator whose role does
+	// not allow them, and by a worker without a password.
+	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
 	writes := o.Method != http.MethodGet
-	if writes || !b.api.Idempotent { // from another site's page, or by a worker without a password
-		statuses = append(statuses, http.StatusForbidden)
-	}
 	finds := o.FindsRecords || strings.Contains(o.Path, "{") || o.Method == http.MethodPut || o.Method == http.MethodDelete ||
 		slices.ContainsFunc(o.Query, func(p Parameter) bool { return strings.HasSuffix(p.Name, "Id") })
 	if !finds && op.RequestBody != nil {

@@ -27,6 +27,7 @@ type WorkerFilter struct {
 	OnDuty   bool              // on duty
 	Located  bool              // with a known location
 	Metadata lastmile.Metadata // must have all of these entries
+	Manager  lastmile.AdminID  // only what this administrator may see, who manages some teams
 	NoTasks  bool              // do not read their tasks
 }
 
@@ -34,6 +35,7 @@ type WorkerFilter struct {
 type TeamFilter struct {
 	Name     string
 	Metadata lastmile.Metadata // must have all of these entries
+	Manager  lastmile.AdminID  // only what this administrator may see, who manages some teams
 	NoTasks  bool              // do not read their tasks
 }
 
@@ -49,6 +51,7 @@ type TaskFilter struct {
 	Pickup         *bool
 	Unfinished     bool              // only those in a container or active
 	Metadata       lastmile.Metadata // must have all of these entries
+	Manager        lastmile.AdminID  // only what this administrator may see, who manages some teams
 	After          lastmile.TaskID   // created after this one
 	Limit          int               // 0 means no limit
 }
@@ -59,6 +62,7 @@ type RoutePlanFilter struct {
 	StartFrom, StartTo     time.Time // from the first, before the second
 	CreatedFrom, CreatedTo time.Time // from the first, before the second
 	HasTasks               *bool
+	Manager                lastmile.AdminID     // only what this administrator may see, who manages some teams
 	After                  lastmile.RoutePlanID // created after this one
 	Limit                  int                  // 0 means no limit
 }

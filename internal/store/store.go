@@ -38,8 +38,9 @@ type Documents interface {
 	// ShowTasks returns tasks in the order in which they were created.
 	ShowTasks(ctx context.Context, org lastmile.OrganizationID, f TaskFilter) ([]ShownTask, error)
 	// Find returns the ids of the tasks, destinations or recipients that have all of
-	// the metadata entries, in the order in which they are listed, up to limit.
-	Find(ctx context.Context, kind Kind, org lastmile.OrganizationID, metadata lastmile.Metadata, limit int) ([]string, error)
+	// the metadata entries, in the order in which they are listed, up to limit. Of
+	// tasks, only those that manager may see, unless it is empty.
+	Find(ctx context.Context, kind Kind, org lastmile.OrganizationID, manager lastmile.AdminID, metadata lastmile.Metadata, limit int) ([]string, error)
 	// ShowAll returns tasks, destinations or recipients in the order of their ids,
 	// without those that do not exist any more.
 	ShowAll(ctx context.Context, kind Kind, org lastmile.OrganizationID, ids []string) ([][]byte, error)

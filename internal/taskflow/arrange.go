@@ -71,7 +71,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		}
 		var a arrangement
 		err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
-			a, err = arrange(ctx, r, before, change)
+			a, err = arrange(ctx, r, who, before, change)
 			return err
 		})
 		if err != nil {
@@ -106,7 +106,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if err != nil {
 			return err
 		}
-		a, err := arrange(ctx, w, before, change)
+		a, err := arrange(ctx, w, who, before, change)
 		if err != nil {
 			return err
 		}
@@ -121,10 +121,10 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 }
 
 // arrange works out a change of a container.
-func arrange(ctx context.Context, r familyReader, before lastmile.Container, change lastmile.ContainerChange) (a arrangement, err error) {
+func arrange(ctx context.Context, r familyReader, who lastmile.Principal, before lastmile.Container, change lastmile.ContainerChange) (a arrangement, err error) {
 	a = arrangement{before: before, ids: change.Tasks, index: change.Index}
 	if change.ConsiderDependencies {
-		if a.ids, err = families(ctx, r, before.Organization, a.ids); err != nil {
+		if a.ids, err = families(ctx, r, who, a.ids); err != nil {
 			return a, err
 		}
 	}

@@ -112,7 +112,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 		var choices []choice
 		err := cs.Store.Read(ctx, func(r ContainerReader) (err error) {
 			if known == nil {
-				if known, err = readCrew(ctx, r, who.Organization, o); err != nil {
+				if known, err = readCrew(ctx, r, who, o); err != nil {
 					return err
 				}
 			}
@@ -136,7 +136,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 		}
 	}
 	err := run(func(w ContainerWriter) (assignment.Assigned, error) {
-		current, err := readCrew(ctx, w, who.Organization, o)
+		current, err := readCrew(ctx, w, who, o)
 		if err != nil {
 			return nil, err
 		}
@@ -150,9 +150,11 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 	return nil, err
 }
 
-// readCrew returns the workers on duty with their task lists. It rejects teams and
-// workers in the options that are not the organization's.
-func readCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, o assignment.Options) (*crew, error) {
+// readCrew returns the workers on duty with their task lists: those whom the caller may
+// assign tasks to. It rejects teams and workers in the options that are not the
+// organization's.
+func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assignment.Options) (*crew, error) {
+	org := who.Organization
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return nil, err
@@ -163,7 +165,7 @@ func readCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, o 
 			return nil, err
 		}
 	}
-	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true})
+	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true, Manager: who.Manager()})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +198,7 @@ func (b *Base) chooseAll(ctx context.Context, r ContainerReader, who lastmile.Pr
 		}
 		together := []lastmile.Task{task}
 		if o.ConsiderDependencies {
-			if together, err = relatedTasks(ctx, r, who.Organization, []lastmile.TaskID{task.ID}); err != nil {
+			if together, err = relatedTasks(ctx, r, who, []lastmile.TaskID{task.ID}); err != nil {
 				return nil, err
 			}
 		}
@@ -279,15 +281,15 @@ func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, c
 
 // relatedTasks returns tasks that are not started and the tasks that they are
 // linked with by dependencies: parents before children.
-func relatedTasks(ctx context.Context, r familyReader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
-	all, err := families(ctx, r, org, ids)
+func relatedTasks(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	all, err := families(ctx, r, who, ids)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) > MaxRelated {
 		return nil, lastmile.Invalid("task %s is related to %d tasks; at most %d can be assigned together", ids[0], len(all), MaxRelated)
 	}
-	tasks, err := r.TasksOf(ctx, org, all)
+	tasks, err := r.TasksOf(ctx, who.Organization, all)
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err
 }
 

@@ -148,7 +148,7 @@ func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, 
 	if err := w.SaveTask(ctx, task); err != nil {
 		return err
 	}
-	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
+	return w.MoveTasks(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, nil, now)
 }
 
 // planProgress starts or completes the plan of a task that was started, completed

@@ -28,8 +28,7 @@ type bulkWriter struct {
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
 	changed    []lastmile.Recipient         // known before, without duplicates
 	changes    map[lastmile.RecipientID]int // index in changed
-	teams      map[lastmile.TeamID]lastmile.Team
-	workers    map[lastmile.WorkerID]lastmile.Worker
+	owned      map[lastmile.ContainerRef]bool
 	locked     map[lastmile.ContainerRef]bool
 	scheduled  map[lastmile.WorkerID]bool
 }
@@ -40,8 +39,7 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	b := &bulkWriter{
 		w: w, org: org, recipients: known, outside: known != nil,
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
-		teams: map[lastmile.TeamID]lastmile.Team{}, workers: map[lastmile.WorkerID]lastmile.Worker{},
-		locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
+		owned: map[lastmile.ContainerRef]bool{}, locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
 	}
 	var err error
 	if b.settings, err = w.Settings(ctx, org); err != nil {
@@ -150,7 +148,7 @@ func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) 
 	return nil
 }
 
-// Organization implements ownerReader.
+// Organization implements ownerChecker.
 func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	return b.w.Organization(ctx, id)
 }
@@ -160,27 +158,14 @@ func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.Organiz
 	return b.w.Connection(ctx, org, other)
 }
 
-// Team implements ownerReader.
-func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
-	return once(b.teams, id, func() (lastmile.Team, error) { return b.w.Team(ctx, org, id) })
-}
-
-// once returns a record that is read for the first item that needs it.
-func once[ID comparable, T any](known map[ID]T, id ID, read func() (T, error)) (T, error) {
-	record, ok := known[id]
-	if ok {
-		return record, nil
+// CheckOwner implements ownerChecker.
+func (b *bulkWriter) CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	if b.owned[in] {
+		return nil
 	}
-	record, err := read()
-	if err == nil {
-		known[id] = record
-	}
-	return record, err
-}
-
-// Worker implements ownerReader.
-func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
-	return once(b.workers, id, func() (lastmile.Worker, error) { return b.w.Worker(ctx, org, id) })
+	err := b.w.CheckOwner(ctx, org, in)
+	b.owned[in] = err == nil
+	return err
 }
 
 // TasksOf implements creationWriter.

@@ -95,8 +95,10 @@ func (cs *Containers) Resolve(ctx context.Context, who lastmile.Principal, id st
 }
 
 // families adds the unfinished tasks that the given ones are linked with by
-// dependencies: parents before children, each family together.
-func families(ctx context.Context, r familyReader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+// dependencies: parents before children, each family together. It rejects those that the
+// caller may not move.
+func families(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	org := who.Organization
 	var all []lastmile.TaskID
 	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
@@ -119,7 +121,25 @@ func families(ctx context.Context, r familyReader, org lastmile.OrganizationID, 
 			movable = append(movable, task.ID)
 		}
 	}
-	return movable, nil
+	return movable, checkManaged(ctx, r, who, tasks)
+}
+
+// checkManaged denies an administrator who manages some teams tasks of others.
+func checkManaged(ctx context.Context, r familyReader, who lastmile.Principal, tasks []lastmile.Task) error {
+	if who.Manager() == "" {
+		return nil
+	}
+	teams, workers, err := r.Managed(ctx, who.Organization, who.Manager())
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		in := task.Container
+		if in.Kind != lastmile.InOrganization && !slices.Contains(workers, task.Worker) && !slices.Contains(teams, lastmile.TeamID(in.Owner)) {
+			return lastmile.Forbidden("the related task %s belongs to a team that you do not manage", task.ID).Because("foreignTeam")
+		}
+	}
+	return nil
 }
 
 // family returns a task and the tasks linked with it, and adds the parents of each

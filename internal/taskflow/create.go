@@ -28,7 +28,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	for range planTries {
 		var known *crew
 		err := ts.Store.Read(ctx, func(r TaskReader) (err error) {
-			known, err = readCrew(ctx, r, who.Organization, *assign)
+			known, err = readCrew(ctx, r, who, *assign)
 			return err
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 		}
 	}
 	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
-		known, err := readCrew(ctx, w, who.Organization, *assign)
+		known, err := readCrew(ctx, w, who, *assign)
 		if err != nil {
 			return lastmile.CreatedTask{}, err
 		}
@@ -145,7 +145,7 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 
 // putNew puts a new task into the container that the draft names, if any. This is
 // not a move, so it causes no event.
-func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
+func putNew(ctx context.Context, r ownerChecker, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.T
 func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, o assigner, now time.Time) (chosen lastmile.WorkerID, err error) {
 	var family []lastmile.Task
 	if o.ConsiderDependencies {
-		if family, err = relatedTasks(ctx, w, who.Organization, task.Dependencies); err != nil {
+		if family, err = relatedTasks(ctx, w, who, task.Dependencies); err != nil {
 			return "", err
 		}
 	}

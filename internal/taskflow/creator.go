@@ -191,15 +191,9 @@ func checkNewDependencies(ctx context.Context, r familyReader, caller lastmile.O
 }
 
 // checkContainer rejects a container that is not the organization's.
-func checkContainer(ctx context.Context, r ownerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
-	switch in.Kind {
-	case lastmile.InTeam:
-		_, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
-		return err
-	case lastmile.InWorker:
-		_, err := r.Worker(ctx, org, lastmile.WorkerID(in.Owner))
-		return err
-	case lastmile.InOrganization:
+func checkContainer(ctx context.Context, r ownerChecker, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	if in.Kind != lastmile.InOrganization {
+		return r.CheckOwner(ctx, org, in)
 	}
 	if in.Owner == string(org) {
 		return nil

@@ -117,7 +117,7 @@ func (p prepared) sameRecipient() bool {
 
 // checkPlaced rejects a container for a task that the caller places, or placed, with
 // another organization.
-func checkPlaced(ctx context.Context, r ownerReader, who lastmile.Principal, task lastmile.Task, in lastmile.ContainerRef) error {
+func checkPlaced(ctx context.Context, r ownerChecker, who lastmile.Principal, task lastmile.Task, in lastmile.ContainerRef) error {
 	if in == task.Container || in == task.SeenBy(who.Organization).Container {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 
 // TaskReader is what Tasks reads in a transaction.
 type TaskReader interface {
-	ownerReader
+	ownerChecker
 	crewReader
 	familyReader
 	// VisibleTask returns a task that the organization has, or that it placed with
@@ -257,12 +257,20 @@ type PageStore = store.Transactor[PageReader, PageWriter]
 
 // ownerReader reads the owners of containers.
 type ownerReader interface {
-	// Organization returns an organization. Every organization may read it.
-	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	ownerChecker
 	// Team returns a team without its tasks.
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
 	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// ownerChecker reads whether the owners of containers exist.
+type ownerChecker interface {
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// CheckOwner returns an error if the organization does not have the worker or
+	// the team of a container.
+	CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error
 }
 
 // connectionReader reads which organizations are connected.
@@ -294,6 +302,8 @@ type familyReader interface {
 	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
 	// Parents returns the dependencies of a task.
 	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Managed returns the teams that an administrator manages, and their workers.
+	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 }
 
 // crewReader reads the workers whom tasks can be assigned to.
@@ -335,27 +345,22 @@ type containerLocker interface {
 
 // taskWriter saves tasks.
 type taskWriter interface {
-	// SaveTask saves a task. A task whose container changed must be enqueued.
+	// SaveTask saves a task. A task whose container changed must be moved to a
+	// position of its list.
 	SaveTask(ctx context.Context, t lastmile.Task) error
-}
-
-// listWriter changes the order of the tasks in a container.
-type listWriter interface {
-	containerLocker
-	// Enqueue inserts tasks, which were saved with this container, at a position
-	// of its list, in order. They leave their former positions first. It returns
-	// store.ErrMoved if the task of the position is not in the list.
-	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error
 }
 
 // moveWriter moves tasks from one container to another.
 type moveWriter interface {
 	events.Transaction
-	listWriter
+	containerLocker
 	tasksReader
 	taskWriter
-	// MoveTasks is Enqueue for tasks of which some were put into the container: moved.
-	// It also saves those, whose dependencies and metadata have not changed.
+	// MoveTasks inserts tasks at a position of the list of a container, in order. They
+	// leave their former positions first. It also saves those that were put into the
+	// container, moved, whose dependencies and metadata have not changed; the others
+	// were saved with the container. It returns store.ErrMoved if the task of the
+	// position is not in the list.
 	MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error
 }
 
@@ -395,7 +400,7 @@ type explanationWriter interface {
 type creationWriter interface {
 	store.RecipientStore
 	connectionReader
-	ownerReader
+	ownerChecker
 	fieldReader
 	containerLocker
 	tasksReader

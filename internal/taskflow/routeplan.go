@@ -71,6 +71,7 @@ func (rs *RoutePlans) List(ctx context.Context, who lastmile.Principal, q RouteP
 	}
 	most := q.Limit
 	q.Limit++
+	q.Manager = who.Manager()
 	err = rs.Store.Read(ctx, func(r PlanReader) (err error) {
 		plans, err = r.RoutePlans(ctx, who.Organization, q)
 		return err

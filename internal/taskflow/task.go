@@ -50,7 +50,7 @@ type Query = store.TaskFilter
 // List returns one page of tasks in the form of the API, and the id that the next
 // page starts after; empty for the last page.
 func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
-	q.Limit = PageSize + 1
+	q.Limit, q.Manager = PageSize+1, who.Manager()
 	found, err := ts.Documents.ShowTasks(ctx, who.Organization, q)
 	if err != nil {
 		return nil, "", err
@@ -70,7 +70,7 @@ const maxFound = 10_000
 
 // Find returns the ids of the tasks that have all of the metadata entries.
 func (ts *Tasks) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
-	ids, err := ts.Documents.Find(ctx, store.Tasks, who.Organization, metadata, maxFound+1)
+	ids, err := ts.Documents.Find(ctx, store.Tasks, who.Organization, who.Manager(), metadata, maxFound+1)
 	if err == nil && len(ids) > maxFound {
 		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
 	}

@@ -145,8 +145,9 @@ type Query struct {
 	Task        lastmile.TaskID
 	To          lastmile.Phone
 	State       State
-	Unsent      bool      // those that failed or were suppressed
-	From, Until time.Time // created since From and before Until
+	Unsent      bool             // those that failed or were suppressed
+	From, Until time.Time        // created since From and before Until
+	Manager     lastmile.AdminID // only what belongs to the teams that this administrator manages
 	Limit       int
 }
 

@@ -98,48 +98,63 @@ func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err
 	return seq, err
 }
 
-// Next returns the events after seq, waiting for one until ctx ends. It returns
-// none when ctx ended first, and ErrEnded when the feed did.
-func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, error) {
+// Next returns the events after seq that the caller may see, waiting for one until ctx
+// ends, and the number of the last one that was considered. It returns none when ctx
+// ended first, and ErrEnded when the feed did.
+func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, int64, error) {
 	following := f.Hub.Subscribe(events.OrganizationTopic(who.Organization))
 	defer following.Close()
 	for {
 		select {
 		case <-f.Ended:
-			return nil, ErrEnded
+			return nil, seq, ErrEnded
 		default:
 		}
-		found, err := f.read(ctx, who, seq)
+		found, last, err := f.read(ctx, who, seq)
 		if err != nil || len(found) > 0 {
-			return found, err
+			return found, last, err
+		}
+		if last > seq { // the caller may see none of these, but perhaps the next
+			seq = last
+			continue
 		}
 		select {
 		case <-following.Changed():
 		case <-f.Ended:
-			return nil, ErrEnded
+			return nil, seq, ErrEnded
 		case <-ctx.Done():
-			return nil, nil
+			return nil, seq, nil
 		}
 	}
 }
 
 // read returns the events after seq that are there already, when it is the
-// organization's turn. It returns none if ctx ends before.
-func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, err error) {
+// organization's turn, and the number of the last one. It returns none if ctx ends
+// before.
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
-		return nil, nil // the follower asks again
+		return nil, seq, nil // the follower asks again
 	}
-	defer func() {
-		bytes := 0
-		for _, e := range found {
-			bytes += len(e.Body)
-		}
-		rate.After(time.Duration(bytes)*time.Second/followRate, end)
-	}()
+	bytes := 0
+	defer func() { rate.After(time.Duration(bytes)*time.Second/followRate, end) }()
+	var scope managed
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
+		if found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage); err != nil || len(found) == 0 || who.Manager() == "" {
+			return err
+		}
+		scope.teams, scope.workers, err = r.Managed(ctx, who.Organization, who.Manager())
 		return err
 	})
-	return found, err
+	if err != nil || len(found) == 0 {
+		return nil, seq, err
+	}
+	for _, e := range found {
+		bytes += len(e.Body)
+	}
+	last = found[len(found)-1].Seq
+	if who.Manager() != "" {
+		found = slices.DeleteFunc(found, func(e store.LoggedEvent) bool { return !scope.has(e) })
+	}
+	return found, last, nil
 }

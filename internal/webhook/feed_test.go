@@ -48,7 +48,7 @@ func TestFollowersTakeTurns(t *testing.T) {
 		var followers sync.WaitGroup
 		follow := func(ctx context.Context, org lastmile.OrganizationID, want int) {
 			followers.Go(func() {
-				found, err := f.Next(ctx, lastmile.Principal{Organization: org}, 7)
+				found, _, err := f.Next(ctx, lastmile.Principal{Organization: org}, 7)
 				if err != nil || len(found) != want {
 					t.Errorf("a follower of %s got %v: %v", org, found, err)
 				}
@@ -91,7 +91,7 @@ func TestFollowersReadAtALimitedRate(t *testing.T) {
 			for range 4 {
 				followers.Go(func() {
 					for seq := range int64(32) {
-						if _, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq); err != nil {
+						if _, _, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq); err != nil {
 							t.Error(err)
 						}
 					}

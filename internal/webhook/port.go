@@ -18,6 +18,8 @@ type Reader interface {
 	// DueNotifications lists the notifications of a webhook that are due at now,
 	// with bodies, in order of due time: those following after, up to limit.
 	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
+	// Managed returns the teams that an administrator manages, and their workers.
+	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 	// EventsAfter returns up to limit events of the log after seq, in order. It
 	// stops after so many bytes, unless that is 0.
 	EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, bytes int) ([]store.LoggedEvent, error)

@@ -11,6 +11,18 @@ import (
 	"dray/internal/wire"
 )
 
+// Managed returns the teams that an administrator manages, and their workers.
+func (t fleetTx) Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) (teams []lastmile.TeamID, workers []lastmile.WorkerID, err error) {
+	teams, err = collect(ctx, t, scanID[lastmile.TeamID], `SELECT * FROM `+engine.OwnTeams(`$2`)+` AS own`, org, admin)
+	if err == nil {
+		workers, err = collect(ctx, t, scanID[lastmile.WorkerID], `SELECT DISTINCT * FROM `+engine.OwnWorkers(`$2`)+` AS own`, org, admin)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read teams of administrator %s: %w", admin, err)
+	}
+	return teams, workers, nil
+}
+
 // Admin returns an administrator.
 func (t organizationTx) Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error) {
 	found, err := t.admins(ctx, within(org).and(`t.id = ?`, id))

@@ -212,6 +212,23 @@ func (t containerTx) Queues(ctx context.Context, org lastmile.OrganizationID) (m
 	return queues, found.Err()
 }
 
+// CheckOwner returns an error if the organization does not have the worker or the team
+// of a container.
+func (t containerTx) CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	kind := store.Workers
+	if in.Kind == lastmile.InTeam {
+		kind = store.Teams
+	}
+	found, err := t.exists(ctx, `SELECT 1 FROM `+string(kind)+` WHERE org = $1 AND id = $2`, org, in.Owner)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for the owner of a container: %w", err)
+	case !found:
+		return t.missing(ctx, kind, in.Owner)
+	}
+	return nil
+}
+
 // LockContainer serializes the writers of a container until the transaction
 // ends.
 func (t containerTx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
@@ -224,15 +241,10 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	return nil
 }
 
-// Enqueue inserts tasks, which were saved with this container, at a position of
-// its list, in order. They leave their former positions first. It returns
-// store.ErrMoved if the task of the position is not in the list.
-func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
-	return t.MoveTasks(ctx, org, in, at, tasks, nil, now)
-}
-
-// MoveTasks is Enqueue for tasks of which some were put into the container: moved. It
-// also saves those, whose dependencies and metadata have not changed.
+// MoveTasks inserts tasks at a position of the list of a container, in order. They leave
+// their former positions first. It also saves those that were put into the container,
+// moved, whose dependencies and metadata have not changed; the others were saved with the
+// container. It returns store.ErrMoved if the task of the position is not in the list.
 func (t containerTx) MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error {
 	if len(tasks) == 0 {
 		return nil

@@ -55,10 +55,17 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
+// ownMessage tests a row t of messages: it is about an own task, or it invites an own
+// worker.
+func ownMessage(manager string) string {
+	return `(` + engine.OfOwnTask(manager) + ` OR t.task IS NULL AND t.recipient IN
+		(SELECT k.phone FROM worker k WHERE k.org = $1 AND k.id IN ` + engine.OwnWorkers(manager) + `))`
+}
+
 // MessagesOf lists messages of an organization, newest first. Each order and each
 // filter that selects little has an index.
 func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, q textmessage.Query) ([]textmessage.Message, error) {
-	where, order := within(org), `t.id` // ids begin with a time
+	where, order := within(org).own(ownMessage, q.Manager), `t.id` // ids begin with a time
 	if q.Task != "" {
 		where.and(`t.task = ?`, string(q.Task))
 	}

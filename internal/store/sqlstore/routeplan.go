@@ -22,7 +22,7 @@ func (t routePlanTx) RoutePlan(ctx context.Context, org lastmile.OrganizationID,
 
 // RoutePlans lists route plans, oldest first.
 func (t routePlanTx) RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error) {
-	where := within(org)
+	where := within(org).own(engine.OwnPlan, f.Manager)
 	if f.Worker != "" {
 		where.and(`t.worker = ?`, f.Worker)
 	}

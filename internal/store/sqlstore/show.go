@@ -50,13 +50,14 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 }
 
 // Find returns the ids of the tasks, destinations or recipients that have all of the
-// metadata entries, in the order in which they are listed, up to limit.
-func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, metadata lastmile.Metadata, most int) (ids []string, err error) {
+// metadata entries, in the order in which they are listed, up to limit. Of tasks, only
+// those that manager may see, unless it is empty.
+func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, manager lastmile.AdminID, metadata lastmile.Metadata, most int) (ids []string, err error) {
 	where := within(org).has(kind, metadata)
 	query, args := `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args
 	switch kind {
 	case store.Tasks:
-		query, args = listAll(org, store.TaskFilter{Metadata: metadata, Limit: most}, 0)
+		query, args = listAll(org, store.TaskFilter{Metadata: metadata, Manager: manager, Limit: most}, 0)
 	case store.Recipients:
 		query += ` ORDER BY t.created DESC, t.id` + limit(most)
 	default:

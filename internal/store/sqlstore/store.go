@@ -147,6 +147,20 @@ func (c *condition) and(test string, value any) *condition {
 	return c
 }
 
+// own adds a test that an administrator who manages some teams may see a record; see
+// engine.OwnTask. An empty id adds none.
+func (c *condition) own(test func(manager string) string, manager lastmile.AdminID) *condition {
+	if manager != "" {
+		c.args = append(c.args, manager)
+		c.text += ` AND ` + test("$"+strconv.Itoa(len(c.args)))
+	}
+	return c
+}
+
+// ownTeam and ownWorker test a row t of teams, and of workers.
+func ownTeam(manager string) string   { return `t.id IN ` + engine.OwnTeams(manager) }
+func ownWorker(manager string) string { return `t.id IN ` + engine.OwnWorkers(manager) }
+
 // in adds a test that a column has any of some values.
 func in[T any](c *condition, column string, values []T) {
 	if len(values) == 0 {

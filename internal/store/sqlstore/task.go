@@ -333,7 +333,8 @@ func taskMetadataRows(task lastmile.Task) [][]any {
 	return rows
 }
 
-// SaveTask saves a task. A task whose container changed must be enqueued.
+// SaveTask saves a task. A task whose container changed must be moved to a position of
+// its list.
 func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.putTask(ctx, task); err != nil {
 		return err

@@ -302,7 +302,7 @@ func (l *lister) choose() {
 	for _, parent := range l.Dependencies {
 		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = `+map[string]string{byOrg: `$1`, byOrigin: byOrg}[l.by]+` AND p.parent = ?)`, parent)
 	}
-	l.where.has(store.Tasks, l.Metadata)
+	l.where.has(store.Tasks, l.Metadata).own(engine.OwnTask, l.Manager)
 }
 
 func stateNumbers(states []lastmile.TaskState) []int64 {

@@ -26,7 +26,7 @@ func (t fleetTx) WholeTeam(ctx context.Context, org lastmile.OrganizationID, id 
 
 // Teams lists teams, oldest first.
 func (t fleetTx) Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error) {
-	where := within(org).has(store.Teams, f.Metadata)
+	where := within(org).has(store.Teams, f.Metadata).own(ownTeam, f.Manager)
 	if f.Name != "" {
 		where.and(`t.name = ?`, f.Name)
 	}

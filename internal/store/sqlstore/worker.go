@@ -37,7 +37,7 @@ func (t fleetTx) WholeWorker(ctx context.Context, org lastmile.OrganizationID, i
 
 // Workers lists workers, oldest first.
 func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
-	where := within(org).has(store.Workers, f.Metadata)
+	where := within(org).has(store.Workers, f.Metadata).own(ownWorker, f.Manager)
 	in(where, `t.phone`, f.Phones)
 	if len(f.Teams) > 0 {
 		members := &condition{args: where.args}

@@ -136,7 +136,7 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 		}); len(left) != 1 || string(left[placed[0].ID]) != string(doc) {
 			t.Errorf("%s has left %s", org, left)
 		}
-		found, err := s.Find(ctx, store.Tasks, org, entry, 3)
+		found, err := s.Find(ctx, store.Tasks, org, "", entry, 3)
 		if err != nil || !slices.Equal(found, []string{string(placed[0].ID), string(placed[1].ID), string(placed[2].ID)}) {
 			t.Errorf("%s finds %v: %v", org, found, err)
 		}
@@ -179,7 +179,7 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 	same(t, "those with a dependency", list(store.TaskFilter{From: now, Dependencies: []lastmile.TaskID{placed[3].ID}}), names(placed[4]))
 	same(t, "those in a container", list(store.TaskFilter{From: now, Containers: []string{string(shop)}}), names(own))
 	same(t, "those of a state that none has", list(store.TaskFilter{From: now, States: []lastmile.TaskState{lastmile.TaskActive}}), []string(nil))
-	if found, err := s.Find(ctx, store.Tasks, shop, entry, 0); err != nil || slices.Contains(found, string(placed[2].ID)) {
+	if found, err := s.Find(ctx, store.Tasks, shop, "", entry, 0); err != nil || slices.Contains(found, string(placed[2].ID)) {
 		t.Errorf("found %v: %v", found, err)
 	}
 
@@ -188,7 +188,7 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 	done.Metadata = nil
 	write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, done) })
 	same(t, "those completed in a window that begins later", list(store.TaskFilter{From: now.Add(time.Hour)}), names(done))
-	if found, err := s.Find(ctx, store.Tasks, shop, entry, 0); err != nil || slices.Contains(found, string(done.ID)) {
+	if found, err := s.Find(ctx, store.Tasks, shop, "", entry, 0); err != nil || slices.Contains(found, string(done.ID)) {
 		t.Errorf("found %v: %v", found, err)
 	}
 }

@@ -35,7 +35,7 @@ func testTry(t *testing.T, s *sqlstore.Store) {
 		}
 		return nil
 	})
-	kept, err := s.Find(ctx, store.Destinations, acme, nil, 0)
+	kept, err := s.Find(ctx, store.Destinations, acme, "", nil, 0)
 	if len(kept) != 40 || err != nil {
 		t.Errorf("%d of 40 parts were kept: %v", len(kept), err)
 	}
@@ -180,7 +180,7 @@ func testSaveNew(t *testing.T, s *sqlstore.Store) {
 		if err != nil || len(found) != 1 || found[0].ID != ids[i] {
 			t.Errorf("%d tasks have the metadata of task %d: %v", len(found), i, err)
 		}
-		recipients, err := s.Find(ctx, store.Recipients, acme, entry(i), 0)
+		recipients, err := s.Find(ctx, store.Recipients, acme, "", entry(i), 0)
 		if err != nil {
 			t.Error(err)
 		}
@@ -190,7 +190,7 @@ func testSaveNew(t *testing.T, s *sqlstore.Store) {
 		parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, ids[i]) })
 		same(t, fmt.Sprint("the dependencies of task ", i), parents, made.Tasks[i].Dependencies)
 	}
-	if old, err := s.Find(ctx, store.Recipients, acme, entry(1000), 0); len(old) != 0 || err != nil {
+	if old, err := s.Find(ctx, store.Recipients, acme, "", entry(1000), 0); len(old) != 0 || err != nil {
 		t.Errorf("the metadata that a recipient had before is still found: %v", err)
 	}
 	phones := []lastmile.Phone{made.Recipients[3].Phone, "+12125559999", made.Recipients[5].Phone}

@@ -304,7 +304,7 @@ func testMetadata(t *testing.T, s *sqlstore.Store) {
 		return errors.Join(w.SaveRecipient(ctx, first), w.SaveRecipient(ctx, second), w.SaveRecipient(ctx, other))
 	})
 	find := func(entries ...lastmile.MetadataEntry) (names []string) {
-		found, err := s.Find(ctx, store.Recipients, acme, entries, 0)
+		found, err := s.Find(ctx, store.Recipients, acme, "", entries, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

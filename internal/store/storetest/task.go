@@ -222,11 +222,11 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		store.Destinations: {string(whole.Destination.ID), whole.Destination.Metadata},
 		store.Recipients:   {string(whole.Recipient.ID), whole.Recipient.Metadata},
 	} {
-		found, err := s.Find(ctx, kind, acme, sample.metadata, 0)
+		found, err := s.Find(ctx, kind, acme, "", sample.metadata, 0)
 		if err != nil || !slices.Contains(found, sample.id) {
 			t.Errorf("%s is found as %v: %v", kind, found, err)
 		}
-		if found, err := s.Find(ctx, kind, zenith, sample.metadata, 0); err != nil || len(found) > 0 {
+		if found, err := s.Find(ctx, kind, zenith, "", sample.metadata, 0); err != nil || len(found) > 0 {
 			t.Errorf("another organization finds %s %v: %v", kind, found, err)
 		}
 		one, err := s.Show(ctx, kind, acme, sample.id)

@@ -1,0 +1,44 @@
+package codec_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+)
+
+func TestStrings(t *testing.T) {
+	fields := []string{"worker", "tasks[]", "options.team", "tasks[].container.worker", "teams[]"}
+	for name, tt := range map[string]struct {
+		body string
+		want map[string][]string
+	}{
+		"none":            {``, nil},
+		"null":            {` null `, nil},
+		"another type":    {`[1]`, nil},
+		"a text":          {`{"worker":"w","other":{"worker":"x"}}`, map[string][]string{"worker": {"w"}}},
+		"escaped names":   {`{"\u0077orker":"w\u0031"}`, map[string][]string{"worker": {"w1"}}},
+		"no text":         {`{"worker":1,"options":{"team":null}}`, nil},
+		"texts in a list": {`{"tasks":[-1,"a","b"]}`, map[string][]string{"tasks[]": {"a", "b"}}},
+		"an empty list":   {`{"teams":[]}`, map[string][]string{"teams[]": {}}},
+		"a list of null":  {`{"teams":null}`, map[string][]string{"teams[]": {}}},
+		"nested":          {`{"options":{"team":"t","x":[{}]}}`, map[string][]string{"options.team": {"t"}}},
+		"in objects":      {`{"tasks":[{"container":{"worker":"w"}},{"container":{"worker":"v"}}]}`, map[string][]string{"tasks[]": {}, "tasks[].container.worker": {"w", "v"}}},
+		"other case":      {`{"Worker":"w"}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := codec.Strings([]byte(tt.body), fields)
+			if err != nil || !maps.EqualFunc(got, tt.want, slices.Equal) {
+				t.Errorf("got %v, %v, want %v", got, err, tt.want)
+			}
+		})
+	}
+	for _, broken := range []string{`{"worker":"a","worker":"b"}`, `{"worker":"a"} {}`, `{"worker":`, `{"tasks":[}`, `{"x":1e999}`} {
+		_, err := codec.Strings([]byte(broken), fields)
+		if _, ok := err.(*lastmile.Error); !ok {
+			t.Errorf("%s: %v, want a rejection", broken, err)
+		}
+	}
+}

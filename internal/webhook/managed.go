@@ -1,0 +1,59 @@
+package webhook
+
+import (
+	"encoding/json"
+	"slices"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// managed is what an administrator manages.
+type managed struct {
+	teams   []lastmile.TeamID
+	workers []lastmile.WorkerID // of the teams
+}
+
+// assignee is to whom the record of an event belongs.
+type assignee struct {
+	Worker    lastmile.WorkerID `json:"worker"`
+	Team      lastmile.TeamID   `json:"team"`
+	Container struct {
+		Type lastmile.ContainerKind `json:"type"`
+		Team lastmile.TeamID        `json:"team"`
+	} `json:"container"`
+}
+
+// has reports whether an event is about the teams: about a task or a route plan that one
+// of them has or that belongs to none, or about one of their workers or dispatches. It
+// counts to whom the record belonged after the event.
+func (m managed) has(e store.LoggedEvent) bool {
+	var body struct {
+		Data struct {
+			Task, RoutePlan, Dispatch *assignee
+			Worker                    *struct {
+				Teams []lastmile.TeamID `json:"teams"`
+			}
+		} `json:"data"`
+	}
+	if json.Unmarshal(e.Body, &body) != nil {
+		return false
+	}
+	switch data := body.Data; {
+	case data.Task != nil:
+		return data.Task.Container.Type == lastmile.InOrganization || m.of(*data.Task)
+	case data.Worker != nil:
+		return slices.ContainsFunc(data.Worker.Teams, m.ofTeam)
+	case data.RoutePlan != nil:
+		return *data.RoutePlan == assignee{} || m.of(*data.RoutePlan)
+	case data.Dispatch != nil:
+		return m.of(*data.Dispatch)
+	}
+	return false
+}
+
+func (m managed) of(a assignee) bool {
+	return slices.Contains(m.workers, a.Worker) || m.ofTeam(a.Team) || m.ofTeam(a.Container.Team)
+}
+
+func (m managed) ofTeam(id lastmile.TeamID) bool { return slices.Contains(m.teams, id) }

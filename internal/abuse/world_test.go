@@ -23,10 +23,12 @@ type tenant struct {
 	device  any     // that the worker signed in with
 	link    string  // path of the tracking page of a completed task
 
-	tasks     []string // that are moved, once this is prepared
-	planTasks []string // that are in a route plan, once this is prepared
-	crewTasks []string // that are assigned automatically, once this is prepared
-	anonymous *client  // the same people, without credentials
+	tasks     []string  // that are moved, once this is prepared
+	planTasks []string  // that are in a route plan, once this is prepared
+	crewTasks []string  // that are assigned automatically, once this is prepared
+	service   string    // a delivery service, once this is prepared
+	shops     []*client // clients of the organization, once this is prepared
+	anonymous *client   // the same people, without credentials
 }
 
 const password = "correct horse battery"

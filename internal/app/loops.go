@@ -55,7 +55,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
 	a.every(ctx, purging, "purge dispatches", a.purgeDispatches)
-	a.every(ctx, purging, "purge quotes", a.purgeQuotes)
+	a.every(ctx, purging, "purge quotes", a.PurgeQuotes)
 	a.every(ctx, purging, "purge cached map responses", a.purgeMapCache)
 	a.every(ctx, purging, "purge uploads", a.Uploads.Purge)
 	a.every(ctx, purging, "purge text messages", a.purgeMessages)
@@ -210,7 +210,8 @@ func (a *App) purgeDispatches(ctx context.Context) error {
 // rejected because it expired, not because it does not exist.
 const expiredQuotes = 24 * time.Hour
 
-func (a *App) purgeQuotes(ctx context.Context) error {
+// PurgeQuotes deletes quotes that expired long ago.
+func (a *App) PurgeQuotes(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-expiredQuotes), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return withOrders(w).DeleteQuotes(ctx, before, limit)
 	})

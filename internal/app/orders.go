@@ -39,11 +39,13 @@ func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
 	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withOrders), Now: a.Now, NewID: newID}
+	kept := &sqlorder.Decoded{}
+	keeping := func(t *sqlstore.Tx) orderTx { return orderTx{t, sqlorder.New(t.Conn()).Keeping(kept)} }
 	a.Quotes = &ordering.Quotes{
-		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, withOrders), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
+		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, keeping), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}
 	a.Orders = &ordering.Orders{
-		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, withOrders), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
+		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, keeping), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
 		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID,
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Recipient struct {
 	ID                   RecipientID
 	Organization         OrganizationID
+	Keeper               OrganizationID // see RecipientDraft; saved, and not read back
 	Created, Modified    time.Time
 	Name                 string
 	Phone                Phone
@@ -26,6 +27,7 @@ type RecipientDraft struct {
 	Name                      string
 	Phone                     string // as sent; interpreted by the organization's country
 	SkipPhoneNumberValidation bool
+	Keeper                    OrganizationID  // that names the recipient for the organization; each has its own
 	Change                    RecipientChange // the rest, applied to new and existing recipients
 }
 
@@ -52,7 +54,7 @@ func (d RecipientDraft) Check(field string) error {
 
 // NewRecipient returns a new recipient.
 func NewRecipient(id RecipientID, org OrganizationID, d RecipientDraft, phone Phone, now time.Time) (Recipient, error) {
-	r := Recipient{ID: id, Organization: org, Created: now, Phone: phone}
+	r := Recipient{ID: id, Organization: org, Keeper: d.Keeper, Created: now, Phone: phone}
 	_, err := r.Update(d.change(), now)
 	return r, err
 }

@@ -76,7 +76,10 @@ func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (
 		return Placed{}, err
 	}
 	caller := asClient(who, terms.client)
-	pickup, dropoff := *d.Pickup, *d.Dropoff
+	pickup, dropoff, err := os.named(ctx, who, terms.client, d, nil)
+	if err != nil {
+		return Placed{}, err
+	}
 	if err := os.price(ctx, caller, d, &pickup, &dropoff, &terms); err != nil {
 		return Placed{}, err
 	}
@@ -185,12 +188,17 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 	if err != nil {
 		return placed, err
 	}
-	caller := lastmile.Principal{Organization: before.Client, Key: who.Key, Admin: who.Admin}
-	first, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Pickup))
+	client := store.Client{Organization: before.Client, Courier: before.Courier}
+	caller := asClient(who, client)
+	newPickup, newDropoff, err := os.named(ctx, who, client, d, &before)
+	if err != nil {
+		return placed, err
+	}
+	first, err := os.Tasks.Prepare(ctx, caller, changeable(newPickup))
 	if err != nil {
 		return placed, lastmile.Within("pickupTask.", err)
 	}
-	last, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Dropoff))
+	last, err := os.Tasks.Prepare(ctx, caller, changeable(newDropoff))
 	if err != nil {
 		return placed, lastmile.Within("dropoffTask.", err)
 	}

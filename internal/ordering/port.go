@@ -109,6 +109,8 @@ type OrderReader interface {
 	OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff lastmile.Task, err error)
 	// Quote returns a quote of a client, which may have expired.
 	Quote(ctx context.Context, client lastmile.OrganizationID, id string) (order.Quote, error)
+	// Recipient returns a recipient.
+	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
 	// TasksOf returns several tasks in the order of their ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 }

@@ -6,12 +6,13 @@ import (
 	"dray/internal/lastmile"
 )
 
-// RecipientFilter selects recipients; zero fields select all.
+// RecipientFilter selects recipients. Without a name and phones, it selects all.
 type RecipientFilter struct {
 	Name   string // compared without letter case
 	Phone  lastmile.Phone
-	Phones []lastmile.Phone // has any of these
-	Limit  int              // 0 means no limit
+	Phones []lastmile.Phone        // has any of these
+	Keeper lastmile.OrganizationID // of recipients with a name or phone; empty for the organization itself
+	Limit  int                     // 0 means no limit
 }
 
 // AdminFilter selects administrators.

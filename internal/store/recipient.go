@@ -18,7 +18,7 @@ type RecipientStore interface {
 // SavePreparedRecipient saves a recipient, or updates the one who has the phone
 // number already.
 func SavePreparedRecipient(ctx context.Context, w RecipientStore, p lastmile.PreparedRecipient) (lastmile.Recipient, error) {
-	found, err := w.Recipients(ctx, p.New.Organization, RecipientFilter{Phone: p.New.Phone, Limit: 1})
+	found, err := w.Recipients(ctx, p.New.Organization, RecipientFilter{Phone: p.New.Phone, Keeper: p.New.Keeper, Limit: 1})
 	if err != nil {
 		return lastmile.Recipient{}, err
 	}

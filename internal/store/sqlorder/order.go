@@ -14,10 +14,16 @@ import (
 )
 
 // Part is the part of a transaction that has the records of this package.
-type Part struct{ c engine.Conn }
+type Part struct {
+	c       engine.Conn
+	decoded *Decoded
+}
 
 // New returns the part of a transaction with a connection.
-func New(c engine.Conn) Part { return Part{c} }
+func New(c engine.Conn) Part { return Part{c: c} }
+
+// Keeping returns the part with delivery services that were decoded before.
+func (p Part) Keeping(d *Decoded) Part { return Part{p.c, d} }
 
 // documentVersion is the version of the form in which records are stored: JSON of the
 // domain, where money is in integers, unlike in the API.
@@ -25,7 +31,7 @@ const documentVersion = 1
 
 // DeliveryServices lists the delivery services of a courier, oldest first.
 func (p Part) DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]order.Service, error) {
-	found, err := engine.Collect(ctx, p.c, engine.ScanDocument[order.Service], `SELECT doc FROM delivery_service WHERE org = $1`, courier)
+	found, err := engine.Collect(ctx, p.c, p.decoded.scan, `SELECT doc FROM delivery_service WHERE org = $1`, courier)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery services: %w", err)
 	}
@@ -42,7 +48,7 @@ func (p Part) DeliveryService(ctx context.Context, courier lastmile.Organization
 // OfferedService returns a delivery service of a courier that the organization is an
 // active client of.
 func (p Part) OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (order.Service, error) {
-	found, err := engine.Collect(ctx, p.c, engine.ScanDocument[order.Service], `SELECT s.doc FROM delivery_service s
+	found, err := engine.Collect(ctx, p.c, p.decoded.scan, `SELECT s.doc FROM delivery_service s
 		JOIN client c ON c.org = s.org WHERE s.id = $2 AND c.organization = $1 AND c.status = 'active'`, client, id)
 	return engine.Only(ctx, p.c, store.Services, id, found, err)
 }
@@ -150,6 +156,7 @@ func (p Part) OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff la
 	for i, doc := range docs {
 		if err == nil {
 			tasks[i], err = decodeTask(o.Courier, doc)
+			tasks[i].Organization, tasks[i].Origin = o.Courier, o.Client
 		}
 	}
 	if err != nil {

@@ -76,6 +76,9 @@ func (t addressTx) Recipients(ctx context.Context, org lastmile.OrganizationID, 
 		where.and(`t.phone = ?`, f.Phone)
 	}
 	in(where, `t.phone`, f.Phones)
+	if f.Name != "" || f.Phone != "" || len(f.Phones) > 0 {
+		where.and(`t.keeper = ?`, f.Keeper)
+	}
 	return t.recipients(ctx, where, f.Limit)
 }
 
@@ -126,11 +129,11 @@ func (t addressTx) putRecipient(ctx context.Context, r lastmile.Recipient) error
 	return nil
 }
 
-var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name, created`,
+var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name, created, keeper`,
 	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`)
 
 // recipientRow is a recipient as recipientInsertion saves it.
 func recipientRow(r lastmile.Recipient) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewRecipient(r))
-	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli()}, err
+	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli(), r.Keeper}, err
 }

@@ -335,9 +335,12 @@ func testMetadata(t *testing.T, s *sqlstore.Store) {
 
 func testRecipients(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
+	kept := recipient(acme, "Åse", "+4520123456")
+	kept.ID, kept.Keeper = "kept", zenith
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveRecipient(ctx, recipient(acme, "Åse Ørsted", "+4520123456")), w.SaveRecipient(ctx, recipient(zenith, "Bob", "+12125550102")),
+			w.AddRecipient(ctx, kept),
 		)
 	})
 	find := func(f store.RecipientFilter) int {
@@ -352,6 +355,9 @@ func testRecipients(t *testing.T, s *sqlstore.Store) {
 		"by part of a name":             {store.RecipientFilter{Name: "Åse"}, 0},
 		"by phone":                      {store.RecipientFilter{Phone: "+4520123456"}, 1},
 		"by another organization's":     {store.RecipientFilter{Phone: "+12125550102"}, 0},
+		"by phone, of a keeper":         {store.RecipientFilter{Phone: "+4520123456", Keeper: zenith}, 1},
+		"by several phones":             {store.RecipientFilter{Phones: []lastmile.Phone{"+4520123456", "+12125550102"}}, 1},
+		"all":                           {store.RecipientFilter{}, 2},
 		"by name with a wildcard in it": {store.RecipientFilter{Name: "%"}, 0},
 	} {
 		if got := find(test.filter); got != test.want {

@@ -345,6 +345,7 @@ const screens = [
   ['business/clients', 'Clients', 'New client'],
   ['business/services', 'Delivery services', 'New service'],
   ['settings/people', 'People', 'Invite person'],
+  ['settings/audit', 'Audit log'],
   ['developers/keys', 'API keys', 'Create key'],
   ['developers/webhooks', 'Webhooks', 'New webhook'],
   ['developers/events', 'Event log'],

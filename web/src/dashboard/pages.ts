@@ -91,6 +91,14 @@ export const pages: Page[] = [
     visible: manages,
   },
   {
+    path: 'settings/audit',
+    title: 'audit',
+    icon: 'audit',
+    group: 'organization',
+    load: () => import('./pages/Audit.svelte'),
+    visible: manages,
+  },
+  {
     path: 'developers/keys',
     title: 'keys',
     icon: 'key',
@@ -117,7 +125,6 @@ export const pages: Page[] = [
 
 // inner are screens that are reached from other ones: a record, one's own account.
 const inner: Page[] = [
-  { path: 'settings/audit', title: 'audit', icon: 'audit', group: '', load: () => import('./pages/Audit.svelte') },
   {
     path: 'developers/triggers',
     title: 'triggers',

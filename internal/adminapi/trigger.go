@@ -75,7 +75,7 @@ func sampleEvent(trigger lastmile.Trigger) lastmile.Event {
 	at := time.Date(2026, time.January, 31, 15, 4, 5, 0, time.UTC)
 	task, worker := sampleRecords(at)
 	e := lastmile.Event{Trigger: trigger, At: at, Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: "a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"}}
-	switch trigger { //nolint:exhaustive // the others are about tasks
+	switch trigger {
 	case lastmile.TriggerWorkerDuty, lastmile.TriggerWorkerCreated, lastmile.TriggerWorkerDeleted, lastmile.TriggerWorkerUpdated:
 		e.Worker = &worker
 	case lastmile.TriggerSMSRecipientResponseMissed, lastmile.TriggerSMSRecipientOptOut:

@@ -40,7 +40,7 @@ func (f *finder) walk(at string) error {
 	if !f.leads(at) {
 		return f.SkipValue()
 	}
-	switch f.PeekKind() {
+	switch f.PeekKind() { //nolint:exhaustive // the others are read as tokens
 	case '{':
 		return f.each(func(name string) error { return f.walk(strings.TrimPrefix(at+"."+name, ".")) })
 	case '[':

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -37,7 +38,7 @@ func TestStrings(t *testing.T) {
 	}
 	for _, broken := range []string{`{"worker":"a","worker":"b"}`, `{"worker":"a"} {}`, `{"worker":`, `{"tasks":[}`, `{"x":1e999}`} {
 		_, err := codec.Strings([]byte(broken), fields)
-		if _, ok := err.(*lastmile.Error); !ok {
+		if _, ok := errors.AsType[*lastmile.Error](err); !ok {
 			t.Errorf("%s: %v, want a rejection", broken, err)
 		}
 	}

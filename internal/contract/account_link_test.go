@@ -101,7 +101,7 @@ func TestSecondFactorContract(t *testing.T) {
 		})
 		t.Run("a reset keeps the second factor, unless an administrator removes it", func(t *testing.T) {
 			p.Advance(time.Hour)
-			c := &apptest.Client{Platform: p, Key: keyOf(t, p, ada)}
+			c := &apptest.Client{Platform: p, Key: keyOf(t, p)}
 			id := ada.Call(t, "POST", accountBase+"/sign-in", `{"email":"ada@acme.example","password":"correct horse","code":"`+codes[4].(string)+`"}`).OK(t).Object(t)["id"].(string)
 			token := apptest.TokenOf(c.Must(t, "POST", "/admins/"+id+"/reset", `{}`)["link"].(string))
 			if got := p.Browser(t).Call(t, "POST", accountBase+"/link", `{"token":"`+token+`"}`).OK(t).Object(t); got["kind"] != "reset" || got["secondFactor"] != true {

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"time"
 
@@ -22,7 +23,7 @@ type Served struct {
 
 // audit reports a request before its response is sent. Requests that were rejected for
 // other reasons than a lack of rights changed nothing.
-func (m *Mux) audit(c *Call, rt Route, requestID string, reply []byte, err error) {
+func (m *Mux) audit(ctx context.Context, c *Call, rt Route, requestID string, reply []byte, err error) {
 	if m.access.Audit == nil || rt.reads() || c.Who.Key == "" && c.Who.Admin == "" {
 		return
 	}
@@ -38,7 +39,7 @@ func (m *Mux) audit(c *Call, rt Route, requestID string, reply []byte, err error
 	if record == "" {
 		record = createdID(reply)
 	}
-	m.access.Audit(c.HTTP.Context(), Served{
+	m.access.Audit(ctx, Served{
 		Who: c.Who, Time: m.Now(), Method: rt.Method, Route: rt.Path, Record: Clip(record), Status: status, Request: requestID, Address: m.address(c.HTTP),
 	})
 }

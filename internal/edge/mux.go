@@ -202,7 +202,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 			return write(w, r, http.StatusOK, reply)
 		}
 	}
-	m.audit(c, rt, requestID, reply, err)
+	m.audit(r.Context(), c, rt, requestID, reply, err)
 	switch {
 	case errors.Is(err, errAborted):
 		return statusAborted

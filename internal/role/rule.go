@@ -105,7 +105,7 @@ type Named struct {
 // Foreign returns the error for a record of teams that the administrator does not
 // manage.
 func Foreign(at Named, id string) error {
-	switch at.Kind {
+	switch at.Kind { //nolint:exhaustive // the others are below
 	case ManagersOfTeam:
 		return lastmile.Forbidden("%s: only super administrators can change who manages a team", at.Place).Because("superRequired")
 	case TeamsOfWorker:
@@ -116,7 +116,7 @@ func Foreign(at Named, id string) error {
 		return lastmile.Forbidden("%s: another caller sent the batch %s", at.Place, id).Because("foreignTeam")
 	}
 	kind := at.Kind
-	switch kind {
+	switch kind { //nolint:exhaustive // the others have names that fit
 	case Team:
 		return lastmile.Forbidden("%s: you do not manage the team %s", at.Place, id).Because("foreignTeam")
 	case Container:

@@ -149,18 +149,20 @@ var Table = map[string]Rule{
 	"GET /integrations/manifest/generate": view.at(Worker, "query.workerId"),
 	"POST /integrations/marketplace":      view.at(Worker, "body.path?workerId"),
 
-	"GET /audit": inspect,
+	"GET /audit":    inspect,
+	"GET /triggers": view,
 
-	"POST /webhooks":                   manage,
-	"GET /triggers":                    view,
-	"GET /webhooks":                    inspect,
-	"PUT /webhooks/{id}":               manage,
-	"DELETE /webhooks/{id}":            manage,
+	"POST /webhooks":        manage,
+	"GET /webhooks":         inspect,
+	"PUT /webhooks/{id}":    manage,
+	"DELETE /webhooks/{id}": manage,
+
+	"POST /webhooks/{id}/redeliver":    manage,
+	"POST /webhooks/{id}/test":         manage,
 	"GET /webhooks/{id}/notifications": inspect,
+
 	"GET /webhooks/{id}/notifications/{notification}":            inspect,
 	"POST /webhooks/{id}/notifications/{notification}/redeliver": manage,
-	"POST /webhooks/{id}/redeliver":                              manage,
-	"POST /webhooks/{id}/test":                                   manage,
 
 	"POST /clients":                         manage,
 	"GET /clients":                          inspect,

@@ -75,15 +75,15 @@ func (b *Mailbox) serve(conn net.Conn) {
 			return
 		}
 		reply := "250 ok"
-		switch verb := strings.ToUpper(strings.Fields(line + " x")[0]); {
-		case verb == "EHLO":
+		switch strings.ToUpper(strings.Fields(line + " x")[0]) {
+		case "EHLO":
 			reply = "250-test\r\n250 AUTH PLAIN"
-		case verb == "AUTH":
+		case "AUTH":
 			reply = "235 ok"
-		case verb == "DATA":
+		case "DATA":
 			fmt.Fprint(conn, "354 go on\r\n")
 			reply = b.receive(in)
-		case verb == "QUIT":
+		case "QUIT":
 			fmt.Fprint(conn, "221 bye\r\n")
 			return
 		}

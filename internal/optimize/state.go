@@ -52,7 +52,6 @@ type routeState struct {
 type extra struct {
 	late     int64             // lateness from here to the end of the route
 	soft     int32             // the latest start without lateness in the rest of the route
-	open     int32             // pairs with a stop up to here and one after
 	at       [Dimensions]int32 // load after the visit
 	pre, suf [Dimensions]int32 // largest load up to here, and from here on
 }
@@ -168,16 +167,14 @@ func (s *state) refreshExtra(r int32) {
 	}
 	high = at
 	e := &s.extra[first]
-	e.at, e.pre, e.open = at, at, 0
-	var open int32
+	e.at, e.pre = at, at
 	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
 		e = &s.extra[i]
 		for d := range m.dims {
 			at[d] += m.rich[i].change[d]
 			high[d] = max(high[d], at[d])
 		}
-		open += int32(m.opens[i])
-		e.at, e.pre, e.open = at, high, open
+		e.at, e.pre = at, high
 	}
 	s.extra[last].at, s.extra[last].pre = at, high
 	high = at
@@ -186,10 +183,7 @@ func (s *state) refreshExtra(r int32) {
 	for i := last; i >= 0; i = s.nodes[i].prev {
 		e = &s.extra[i]
 		if i != last {
-			soft = min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg)
-			if soft < s.nodes[i].early {
-				soft = -farAway / 2 // something is late in any case
-			}
+			soft = max(min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg), -farAway/2)
 		}
 		e.soft = soft
 		for d := range m.dims {

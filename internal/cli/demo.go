@@ -244,7 +244,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	_, dashboard, err := a.Links.ForOperator(ctx, demoEmail, app.SignInLink, false)
+	_, dashboard, err := a.Links.ForOperator(context.WithoutCancel(ctx), demoEmail, app.SignInLink, false)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (s *Server) routes() []edge.Route {
 		edge.Get("/geocode", "Complete an address, or find the address at a location", s.geocode, edge.AddressParameters...).
 			Describe("With q, returns addresses that begin with the text, the best first; with location, the addresses there, the nearest first. Houses and streets are found where a map is imported, cities everywhere."),
 		edge.Get("/route", "Find the way along stops", s.route,
-			edge.Parameter{Name: "stops", Description: "2 to 50 locations of the form longitude,latitude, separated by semicolons", Example: "-73.9857,40.7484;-73.9772,40.7527", Required: true}).
+			edge.Parameter{Name: "stops", Description: "2 to 50 locations of the form longitude,latitude, separated by semicolons", Example: "-73.9857,40.7484;-73.9772,40.7527", Required: true}).Semicolons().
 			Describe("Returns the fastest way of the worker's vehicle along the roads of imported maps, in the order of the stops, with its geometry. Between stops that no map covers, it is a straight line with an estimate by formula."),
 		edge.Post("/positions", "Report positions", s.reportPositions).
 			Describe("Implausible positions are ignored.").

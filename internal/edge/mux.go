@@ -326,8 +326,11 @@ func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt 
 	}
 	c.hold.organization = string(c.Who.Organization)
 	if r.URL.RawQuery != "" {
-		// Semicolons separate nothing here, as URLs are defined today; Go rejects them.
-		if c.Query, err = url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")); err != nil {
+		raw := r.URL.RawQuery
+		if rt.semicolons { // in a value, as URLs are defined today; Go rejects them
+			raw = strings.ReplaceAll(raw, ";", "%3B")
+		}
+		if c.Query, err = url.ParseQuery(raw); err != nil {
 			return lastmile.Malformed("the query of the address cannot be read: percent-encode it")
 		}
 		maps.DeleteFunc(c.Query, absent)

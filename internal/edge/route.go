@@ -40,6 +40,7 @@ type Route struct {
 	show func(ctx context.Context, c *Call, ids []string) ([][]byte, error) // some records of such a list
 
 	temporaryPassword bool
+	semicolons        bool  // values in the query may have semicolons that are not encoded
 	lists             bool  // the response has a list that can be long
 	maxBody           int64 // the default when zero
 }
@@ -239,6 +240,12 @@ func (rt Route) Example(body string) Route {
 // WithQuery adds query parameters.
 func (rt Route) WithQuery(query ...spec.Parameter) Route {
 	rt.Query = query
+	return rt
+}
+
+// Semicolons makes a route accept values in the query that are separated by semicolons.
+func (rt Route) Semicolons() Route {
+	rt.semicolons = true
 	return rt
 }
 

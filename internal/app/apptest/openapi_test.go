@@ -14,6 +14,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"dray/internal/access"
 	"dray/internal/api"
 	"dray/internal/app/apptest"
 	"dray/internal/edge"
@@ -35,7 +36,7 @@ func (v *verdict) Fatalf(string, ...any) {
 // document is the OpenAPI document, without a platform behind it.
 func document(t *testing.T) []byte {
 	t.Helper()
-	server := &api.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}}
+	server := &api.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Roles: &access.Roles{}}
 	w := httptest.NewRecorder()
 	server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v2/openapi.json", nil))
 	return w.Body.Bytes()

@@ -226,18 +226,12 @@ func (inv *invocation) exit(cmd command, err error) int {
 		return exitUsage
 	}
 	switch {
-	case lastmile.IsNotFound(err), isForeign(err):
+	case lastmile.IsNotFound(err):
 		return exitNotFound
 	case errors.Is(err, errDamaged), errors.Is(err, errDamagedBackup):
 		return exitDamaged
 	}
 	return exitFailed
-}
-
-// isForeign reports whether what was named belongs to another organization.
-func isForeign(err error) bool {
-	rejected, ok := errors.AsType[*lastmile.Error](err)
-	return ok && rejected.Code == lastmile.CodeOutsideScope
 }
 
 // isUsage reports whether the error is in the command line.

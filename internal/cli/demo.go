@@ -68,9 +68,10 @@ func demoCommand() command {
 					return err
 				}
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
-					shown, err := openDemonstration(ctx, a, where, pace.Workers > 0)
+					whole := context.WithoutCancel(ctx) // who interrupts it still sees how to go on
+					shown, err := openDemonstration(whole, a, where, pace.Workers > 0)
 					if err == nil && pace.Workers > 0 {
-						err = shown.scaleMessages(ctx, a, pace.Speed)
+						err = shown.scaleMessages(whole, a, pace.Speed)
 					}
 					if err == nil {
 						err = shown.start(ctx, a, pace, inv)

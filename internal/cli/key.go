@@ -131,7 +131,11 @@ func keyRevokeCommand() command {
 
 // revokeKey revokes a key and returns once every server has had time to notice.
 func revokeKey(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, key lastmile.KeyID) error {
-	if err := a.APIKeys.Revoke(ctx, org, key); err != nil {
+	err := a.APIKeys.Revoke(ctx, org, key)
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok && rejected.Code == lastmile.CodeOutsideScope {
+		err = lastmile.NotFound("key", string(key)) // it is among those of another organization
+	}
+	if err != nil {
 		return err
 	}
 	noticed := time.NewTimer(2 * a.RefreshKeysEvery())

@@ -214,11 +214,11 @@ type Source func(ctx context.Context, offset, length uint64) ([]byte, error)
 
 // Map is a file of tiles. Its methods may be called concurrently.
 type Map struct {
-	data []byte // the file, if it is in memory
-	read Source
-	head header
-	root []dirEntry
-	meta metadata
+	data   []byte // the file, if it is in memory
+	source Source // of the file, if it is not
+	head   header
+	root   []dirEntry
+	meta   metadata
 
 	leaves *[leafSlots]atomic.Pointer[leaf] // read last
 }
@@ -236,13 +236,8 @@ type leaf struct {
 // referenced. It checks the header and the root directory; Verify checks the rest.
 func Open(data []byte) (m *Map, err error) {
 	defer mapdata.Protect(&err, ErrDamaged)()
-	m = &Map{data: data, leaves: new([leafSlots]atomic.Pointer[leaf]), read: func(_ context.Context, offset, length uint64) ([]byte, error) {
-		if offset > uint64(len(data)) || length > uint64(len(data))-offset {
-			return nil, ErrDamaged
-		}
-		return data[offset : offset+length], nil
-	}}
-	if err := m.open(context.TODO()); err != nil {
+	m = &Map{data: data, leaves: new([leafSlots]atomic.Pointer[leaf])}
+	if err := m.open(m.slice); err != nil {
 		return nil, err
 	}
 	for _, s := range []section{m.head.root, m.head.metadata, m.head.leaves, m.head.tiles} {
@@ -254,14 +249,33 @@ func Open(data []byte) (m *Map, err error) {
 }
 
 // OpenSource returns the map of a file that is not in memory.
-func OpenSource(ctx context.Context, read Source) (*Map, error) {
-	m := &Map{read: read, leaves: new([leafSlots]atomic.Pointer[leaf])}
-	return m, m.open(ctx)
+func OpenSource(ctx context.Context, source Source) (*Map, error) {
+	m := &Map{source: source, leaves: new([leafSlots]atomic.Pointer[leaf])}
+	return m, m.open(m.reader(ctx))
+}
+
+// reader reads a part of the file.
+type reader func(offset, length uint64) ([]byte, error)
+
+// reader returns how the file is read for a caller.
+func (m *Map) reader(ctx context.Context) reader {
+	if m.source == nil {
+		return m.slice
+	}
+	return func(offset, length uint64) ([]byte, error) { return m.source(ctx, offset, length) }
+}
+
+// slice returns a part of a file that is in memory.
+func (m *Map) slice(offset, length uint64) ([]byte, error) {
+	if size := uint64(len(m.data)); offset > size || length > size-offset {
+		return nil, ErrDamaged
+	}
+	return m.data[offset : offset+length], nil
 }
 
 // open reads the header, the root directory and the metadata.
-func (m *Map) open(ctx context.Context) error {
-	begin, err := m.read(ctx, 0, headSize)
+func (m *Map) open(read reader) error {
+	begin, err := read(0, headSize)
 	if err != nil {
 		return err
 	}
@@ -276,7 +290,7 @@ func (m *Map) open(ctx context.Context) error {
 	case m.head.metadata.length > maxMetadata:
 		return ErrDamaged
 	}
-	encoded, err := m.read(ctx, m.head.root.offset, m.head.root.length)
+	encoded, err := read(m.head.root.offset, m.head.root.length)
 	if err != nil {
 		return err
 	}
@@ -286,7 +300,7 @@ func (m *Map) open(ctx context.Context) error {
 	if m.head.metadata.length == 0 {
 		return nil
 	}
-	if encoded, err = m.read(ctx, m.head.metadata.offset, m.head.metadata.length); err != nil {
+	if encoded, err = read(m.head.metadata.offset, m.head.metadata.length); err != nil {
 		return err
 	}
 	plain, err := unpack(encoded, m.head.inner, maxMetadata)
@@ -324,7 +338,7 @@ func (m *Map) Tile(ctx context.Context, zoom, x, y int) (content []byte, err err
 	if zoom < int(m.head.minZoom) || zoom > int(m.head.maxZoom) {
 		return nil, nil
 	}
-	id := tileID(frame{zoom, int32(x), int32(y)})
+	id, read := tileID(frame{zoom, int32(x), int32(y)}), m.reader(ctx)
 	list := m.root
 	for range maxDepth {
 		e, found := find(list, id)
@@ -332,9 +346,9 @@ func (m *Map) Tile(ctx context.Context, zoom, x, y int) (content []byte, err err
 			return nil, nil
 		}
 		if e.run > 0 {
-			return m.content(ctx, e)
+			return m.content(read, e)
 		}
-		if list, err = m.leaf(ctx, e); err != nil {
+		if list, err = m.leaf(read, e); err != nil {
 			return nil, err
 		}
 	}
@@ -347,7 +361,7 @@ func Valid(zoom, x, y int) bool {
 }
 
 // leaf returns the directory of an entry.
-func (m *Map) leaf(ctx context.Context, e dirEntry) ([]dirEntry, error) {
+func (m *Map) leaf(read reader, e dirEntry) ([]dirEntry, error) {
 	if !within(e, m.head.leaves) || e.length > maxDirectory {
 		return nil, ErrDamaged
 	}
@@ -355,7 +369,7 @@ func (m *Map) leaf(ctx context.Context, e dirEntry) ([]dirEntry, error) {
 	if known := slot.Load(); known != nil && known.offset == e.offset {
 		return known.list, nil
 	}
-	encoded, err := m.read(ctx, m.head.leaves.offset+e.offset, uint64(e.length))
+	encoded, err := read(m.head.leaves.offset+e.offset, uint64(e.length))
 	if err != nil {
 		return nil, err
 	}
@@ -371,11 +385,11 @@ func within(e dirEntry, s section) bool {
 }
 
 // content returns the tile of an entry.
-func (m *Map) content(ctx context.Context, e dirEntry) ([]byte, error) {
+func (m *Map) content(read reader, e dirEntry) ([]byte, error) {
 	if !within(e, m.head.tiles) || e.length > maxStored {
 		return nil, ErrDamaged
 	}
-	content, err := m.read(ctx, m.head.tiles.offset+e.offset, uint64(e.length))
+	content, err := read(m.head.tiles.offset+e.offset, uint64(e.length))
 	if err != nil {
 		return nil, err
 	}
@@ -404,7 +418,7 @@ func (m *Map) Verify() (err error) {
 			}
 			continue
 		}
-		list, err := m.leaf(context.TODO(), e)
+		list, err := m.leaf(m.slice, e)
 		if err != nil {
 			return err
 		}
@@ -418,8 +432,8 @@ func (m *Map) Verify() (err error) {
 }
 
 // From returns the map with another source of the same file.
-func (m *Map) From(read Source) *Map {
+func (m *Map) From(source Source) *Map {
 	other := *m
-	other.read, other.leaves = read, new([leafSlots]atomic.Pointer[leaf])
+	other.source, other.leaves = source, new([leafSlots]atomic.Pointer[leaf])
 	return &other
 }

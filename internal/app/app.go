@@ -365,6 +365,9 @@ func Run(ctx context.Context, c Config, ready func(context.Context, *App) error)
 	serving, end := context.WithCancel(ctx)
 	defer end()
 	err = ready(serving, a)
+	if ctx.Err() != nil {
+		err = nil // it was interrupted before it was ready
+	}
 	if err == nil {
 		select {
 		case <-ctx.Done():

@@ -73,13 +73,10 @@ func demoCommand() command {
 					if err == nil && pace.Workers > 0 {
 						err = shown.scaleMessages(whole, a, pace.Speed)
 					}
-					if err == nil {
-						err = shown.start(ctx, a, pace, inv)
+					if err != nil {
+						return err
 					}
-					if ctx.Err() != nil {
-						return nil //nolint:nilerr // it was interrupted before it was ready
-					}
-					return err
+					return shown.start(ctx, a, pace, inv)
 				})
 			}
 		},

@@ -261,7 +261,7 @@ func TestArchitectureFaultsAreFound(t *testing.T) {
 			got := inspect(t, tree, rules)
 			switch {
 			case tt.want == "" && len(got) != 0:
-				t.Errorf("a sound tree is refused: %q", got)
+				t.Errorf("a sound tree is rejected: %q", got)
 			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)):
 				t.Errorf("got %q, want one problem with %q", got, tt.want)
 			}
@@ -291,7 +291,7 @@ func inspect(t *testing.T, module fs.FS, rules map[string]rule) []string {
 		}
 		for _, f := range found[name] {
 			for _, imported := range f.imports {
-				if why := refuse(name, r, f.test, imported); why != "" {
+				if why := violation(name, r, f.test, imported); why != "" {
 					problems = append(problems, name+": "+f.name+" imports "+why)
 				}
 			}
@@ -327,8 +327,8 @@ func documented(files []file) bool {
 	})
 }
 
-// refuse says why a package may not have an import; "" means it may.
-func refuse(name string, r rule, test bool, imported string) string {
+// violation says why a package may not have an import; "" means it may.
+func violation(name string, r rule, test bool, imported string) string {
 	if ours, ok := strings.CutPrefix(imported, "dray/"); ok {
 		ours = short(ours)
 		if slices.Contains(r.may, ours) || test && (ours == name || slices.Contains(testsMay, ours) || slices.Contains(r.tests, ours)) {

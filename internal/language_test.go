@@ -19,10 +19,10 @@ var phrases = []struct {
 	write string
 }{
 	{regexp.MustCompile(`(?i)\btells whether\b`), "reports whether"},
-	{regexp.MustCompile(`(?i)\btells? (who|what|when|how|which) `), "reports, returns or describes"},
+	{regexp.MustCompile(`(?i)\btells? (who|what|when|how|which|why) `), "reports, returns or describes"},
 	{regexp.MustCompile(`(?i)\bunless given\b`), "default"},
 	{regexp.MustCompile(`(?i)\bmay be given again\b`), "repeatable"},
-	{regexp.MustCompile(`(?i)\bmade anew\b`), "re-encoded, recreated or refreshed"},
+	{regexp.MustCompile(`(?i)\banew\b`), "again, re-encoded, recreated or refreshed"},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be) owed\b`), "pending or due"},
 	{regexp.MustCompile(`(?i)\blook(s|ed)? at (a|the) worker`), "refresh the estimates of a worker"},
 	{regexp.MustCompile(`(?i)\bheld against\b`), "compared with"},

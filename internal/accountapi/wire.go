@@ -9,7 +9,7 @@ import (
 	"dray/internal/wire"
 )
 
-// State is what a page needs before anybody is signed in.
+// State is what a page needs before a person signs in.
 type State struct {
 	NeedsSetup bool   `json:"needsSetup"`
 	SignedIn   bool   `json:"signedIn"`

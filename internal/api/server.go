@@ -46,7 +46,7 @@ type Server struct {
 	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
-	Version   string  // of the program, for the document
+	Version   string  // of the program, for the OpenAPI spec
 }
 
 // People authenticates administrators by the cookie of their session.

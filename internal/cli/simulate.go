@@ -216,7 +216,7 @@ func formatReport(r simulate.Report) string {
 	fmt.Fprintf(&b, "Orders     %d placed, %d completed, %d failed, %d cancelled, %d open; %d quotes\n",
 		r.Orders.Placed, r.Orders.Completed, r.Orders.Failed, r.Orders.Cancelled, r.Orders.Open, r.Orders.Quotes)
 	fmt.Fprintf(&b, "Actions    %d done, %d resent, %d reported late, %d rejected\n", r.Actions, r.Resent, r.CaughtUp, r.Abandoned)
-	fmt.Fprintf(&b, "Positions  %d sent, %d accepted\n\n", r.Positions, r.Believed)
+	fmt.Fprintf(&b, "Positions  %d sent, %d accepted\n\n", r.Positions, r.Accepted)
 	b.WriteString(formatDay(r.Day) + "\n")
 	fmt.Fprintf(&b, "%-40s %8s %8s %8s %8s %8s\n", "Milliseconds", "answered", "p50", "p95", "p99", "max")
 	for _, route := range r.Routes {
@@ -224,7 +224,7 @@ func formatReport(r simulate.Report) string {
 		if route.Unanswered > 0 {
 			fmt.Fprintf(&b, "  %d not answered", route.Unanswered)
 		}
-		for status, n := range route.Refused {
+		for status, n := range route.Rejected {
 			fmt.Fprintf(&b, "  %d with status %d", n, status)
 		}
 		if route.Why != "" {

@@ -156,16 +156,16 @@ func TestDriverContract(t *testing.T) {
 func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550301"
 	worker, p := invite(t, c, team, number)
-	anybody := &phone{platform: c.Platform}
+	stranger := &phone{platform: c.Platform}
 	for _, token := range []string{"", "unknown", strings.Repeat("x", 43)} {
 		message := (&phone{platform: c.Platform, token: token}).call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 		if !strings.Contains(message, "token") || strings.Contains(message, "API key") {
 			t.Errorf("of a token it says: %s", message)
 		}
 	}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Rejected(t, 401, 1102)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Rejected(t, 401, 1102)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Rejected(t, 400, 1900)
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Rejected(t, 401, 1102)
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Rejected(t, 401, 1102)
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Rejected(t, 400, 1900)
 
 	for path, method := range map[string]string{
 		"/tasks": http.MethodGet, "/duty": http.MethodPut, "/positions": http.MethodPost, "/uploads": http.MethodPost, "/events": http.MethodGet,
@@ -195,11 +195,11 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	if got := p.call(t, http.MethodGet, "/me", nil).OK(t).Object(t); got["id"] != worker || got["accountStatus"] != "ACCEPTED" {
 		t.Errorf("signed in as %v, %v", got["id"], got["accountStatus"])
 	}
-	begun := anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).OK(t).Object(t)
+	begun := stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).OK(t).Object(t)
 	if begun["mustSetPassword"] != false {
 		t.Error("a password of her own must be set again")
 	}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).Rejected(t, 401, 1102)
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).Rejected(t, 401, 1102)
 
 	if on := p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t).Object(t); on["onDuty"] != true {
 		t.Error("not on duty")
@@ -257,9 +257,9 @@ func testGuesses(t *testing.T, c *apptest.Client, team string) {
 	if status, _ := signIn(t, c.Platform, "203.0.113.1", number, right); status != 200 {
 		t.Errorf("the invitation after guesses of others: status %d", status)
 	}
-	anybody := &phone{platform: c.Platform}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 201)}).Rejected(t, 400, 1000)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 4<<10)}).Rejected(t, 413, 1006)
+	stranger := &phone{platform: c.Platform}
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 201)}).Rejected(t, 400, 1000)
+	stranger.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 4<<10)}).Rejected(t, 413, 1006)
 }
 
 func testSignOut(t *testing.T, c *apptest.Client, team string) {

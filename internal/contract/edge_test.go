@@ -47,7 +47,7 @@ func TestEdgeContract(t *testing.T) {
 				})
 			}
 		})
-		t.Run("the document is for anybody", func(t *testing.T) {
+		t.Run("the OpenAPI spec needs no key", func(t *testing.T) {
 			a := exchange(t, "GET", p.URL+"/api/v2/openapi.json", nil).OK(t)
 			if a.Header.Get("Content-Type") != "application/json" || a.Object(t)["openapi"] != "3.1.0" {
 				t.Errorf("responded with %v", a.Header)

@@ -21,7 +21,7 @@ const destinationBody = `{"address":{"city":"X","country":"Y"},"location":[1,2],
 
 // postBodies is two different bodies for each POST operation. OWN-… stands for
 // an id of the organization's, NEW-phone and NEW-name for something new. The test
-// fails when the document has another operation. Files of resources add theirs with
+// fails when the OpenAPI spec has another operation. Files of resources add theirs with
 // register.
 var postBodies = map[string][2]string{
 	"POST /admins":                  {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
@@ -69,7 +69,7 @@ func start[W interface {
 	}
 }
 
-// postOperations is the POST operations of the document. Those of webhooks need
+// postOperations is the POST operations of the OpenAPI spec. Those of webhooks need
 // a receiver, and are tested with it.
 func postOperations(t testing.TB, p *apptest.Platform) []string {
 	t.Helper()
@@ -121,7 +121,7 @@ func TestIdempotencyContract(t *testing.T) {
 			t.Run(operation+" is done once for a key", func(t *testing.T) {
 				bodies, known := postBodies[operation]
 				if !known {
-					t.Fatal("the document has an operation that this test has no bodies for")
+					t.Fatal("the OpenAPI spec has an operation that this test has no bodies for")
 				}
 				if searches(operation) {
 					t.Skip("a search is performed each time")
@@ -262,15 +262,15 @@ func TestIdempotencyContract(t *testing.T) {
 			worker := func(phone string) string {
 				return `{"name":"W","phone":"` + phone + `","teams":["` + c.own["team"] + `"]}`
 			}
-			invalid.check(t, c.Call(t, "POST", "/workers", worker("12"), header, "refused"))
+			invalid.check(t, c.Call(t, "POST", "/workers", worker("12"), header, "rejected"))
 			c.Must(t, "POST", "/workers", worker("+12125557001"))
-			duplicate.check(t, c.Call(t, "POST", "/workers", worker("+12125557001"), header, "refused"))
-			notFound.check(t, c.Call(t, "POST", "/workers", `{"name":"W","phone":"+12125557002","teams":["`+unknownID+`"]}`, header, "refused"))
-			made := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "refused").OK(t)
+			duplicate.check(t, c.Call(t, "POST", "/workers", worker("+12125557001"), header, "rejected"))
+			notFound.check(t, c.Call(t, "POST", "/workers", `{"name":"W","phone":"+12125557002","teams":["`+unknownID+`"]}`, header, "rejected"))
+			made := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "rejected").OK(t)
 			if made.Header.Get(replayed) != "" {
 				t.Error("the response is an old one")
 			}
-			again := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "refused").OK(t)
+			again := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "rejected").OK(t)
 			if string(again.Body) != string(made.Body) || len(outbox(t, p, "+12125557002")) != 1 {
 				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}

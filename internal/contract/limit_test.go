@@ -22,23 +22,23 @@ func TestRateLimitContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := &apptest.Client{Platform: p, Key: further}
-		var refused apptest.Response
+		var rejected apptest.Response
 		for range 200 {
 			a := acme.Call(t, "GET", "/auth/test", nil)
 			if a.Header.Get("X-RateLimit-Limit") != "1" {
 				t.Fatalf("X-RateLimit-Limit is %q", a.Header.Get("X-RateLimit-Limit"))
 			}
-			if refused = a; a.Status != 200 {
+			if rejected = a; a.Status != 200 {
 				break
 			}
 			checkHeaders(t, a)
 		}
-		tooMany.check(t, refused)
-		if refused.Header.Get("X-RateLimit-Remaining") != "0" {
-			t.Errorf("X-RateLimit-Remaining is %q", refused.Header.Get("X-RateLimit-Remaining"))
+		tooMany.check(t, rejected)
+		if rejected.Header.Get("X-RateLimit-Remaining") != "0" {
+			t.Errorf("X-RateLimit-Remaining is %q", rejected.Header.Get("X-RateLimit-Remaining"))
 		}
-		if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 1 {
-			t.Errorf("Retry-After is %q", refused.Header.Get("Retry-After"))
+		if wait, err := strconv.Atoi(rejected.Header.Get("Retry-After")); err != nil || wait < 1 {
+			t.Errorf("Retry-After is %q", rejected.Header.Get("Retry-After"))
 		}
 		// The organization is limited, not the key.
 		limited := false

@@ -175,7 +175,7 @@ func testMetadataUpdate(t *testing.T, c *apptest.Client, owner metadataOwner,
 	})
 }
 
-// metadataFault is metadata that is refused.
+// metadataFault is metadata that is rejected.
 type metadataFault struct {
 	metadata string
 	want     rejection

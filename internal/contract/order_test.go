@@ -402,8 +402,8 @@ func testOrderChanges(t *testing.T, p *apptest.Platform) {
 		m.courier.Must(t, "POST", "/taskOrders/cancel", `{"orderIds":["`+fmt.Sprint(kept["id"])+`","`+fmt.Sprint(kept["id"])+`"],"client":"`+m.clientID+`"}`)
 	})
 	t.Run("a courier rejects an order for a reason", func(t *testing.T) {
-		refused := m.placed(t, "")
-		path := "/taskOrders/" + fmt.Sprint(refused["shortId"])
+		rejected := m.placed(t, "")
+		path := "/taskOrders/" + fmt.Sprint(rejected["shortId"])
 		forbidden.check(t, m.shop.Call(t, "POST", path+"/reject", `{"reason":"x"}`), "courier")
 		malformed.check(t, m.courier.Call(t, "POST", path+"/reject", `{}`), "reason")
 		invalid.check(t, m.courier.Call(t, "POST", path+"/reject", `{"reason":"`+strings.Repeat("x", 1001)+`"}`), "reason", "1000")

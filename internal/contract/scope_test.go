@@ -18,7 +18,7 @@ import (
 
 // idPlace is a place in a request that takes the id of a record.
 type idPlace struct {
-	operation string // as the document has it: "PUT /teams/{id}"
+	operation string // as the OpenAPI spec has it: "PUT /teams/{id}"
 	field     string // "{id}" in the path, else as in a message: "workers[]"
 	kind      string // of the record
 	body      string // of the request; ID stands for the id
@@ -28,7 +28,7 @@ type idPlace struct {
 	other    rejection // another organization's id, where that is not outside the scope
 	own      rejection // the own id, where the record is not in a state for it
 	ignored  bool      // the field has no meaning there and is not looked at
-	unmarked bool      // the document does not say that it is an id
+	unmarked bool      // the OpenAPI spec does not say that it is an id
 }
 
 // resourcePlaces is the places that files of resources add.
@@ -47,7 +47,7 @@ func register(operation string, bodies [2]string, places ...idPlace) {
 	}
 }
 
-// idPlaces is every such place. The test fails when the document has another.
+// idPlaces is every such place. The test fails when the OpenAPI spec has another.
 func idPlaces() []idPlace {
 	const (
 		address = `{"city":"X","country":"Y"}`
@@ -195,7 +195,7 @@ func taskPlaces() []idPlace {
 	return append(places, resourcePlaces...)
 }
 
-// documented is how the document spells a place.
+// documented is how the OpenAPI spec spells a place.
 func (at idPlace) documented() string {
 	operation, _, _ := strings.Cut(at.operation, "?")
 	return operation + " " + at.field
@@ -375,7 +375,7 @@ func TestScopeContract(t *testing.T) {
 				}
 			}
 		}
-		t.Run("every place that the document lets an id into is in the matrix", func(t *testing.T) {
+		t.Run("every place that the OpenAPI spec lets an id into is in the matrix", func(t *testing.T) {
 			tested := map[string]bool{}
 			for _, at := range idPlaces() {
 				tested[at.documented()] = true
@@ -388,7 +388,7 @@ func TestScopeContract(t *testing.T) {
 			}
 			for _, at := range idPlaces() {
 				if place := at.documented(); !documented[place] && !at.unmarked {
-					t.Errorf("%s is not in the document", place)
+					t.Errorf("%s is not in the OpenAPI spec", place)
 				}
 			}
 		})
@@ -396,7 +396,7 @@ func TestScopeContract(t *testing.T) {
 		for _, at := range idPlaces() {
 			t.Run(at.operation+" takes "+at.field+" of the own organization only", func(t *testing.T) {
 				committed := p.Store.Stats().Operations
-				refuse := func(what, id string, want rejection) {
+				reject := func(what, id string, want rejection) {
 					t.Helper()
 					a := acme.call(t, at, id)
 					leak(t, a)
@@ -416,26 +416,26 @@ func TestScopeContract(t *testing.T) {
 				if other == (rejection{}) {
 					other = outsideScope
 				}
-				refuse("another organization's", zenith.pick(at), other)
-				refuse("unknown", unknownID, at.missing)
+				reject("another organization's", zenith.pick(at), other)
+				reject("unknown", unknownID, at.missing)
 				for i, id := range malformedIDs {
-					refuse(fmt.Sprint("malformed ", i), id, at.missing)
+					reject(fmt.Sprint("malformed ", i), id, at.missing)
 				}
 				if strings.HasPrefix(at.field, "{") {
 					for i, id := range []string{"\x00", "nobodyhasthis\x00dentifier0", "nobodyhasthis\xffdentifier0", "..", "a/b"} {
-						refuse(fmt.Sprint("not even text ", i), id, at.missing)
+						reject(fmt.Sprint("not even text ", i), id, at.missing)
 					}
 				}
 				if at.kind == "admin" {
-					refuse("a hub's", acme.own["hub"], at.missing)
+					reject("a hub's", acme.own["hub"], at.missing)
 				} else {
-					refuse("an administrator's", acme.own["admin"], at.missing)
+					reject("an administrator's", acme.own["admin"], at.missing)
 				}
 				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook", "client", "deliveryService"}, at.kind) {
 					gone := acme.make(t, at.kind)
 					acme.Call(t, "DELETE", "/"+at.kind+"s/"+gone, nil).OK(t)
 					committed = p.Store.Stats().Operations
-					refuse("deleted", gone, at.missing)
+					reject("deleted", gone, at.missing)
 				}
 				id := acme.pick(at)
 				if at.kind == "task" && strings.Contains(at.operation, "/routePlans") {
@@ -510,7 +510,7 @@ func documentedPlaces(t testing.TB, p *apptest.Platform) map[string]bool {
 		}
 	}
 	if len(places) == 0 {
-		t.Fatal("the document has no ids")
+		t.Fatal("the OpenAPI spec has no ids")
 	}
 	return places
 }

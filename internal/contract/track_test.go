@@ -426,15 +426,15 @@ func testTrackRate(t *testing.T, c *apptest.Client) {
 	ask := func(from string) apptest.Response {
 		return exchange(t, http.MethodGet, at+"/state", nil, "X-Forwarded-For", from)
 	}
-	refused := false
+	rejected := false
 	for range 500 { // far more than a second's worth, however slow the machine is
 		if a := ask("198.51.100.7"); a.Status != http.StatusOK {
 			tooMany.check(t, a)
-			refused = true
+			rejected = true
 			break
 		}
 	}
-	if !refused {
+	if !rejected {
 		t.Skip("the machine is too slow to ask too often")
 	}
 	ask("198.51.100.8").OK(t)

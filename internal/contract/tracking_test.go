@@ -294,7 +294,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	p.Advance(travel.RefreshOnDuty)
 	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
-		t.Error("not estimated anew after a minute on duty")
+		t.Error("not estimated again after a minute on duty")
 	}
 	phone.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
 	p.RefreshDue(t)
@@ -302,7 +302,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	p.Advance(travel.RefreshOffDuty - time.Minute)
 	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after != before {
-		t.Error("estimated anew before ten minutes off duty")
+		t.Error("estimated again before ten minutes off duty")
 	}
 	p.Advance(time.Minute)
 	p.RefreshDue(t)
@@ -356,13 +356,13 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 		t.Errorf("sent %v", body)
 	}
 
-	p.Advance(5 * time.Second) // judged just now
+	p.Advance(5 * time.Second) // measured just now
 	phone.at(t, 40.685)
 	p.RefreshDue(t)
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.6995)
 	p.RefreshDue(t)
-	counts("judged a moment ago", 1, 0, 0, 0)
+	counts("measured a moment ago", 1, 0, 0, 0)
 	p.Advance(6 * time.Second)
 	p.RefreshDue(t)
 	counts("half a minute later", 1, 1, 1, 0)
@@ -383,7 +383,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	phone.do(t, "complete", task, "c", map[string]any{"success": true})
 	phone.do(t, "start", next, "s2", nil)
 	p.RefreshDue(t)
-	counts("the next task meets them anew", 2, 2, 2, 2)
+	counts("the next task reaches them again", 2, 2, 2, 2)
 
 	quick := taskOf(t, c, worker, 40.72, nil)
 	phone.do(t, "complete", next, "c2", map[string]any{"success": true})
@@ -392,7 +392,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.7199)
 	if got := notified(t, c, arrival); len(got) != 2 {
-		t.Errorf("judged a moment ago: %d due", len(got))
+		t.Errorf("measured a moment ago: %d due", len(got))
 	}
 	phone.do(t, "complete", quick, "c3", map[string]any{"success": true})
 	got := notified(t, c, arrival)

@@ -34,7 +34,7 @@ type Server struct {
 	Uploads  *upload.Uploads
 	Routes   *taskflow.Routes
 
-	Version string // of the program, for the document
+	Version string // of the program, for the OpenAPI spec
 	// Revoked returns a channel that is closed when sessions end.
 	Revoked func() <-chan struct{}
 }

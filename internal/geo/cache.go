@@ -36,8 +36,8 @@ type Cached struct {
 
 // cachedResult is a cached result.
 type cachedResult struct {
-	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
-	Refusal string                    `json:"rejection,omitempty"` // cause of the error
+	Place     *lastmile.GeocodedAddress `json:"place,omitempty"`
+	Rejection string                    `json:"rejection,omitempty"` // cause of the error
 }
 
 // Geocode implements Geocoder.
@@ -51,8 +51,8 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 			switch {
 			case answer.Place != nil:
 				return *answer.Place, nil
-			case answer.Refusal != "":
-				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", answer.Refusal)
+			case answer.Rejection != "":
+				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", answer.Rejection)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 		c.put(ctx, key, cachedResult{Place: &place}, FoundTTL)
 	case rejected:
 		cause, _, _ := strings.Cut(rejection.Cause, ";")
-		c.put(ctx, key, cachedResult{Refusal: cause}, NotFoundTTL)
+		c.put(ctx, key, cachedResult{Rejection: cause}, NotFoundTTL)
 	}
 	return place, err
 }

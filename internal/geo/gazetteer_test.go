@@ -140,7 +140,7 @@ func TestGazetteerRejects(t *testing.T) {
 	}
 }
 
-func TestLanguageTellsTheCountryOfALine(t *testing.T) {
+func TestLanguageIdentifiesTheCountryOfALine(t *testing.T) {
 	for language, want := range map[string]string{"": "United States", "DE": "Germany", "de": "United States"} {
 		// Neuss exists in Germany only. With a German hint it is found, and
 		// Hamburg is not the one in the organization's country.

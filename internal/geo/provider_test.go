@@ -116,7 +116,7 @@ func TestLanguageReachesProviders(t *testing.T) {
 	}
 }
 
-func TestWarningsTellWhatDiffers(t *testing.T) {
+func TestWarningsNameWhatDiffers(t *testing.T) {
 	tests := map[string]struct {
 		ask  lastmile.Address
 		want string
@@ -210,10 +210,10 @@ func TestASmallPlaceOfAKnownNameIsBelieved(t *testing.T) {
 		"hamlet":"Portland","state":"Kansas","country":"United States","country_code":"us"}}]`
 	url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, hamlet) })
 	ask := lastmile.Address{Number: "1", Street: "Main Street", City: "Portland", Country: "US"}
-	for state, believed := range map[string]bool{"Kansas": true, "": true, "Oregon": false} {
+	for state, accepted := range map[string]bool{"Kansas": true, "": true, "Oregon": false} {
 		ask.State = state
 		p, err := open(t, "nominatim+"+url, nil).Geocode(t.Context(), lastmile.AddressQuery{Address: ask, Country: "US"})
-		if (err == nil) != believed {
+		if (err == nil) != accepted {
 			t.Errorf("asked for in %q: found %+v, %v", state, p, err)
 		}
 	}

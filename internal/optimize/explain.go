@@ -185,7 +185,7 @@ func (e *Explainer) together(stop int, tied [][]int) []int {
 // otherwise the positions before an active stop would hide the true reason.
 type badness [4]int
 
-// Explainer tells why stops are left out of a plan.
+// Explainer finds out why stops are left out of a plan.
 type Explainer struct {
 	p             *Problem
 	s             *Solution
@@ -263,7 +263,7 @@ func (e *Explainer) place(v int, route []int, k int) {
 	}
 	e.spend(len(route))
 	if k == len(e.members) {
-		e.judge(v, route)
+		e.keepBest(v, route)
 		return
 	}
 	m, from := e.members[k], 0
@@ -286,8 +286,8 @@ func (e *Explainer) place(v int, route []int, k int) {
 	}
 }
 
-// judge keeps the reasons against a sequence if it is the best so far.
-func (e *Explainer) judge(v int, route []int) {
+// keepBest keeps the reasons against a sequence if it is the best so far.
+func (e *Explainer) keepBest(v int, route []int) {
 	reasons := e.walk(v, route)
 	bad := badness{1: len(reasons)}
 	for _, r := range reasons {

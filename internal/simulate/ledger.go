@@ -40,7 +40,7 @@ type counts struct {
 	CaughtUp  int `json:"caughtUp"`
 	Abandoned int `json:"abandoned"`
 	Positions int `json:"positions"`
-	Believed  int `json:"believed"`
+	Accepted  int `json:"believed"`
 }
 
 // maxBroken is how many broken promises are listed.

@@ -164,8 +164,8 @@ func (l *ledger) statusFault(p placement, shown shownOrder) string {
 		return "a worker started it and its client cancelled it, and both were acknowledged"
 	case p.cancelled:
 		want = orderCancelled
-	case p.refused != nil && (want == orderUnassigned || want == orderAssigned):
-		return fmt.Sprintf("it could not be cancelled: %v", p.refused)
+	case p.rejected != nil && (want == orderUnassigned || want == orderAssigned):
+		return fmt.Sprintf("it could not be cancelled: %v", p.rejected)
 	case pickedUp && !pickup.success || droppedOff && !dropoff.success:
 		want = orderFailed
 	case pickedUp && droppedOff && pickup.worker != dropoff.worker:

@@ -44,8 +44,8 @@ func TestOrdersAreCompared(t *testing.T) {
 			clear(l.visited)
 			clear(l.ended)
 		}, want: "should be cancelled"},
-		"not cancelled without reason": {old: notStarted, new: `"state":1`, change: func(_ *ledger, p *placement) { p.refused = errors.New("no") }, want: "could not be cancelled: no"},
-		"not cancelled for a reason":   {change: func(_ *ledger, p *placement) { p.refused = errors.New("no") }},
+		"not cancelled without reason": {old: notStarted, new: `"state":1`, change: func(_ *ledger, p *placement) { p.rejected = errors.New("no") }, want: "could not be cancelled: no"},
+		"not cancelled for a reason":   {change: func(_ *ledger, p *placement) { p.rejected = errors.New("no") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p placement

@@ -156,7 +156,7 @@ func TestTally(t *testing.T) {
 	counted.answered("GET /b", 200, 0)
 	routes := counted.report()
 	a, b := routes[0], routes[1]
-	if a.Name != "GET /a" || a.Answered != 1001 || a.Unanswered != 1 || len(a.Refused) != 1 || a.Refused[503] != 1 {
+	if a.Name != "GET /a" || a.Answered != 1001 || a.Unanswered != 1 || len(a.Rejected) != 1 || a.Rejected[503] != 1 {
 		t.Errorf("counted %+v", a)
 	}
 	for name, c := range map[string]struct{ got, want Millis }{

@@ -138,13 +138,13 @@ func (p *phone) sendPositions(ctx context.Context, some []report) error {
 	for _, r := range some {
 		body.Positions = append(body.Positions, *r.position)
 	}
-	var believed struct {
+	var reply struct {
 		Accepted int `json:"accepted"`
 	}
-	if err := p.call(ctx, "POST /driver/v1/positions", http.MethodPost, "/positions", body, &believed); err != nil {
+	if err := p.call(ctx, "POST /driver/v1/positions", http.MethodPost, "/positions", body, &reply); err != nil {
 		return err
 	}
-	p.ledger.count(func(c *counts) { c.Positions += len(some); c.Believed += believed.Accepted })
+	p.ledger.count(func(c *counts) { c.Positions += len(some); c.Accepted += reply.Accepted })
 	return nil
 }
 

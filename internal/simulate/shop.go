@@ -60,7 +60,7 @@ type placement struct {
 	quote     shownQuote
 	cancelAt  time.Time // zero if the shop keeps it
 	cancelled bool
-	refused   error // why it could not be cancelled
+	rejected  error // why it could not be cancelled
 }
 
 // entry is a part of a price.
@@ -264,14 +264,14 @@ func (d *desk) placeOrder(ctx context.Context) error {
 	}
 	body := map[string]any{"deliveryServiceId": made.quote.ID, "pickupTask": pickup, "dropoffTask": dropoff}
 	if err := d.shopAPI(ctx, d.shop.key, "POST /taskOrders", http.MethodPost, "/taskOrders", body, &made.shownOrder); err != nil {
-		return d.refused("an order by a valid quote was rejected", err)
+		return d.rejected("an order by a valid quote was rejected", err)
 	}
 	d.record(made, what.keep)
 	return d.assignOrder(ctx, made)
 }
 
-// refused records that a valid request of the shop was rejected.
-func (s *simulation) refused(what string, err error) error {
+// rejected records that a valid request of the shop was rejected.
+func (s *simulation) rejected(what string, err error) error {
 	if rejected(err) {
 		s.ledger.violation("%s: %v", what, err)
 	}
@@ -286,7 +286,7 @@ func (d *desk) requestQuotes(ctx context.Context, what delivery, from, to place)
 		"quantity": what.dropoff.quantity, "weight": map[string]any{"value": what.weight, "units": "kg"}, "pickup": from, "dropoff": to,
 	}, &quotes)
 	if err != nil {
-		return nil, d.refused("a request for quotes was rejected", err)
+		return nil, d.rejected("a request for quotes was rejected", err)
 	}
 	d.shop.quotes += len(quotes)
 	if len(quotes) != d.shop.services {
@@ -345,7 +345,7 @@ func (d *desk) cancelOrder(ctx context.Context) error {
 	d.shop.pending = slices.Delete(d.shop.pending, i, i+1)
 	err := d.shopAPI(ctx, d.shop.key, "POST /taskOrders/cancel", http.MethodPost, "/taskOrders/cancel", map[string]any{"orderIds": []string{p.ID}}, nil)
 	if err != nil {
-		p.refused = err
+		p.rejected = err
 		return err
 	}
 	p.cancelled = true

@@ -317,7 +317,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	s.mu.Unlock()
 	for _, route := range r.Routes {
 		r.Requests += route.Answered
-		for status, n := range route.Refused {
+		for status, n := range route.Rejected {
 			if status >= 500 && status != http.StatusServiceUnavailable {
 				s.ledger.violation("%s got %d responses with status %d, a server error", route.Name, n, status)
 			}

@@ -93,12 +93,12 @@ func testRun(t *testing.T, p *apptest.Platform) {
 	if report.CaughtUp == 0 || report.Resent == 0 || started != 1 {
 		t.Errorf("%d actions were reported later, %d reported twice, %d starts reported", report.CaughtUp, report.Resent, started)
 	}
-	if report.Positions == 0 || report.Believed != report.Positions {
-		t.Errorf("of %d positions %d were believed", report.Positions, report.Believed)
+	if report.Positions == 0 || report.Accepted != report.Positions {
+		t.Errorf("of %d positions %d were accepted", report.Positions, report.Accepted)
 	}
 	for _, route := range report.Routes {
 		trial := route.Name == "POST /driver/v1/uploads" // tests whether the server accepts photos
-		if !trial && len(route.Refused) > 0 || route.Unanswered > 0 {
+		if !trial && len(route.Rejected) > 0 || route.Unanswered > 0 {
 			t.Errorf("%s was rejected: %+v", route.Name, route)
 		}
 	}

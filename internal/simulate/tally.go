@@ -89,7 +89,7 @@ type Route struct {
 	Name       string      `json:"name"`
 	Answered   int         `json:"answered"`
 	Unanswered int         `json:"unanswered"`
-	Refused    map[int]int `json:"refused"` // by status
+	Rejected   map[int]int `json:"refused"` // by status
 	Why        string      `json:"why"`     // message of the last rejection
 	P50        Millis      `json:"p50"`
 	P95        Millis      `json:"p95"`
@@ -111,7 +111,7 @@ func (t *tally) report() []Route {
 		others := maps.Clone(r.statuses)
 		delete(others, 0)
 		list = append(list, Route{
-			Name: name, Answered: r.answered, Unanswered: r.statuses[0], Refused: others, Why: r.why,
+			Name: name, Answered: r.answered, Unanswered: r.statuses[0], Rejected: others, Why: r.why,
 			P50: millis(r.percentile(0.5)), P95: millis(r.percentile(0.95)), P99: millis(r.percentile(0.99)), Max: millis(r.slowest),
 		})
 	}

@@ -337,7 +337,7 @@ func TestOnlyTheSecretIsBelieved(t *testing.T) {
 	at := func(d time.Duration) string { return fmt.Sprint(start.Add(d).Unix()) }
 	for name, tt := range map[string]struct {
 		id, timestamp, signature string
-		believed                 bool
+		accepted                 bool
 	}{
 		"a good one":           {"1", at(0), sign([]byte("s"), "1", at(0), body), true},
 		"among others":         {"1", at(0), "v1,else " + sign([]byte("s"), "1", at(0), body) + " v2,x", true},
@@ -353,7 +353,7 @@ func TestOnlyTheSecretIsBelieved(t *testing.T) {
 		"a time that is none":  {"1", "now", sign([]byte("s"), "1", "now", body), false},
 	} {
 		header := http.Header{"Webhook-Id": {tt.id}, "Webhook-Timestamp": {tt.timestamp}, "Webhook-Signature": {tt.signature}}
-		if err := sms.Verify(sign, []byte("s"), header, body, start); (err == nil) != tt.believed {
+		if err := sms.Verify(sign, []byte("s"), header, body, start); (err == nil) != tt.accepted {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -59,7 +59,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 	if !schedule.Check.IsZero() { // the worker has moved since
 		schedule.Check = now.Add(lastmile.ThresholdInterval)
 	}
-	met, sighting, err := t.newlyReached(ctx, w, snap, estimates[0], now)
+	met, measured, err := t.newlyReached(ctx, w, snap, estimates[0], now)
 	if err != nil || len(met) == 0 {
 		return out, err
 	}
@@ -76,14 +76,14 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 		case !first:
 		case h.ID == recipientETA || h.ID == recipientDelay:
 			as := task // it is not in the event log
-			out.recipients = append(out.recipients, forRecipient(task, sighting, now).Event(&as, h.Trigger, nil, now))
+			out.recipients = append(out.recipients, forRecipient(task, measured, now).Event(&as, h.Trigger, nil, now))
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
 	}
 	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
 		if len(hooks[trigger]) > 0 {
-			out.webhooks = append(out.webhooks, sighting.Event(&task, trigger, hooks[trigger], now))
+			out.webhooks = append(out.webhooks, measured.Event(&task, trigger, hooks[trigger], now))
 		}
 	}
 	if len(out.webhooks) == 0 {
@@ -113,7 +113,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 		return err
 	}
 	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
-	met, sighting, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
+	met, measured, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if len(fired) == 0 {
 		return nil
 	}
-	return t.Events.Append(ctx, w, sighting.Event(task, lastmile.TriggerTaskArrival, fired, now))
+	return t.Events.Append(ctx, w, measured.Event(task, lastmile.TriggerTaskArrival, fired, now))
 }
 
 // hooksOf returns the webhooks that may be notified of a task: of the organization that

@@ -8,7 +8,7 @@ import (
 	"dray/internal/travel"
 )
 
-func TestForesee(t *testing.T) {
+func TestEstimate(t *testing.T) {
 	const leg, service = 10 * time.Minute, 4 * time.Minute
 	now := testNow
 	task := func(state lastmile.TaskState, dueIn time.Duration) lastmile.Task {

@@ -182,7 +182,7 @@ func TestUnitsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestOptionalTellsAbsentNullAndValue(t *testing.T) {
+func TestOptionalDistinguishesAbsentNullAndValue(t *testing.T) {
 	type update struct {
 		Name  wire.Optional[string]   `json:"name"`
 		Teams wire.Optional[[]string] `json:"teams"`

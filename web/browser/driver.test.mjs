@@ -259,7 +259,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   const details = (await api('GET', `/tasks/${first}`)).completionDetails;
   assert.equal(details.photoUploadIds.length, 1);
   await page.getByText('Refused:').waitFor();
-  await shot(page, '14-refused');
+  await shot(page, '14-rejected');
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await page.getByText('Everything is sent').waitFor();
   await page.getByRole('link', { name: 'Tasks' }).click();

@@ -80,8 +80,13 @@ test('what the server took in stays done, though the list was not asked for agai
   assert.equal(settle(started, did('start', 'gone')), started);
 });
 
-test('what was refused, or is about a task that is gone, shows not', () => {
-  const view = overlay(list(null, task('a')), true, [did('start', 'a', { refusal: 'no' }), did('start', 'gone')], none);
+test('what was rejected, or is about a task that is gone, shows not', () => {
+  const view = overlay(
+    list(null, task('a')),
+    true,
+    [did('start', 'a', { rejection: 'no' }), did('start', 'gone')],
+    none,
+  );
   assert.equal(view.active, null);
   assert.equal(view.open[0]?.pending, false);
 });

@@ -69,15 +69,15 @@ test('without signal everything stays, and the same ids are sent again', async (
   assert.deepEqual(back.got, [lost.got[1]]);
 });
 
-test('what is refused is kept with the reason and holds up nothing', async () => {
+test('what is rejected is kept with the reason and holds up nothing', async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1));
   await shelf.put(item('b', 2));
   const answered: string[] = [];
-  const { send, got } = server({ kind: 'refused', status: 400, message: 'go on duty before starting a task' });
+  const { send, got } = server({ kind: 'rejected', status: 400, message: 'go on duty before starting a task' });
   await flush(shelf, 'w', send, (i) => answered.push(i.id));
   assert.equal(got.length, 2);
-  assert.equal(shelf.kept.get('a')?.refusal, 'go on duty before starting a task');
+  assert.equal(shelf.kept.get('a')?.rejection, 'go on duty before starting a task');
   assert.deepEqual(answered, ['a', 'b']);
   assert.deepEqual(waiting(await shelf.items(), 'w'), []);
 });
@@ -129,9 +129,9 @@ test('images go first, each once, and are forgotten with the action', async () =
 test('dismissing an action forgets its images', async () => {
   const shelf = new Memory();
   shelf.blobs.set('p', new Blob(['p']));
-  const refused = item('c', 1, { files: [{ field: 'photo', blob: 'p' }], refusal: 'no' });
-  await shelf.put(refused);
-  await discard(shelf, refused);
+  const rejected = item('c', 1, { files: [{ field: 'photo', blob: 'p' }], rejection: 'no' });
+  await shelf.put(rejected);
+  await discard(shelf, rejected);
   assert.deepEqual([shelf.kept.size, shelf.blobs.size], [0, 0]);
 });
 
@@ -158,9 +158,9 @@ test('responses are distinguished', () => {
     [200, '', null, { kind: 'done', value: undefined }],
     [200, '<html>sign in to the hotel</html>', null, { kind: 'later' }],
     [401, error(1102, 'bad token'), null, { kind: 'signedOut' }],
-    [401, error(1103, 'not yours'), null, { kind: 'refused', status: 401, message: 'not yours' }],
-    [400, error(1000, 'cannot', 'because'), null, { kind: 'refused', status: 400, message: 'cannot (because)' }],
-    [413, error(1006, 'too large'), null, { kind: 'refused', status: 413, message: 'too large' }],
+    [401, error(1103, 'not yours'), null, { kind: 'rejected', status: 401, message: 'not yours' }],
+    [400, error(1000, 'cannot', 'because'), null, { kind: 'rejected', status: 400, message: 'cannot (because)' }],
+    [413, error(1006, 'too large'), null, { kind: 'rejected', status: 413, message: 'too large' }],
     [403, '<html>proxy</html>', null, { kind: 'later' }],
     [429, error(2300, 'slow down'), '3', { kind: 'later', after: 3000, limited: true }],
     [500, error(2500, 'fault'), null, { kind: 'later' }],

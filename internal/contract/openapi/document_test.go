@@ -59,12 +59,12 @@ func eachAPI(t *testing.T, test func(t *testing.T, api spec.API)) {
 	}
 }
 
-// document is the document of an API as clients read it.
+// document is the OpenAPI spec of an API as clients read it.
 func document(t *testing.T, api spec.API) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(bytesOf(t, api))
 	if err != nil {
-		t.Fatalf("read the document: %v", err)
+		t.Fatalf("read the OpenAPI spec: %v", err)
 	}
 	return doc
 }
@@ -233,7 +233,7 @@ func testEveryRoute(t *testing.T, api spec.API) {
 	for _, o := range api.Operations {
 		key := o.Method + " " + o.Path
 		if !undescribed[key] {
-			t.Errorf("%s is not in the document, or twice in the routes", key)
+			t.Errorf("%s is not in the OpenAPI spec, or twice in the routes", key)
 			continue
 		}
 		delete(undescribed, key)
@@ -249,7 +249,7 @@ func testEveryRoute(t *testing.T, api spec.API) {
 		checkStatuses(t, key, o, op)
 	}
 	for key := range undescribed {
-		t.Errorf("%s is in the document, but no route", key)
+		t.Errorf("%s is in the OpenAPI spec, but no route", key)
 	}
 	for name := range api.Paths {
 		if !slices.ContainsFunc(api.Operations, func(o spec.Operation) bool { return strings.Contains(o.Path, "{"+name+"}") }) {
@@ -398,7 +398,7 @@ func testRequests(t *testing.T, api spec.API) {
 		body := plain.resolve(plain.operation(op).child("requestBody").child("content").child(jsonType).child("schema"))
 		for name, p := range body.children("properties") {
 			if err := read([]byte(`{"` + name + `":null}`)); err != nil && p.nullable() {
-				t.Errorf("%s: the document lets %s be null: %v", key, name, err)
+				t.Errorf("%s: the OpenAPI spec lets %s be null: %v", key, name, err)
 			}
 		}
 	}

@@ -193,7 +193,7 @@ func testNumber(t *testing.T, body reflect.Type, n number) {
 	}
 	for _, value := range wrong {
 		_, err := read(value)
-		if refused, ok := errors.AsType[*lastmile.Error](err); !ok || refused.Code != lastmile.CodeMalformed {
+		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeMalformed {
 			t.Errorf("%s is read with the error %v, want one about its form", value, err)
 		}
 	}

@@ -391,9 +391,9 @@ func sampleBatch() lastmile.Batch {
 }
 
 func TestResponsesMatchTheirSchemas(t *testing.T) {
-	all := map[string]*sighting{}
-	eachAPI(t, func(t *testing.T, api spec.API) { testResponses(t, api, sightings{doc: parsed(t, api), of: all}) })
-	eachAPI(t, func(t *testing.T, api spec.API) { sightings{doc: parsed(t, api), of: all}.check(t) })
+	all := map[string]*occurrence{}
+	eachAPI(t, func(t *testing.T, api spec.API) { testResponses(t, api, occurrences{doc: parsed(t, api), of: all}) })
+	eachAPI(t, func(t *testing.T, api spec.API) { occurrences{doc: parsed(t, api), of: all}.check(t) })
 }
 
 // replyType is the type of a reply, or of the items of a list; an encoded reply
@@ -408,7 +408,7 @@ func replyType(t reflect.Type) (item reflect.Type, list bool) {
 	return t, false
 }
 
-func testResponses(t *testing.T, api spec.API, seen sightings) {
+func testResponses(t *testing.T, api spec.API, seen occurrences) {
 	t.Helper()
 	doc := document(t, api)
 	for _, op := range api.Operations {
@@ -465,18 +465,18 @@ func TestErrorsMatchTheirSchema(t *testing.T) {
 	}
 }
 
-// sighting is how a field has been seen in responses.
-type sighting struct{ value, null, absent bool }
+// occurrence is how a field has been seen in responses.
+type occurrence struct{ value, null, absent bool }
 
-// sightings proves that the document says no more than responses show: what may
+// occurrences proves that the OpenAPI spec says no more than responses show: what may
 // be null is null in some response, what may be absent is absent in some, and
 // every field is in one.
-type sightings struct {
+type occurrences struct {
 	doc documentJSON
-	of  map[string]*sighting
+	of  map[string]*occurrence
 }
 
-func (s sightings) add(t *testing.T, of node, data []byte) {
+func (s occurrences) add(t *testing.T, of node, data []byte) {
 	t.Helper()
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
@@ -485,7 +485,7 @@ func (s sightings) add(t *testing.T, of node, data []byte) {
 	s.walk(of, value)
 }
 
-func (s sightings) walk(of node, value any) {
+func (s occurrences) walk(of node, value any) {
 	for len(of.list("anyOf")) > 0 {
 		of = of.list("anyOf")[0]
 	}
@@ -509,7 +509,7 @@ func (s sightings) walk(of node, value any) {
 		key := strings.TrimPrefix(of.text("$ref"), refPrefix) + "." + name
 		at := s.of[key]
 		if at == nil {
-			at = &sighting{}
+			at = &occurrence{}
 			s.of[key] = at
 		}
 		member, present := object[name]
@@ -520,7 +520,7 @@ func (s sightings) walk(of node, value any) {
 	}
 }
 
-func (s sightings) check(t *testing.T) {
+func (s occurrences) check(t *testing.T) {
 	t.Helper()
 	for name, component := range s.doc.schemas() {
 		if component["additionalProperties"] == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || name == "MissingCause" || strings.HasSuffix(name, "Fields") {

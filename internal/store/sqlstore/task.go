@@ -44,7 +44,7 @@ func (r *taskRow) scan(s scanner, more ...any) error {
 }
 
 // estimates is when the task will probably be done. A task that is late is at
-// least as late as it is now, whatever was foreseen, until its worker arrives.
+// least as late as it is now, whatever was estimated, until its worker arrives.
 func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	e := lastmile.Estimates{
 		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
@@ -378,10 +378,10 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 	if err != nil {
 		return err
 	}
-	foreseen := stored(task)
+	estimates := stored(task)
 	err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, int64(task.State), orNull(string(task.Worker)),
-		string(task.Container.Kind), task.Container.Owner, rank, millis(foreseen.Arrival), millis(foreseen.Completion),
-		durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
+		string(task.Container.Kind), task.Container.Owner, rank, millis(estimates.Arrival), millis(estimates.Completion),
+		durationMillis(estimates.ETA), durationMillis(estimates.Delay), history, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
 	if err != nil {
 		return fmt.Errorf("move task %s: %w", task.ID, err)
 	}
@@ -464,14 +464,14 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 	if task.Recipient != nil {
 		recipient = (*string)(&task.Recipient.ID)
 	}
-	more, foreseen := task.AdditionalQuantities, stored(task)
+	more, estimates := task.AdditionalQuantities, stored(task)
 	return append([]any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
-		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, engine.Flag(task.Pickup),
+		millis(estimates.Arrival), millis(estimates.Completion), durationMillis(estimates.ETA), durationMillis(estimates.Delay), history, task.Events, engine.Flag(task.Pickup),
 		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
 	}, resultRow(store.ResultOf(task))...), nil

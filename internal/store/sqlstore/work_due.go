@@ -54,7 +54,7 @@ func (t workTx) DueWork(ctx context.Context, q work.Query) ([]work.Item, error) 
 	return list, nil
 }
 
-// leaseEnded is the condition that a lease has ended, or is not to be believed.
+// leaseEnded is the condition that a lease has ended, or is not to be trusted.
 // $1 is when it is to have ended, $2 the longest that one may last.
 const leaseEnded = `(t.claimed_until <= $1 AND t.DUE <= $1 OR t.claimed_until > $2)`
 

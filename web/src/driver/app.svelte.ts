@@ -89,7 +89,7 @@ class App {
 
   mine = $derived(this.items.filter((i) => i.worker === this.worker?.id));
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
-  refused = $derived(this.mine.filter((i) => i.refusal !== undefined));
+  rejected = $derived(this.mine.filter((i) => i.rejection !== undefined));
   view = $derived(overlay(this.list, this.worker?.onDuty ?? false, this.waiting, this.arrivals));
   // What maps show: the worker, and the way through the open stops.
   self = $derived<Self | null>(
@@ -416,7 +416,7 @@ class App {
   }
 
   async retry(item: Item) {
-    const { refusal: _, gone: __, ...again } = item;
+    const { rejection: _, gone: __, ...again } = item;
     await shelf.put(again);
     await this.reload();
     void this.sync();
@@ -480,7 +480,7 @@ class App {
 
   // answered shows the result of an action before the list is fetched.
   private answered(item: Item) {
-    if (item.refusal === undefined) {
+    if (item.rejection === undefined) {
       if (item.kind === 'complete') this.historyDue = true;
       if (item.kind === 'duty' && this.worker)
         void this.keepWorker({ ...this.worker, onDuty: item.body.onDuty === true });

@@ -24,7 +24,7 @@ export function overlay(list: WorkList, onDuty: boolean, items: Item[], arrivals
     seen.set(task.id, { task, arrived: arrivals.has(task.id) || hasArrived(task), pending: false });
   let current = list.activeTask;
   for (const item of items) {
-    if (item.refusal !== undefined) continue;
+    if (item.rejection !== undefined) continue;
     if (item.kind === 'duty') {
       onDuty = item.body.onDuty === true;
       continue;

@@ -22,7 +22,7 @@ export interface Item {
   label: string; // title of the task
   body: Record<string, unknown>;
   files: Attachment[];
-  refusal?: string; // reason of the rejection
+  rejection?: string; // reason of the rejection
   gone?: boolean; // the task is no longer the worker's
 }
 
@@ -45,7 +45,7 @@ export type Flushed =
 // waiting lists the pending items of one worker, in order. On a shared phone, the
 // items of another worker wait for that worker.
 export function waiting(items: Item[], worker: string): Item[] {
-  return items.filter((i) => i.worker === worker && i.refusal === undefined).sort((a, b) => a.order - b.order);
+  return items.filter((i) => i.worker === worker && i.rejection === undefined).sort((a, b) => a.order - b.order);
 }
 
 // flush sends the pending items one by one, in order. It stops at the first item
@@ -66,11 +66,11 @@ export async function flush(
         await discard(shelf, item);
         answered(item);
         break;
-      case 'refused': {
+      case 'rejected': {
         const gone = outcome.status === 401 || outcome.status === 404;
-        const refused = { ...item, refusal: outcome.message, gone };
-        await shelf.put(refused);
-        answered(refused);
+        const rejected = { ...item, rejection: outcome.message, gone };
+        await shelf.put(rejected);
+        answered(rejected);
         break;
       }
       default:

@@ -3,7 +3,7 @@
 
 export type Outcome<T> =
   | { kind: 'done'; value: T }
-  | { kind: 'refused'; status: number; message: string } // retrying will not help
+  | { kind: 'rejected'; status: number; message: string } // retrying will not help
   | Later
   | { kind: 'signedOut' };
 
@@ -71,10 +71,11 @@ export function judge<T>(status: number, text: string, retryAfter: string | null
   }
   const inner = (parsed.value as { message?: { error?: number; message?: string; cause?: unknown } } | undefined)
     ?.message;
-  if (!inner?.message) return status === 404 ? { kind: 'refused', status, message: String(status) } : { kind: 'later' };
+  if (!inner?.message)
+    return status === 404 ? { kind: 'rejected', status, message: String(status) } : { kind: 'later' };
   if (status === 401 && inner.error === unauthenticated) return { kind: 'signedOut' };
   const cause = typeof inner.cause === 'string' ? ` (${inner.cause})` : '';
-  return { kind: 'refused', status, message: inner.message + cause };
+  return { kind: 'rejected', status, message: inner.message + cause };
 }
 
 function parse(text: string): { value?: unknown; fault: boolean } {

@@ -146,7 +146,7 @@ const en = {
   sayMore: 'Say more in the note.',
   outboxLead: 'Everything you do is kept on this phone until the server has answered.',
   allSent: 'Everything is sent',
-  refused: 'Refused',
+  rejected: 'Rejected',
   tryAgain: 'Try again',
   dismiss: 'Dismiss',
   waits: 'Waiting to be sent',

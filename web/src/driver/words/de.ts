@@ -141,7 +141,7 @@ const de: Words = {
   sayMore: 'Schreibe mehr in die Notiz.',
   outboxLead: 'Alles, was du tust, bleibt auf diesem Telefon, bis der Server geantwortet hat.',
   allSent: 'Alles gesendet',
-  refused: 'Abgelehnt',
+  rejected: 'Abgelehnt',
   tryAgain: 'Noch einmal',
   dismiss: 'Verwerfen',
   waits: 'Wartet auf Senden',

@@ -140,7 +140,7 @@ const es: Words = {
   sayMore: 'Cuéntalo en la nota.',
   outboxLead: 'Todo lo que haces se guarda en este teléfono hasta que el servidor responde.',
   allSent: 'Todo está enviado',
-  refused: 'Rechazado',
+  rejected: 'Rechazado',
   tryAgain: 'Reintentar',
   dismiss: 'Descartar',
   waits: 'Pendiente de envío',

@@ -141,7 +141,7 @@ const fr: Words = {
   sayMore: 'Précisez dans la note.',
   outboxLead: 'Tout ce que vous faites est gardé sur ce téléphone jusqu’à la réponse du serveur.',
   allSent: 'Tout est envoyé',
-  refused: 'Refusé',
+  rejected: 'Refusé',
   tryAgain: 'Réessayer',
   dismiss: 'Ignorer',
   waits: 'En attente d’envoi',

@@ -141,7 +141,7 @@ const pt: Words = {
   sayMore: 'Explique na nota.',
   outboxLead: 'Tudo o que você faz fica neste telefone até o servidor responder.',
   allSent: 'Tudo enviado',
-  refused: 'Recusado',
+  rejected: 'Recusado',
   tryAgain: 'Tentar de novo',
   dismiss: 'Descartar',
   waits: 'Aguardando envio',

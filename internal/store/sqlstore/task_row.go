@@ -1,0 +1,136 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/engine"
+	"dray/internal/wire"
+)
+
+// taskRow is what taskColumns reads. Its documents are valid until the next row.
+type taskRow struct {
+	id                              lastmile.TaskID
+	doc, destination, recipient     engine.Raw
+	arrival, completion, eta, delay *int64
+	completeBefore                  *int64
+	state                           int64
+	tracking                        string
+	history                         engine.Raw
+	events, noService, planPlace    int64
+}
+
+func (r *taskRow) scan(s scanner, more ...any) error {
+	return s.Scan(append([]any{(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
+}
+
+// estimates is when the task will probably be done. A task that is late is at
+// least as late as it is now, whatever was estimated, until its worker arrives.
+func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
+	e := lastmile.Estimates{
+		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
+	}
+	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBefore: instant(r.completeBefore)}
+	if e.ETA != nil && *e.ETA == 0 && !e.Arrival.After(now) { // arrived: the delay is final
+		return e
+	}
+	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
+		e.Delay = &late
+	}
+	return e
+}
+
+// shown joins the parts of a task as the API shows it.
+func (r *taskRow) shown(now time.Time) []byte {
+	times := wire.NewTaskTimes(r.estimates(now))
+	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
+	joined = append(joined, r.doc[:len(r.doc)-1]...)
+	joined = append(joined, `,"recipients":[`...)
+	joined = append(joined, r.recipient...)
+	joined = append(joined, `],"destination":`...)
+	joined = append(joined, r.destination...)
+	joined = append(joined, ',')
+	return append(times.AppendMembers(joined), '}')
+}
+
+// decodedTask is a task that was decoded from documents. Its other columns may be old.
+type decodedTask struct {
+	doc, destination, recipient, history []byte
+	task                                 lastmile.Task
+}
+
+// domain returns the task. It decodes the documents, unless they are known to ctx; see
+// store.Remember.
+func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now time.Time) (t lastmile.Task, err error) {
+	known := store.Remembered(ctx)
+	if known == nil {
+		t, err = r.decode(org)
+	} else if found, ok := known.Load(r.id); ok && found.(*decodedTask).of(r) {
+		t = found.(*decodedTask).task
+	} else if t, err = r.decode(org); err == nil {
+		t.History = slices.Clip(t.History)
+		known.Store(r.id, &decodedTask{
+			doc: slices.Clone(r.doc), destination: slices.Clone(r.destination), recipient: slices.Clone(r.recipient), history: slices.Clone(r.history), task: t,
+		})
+	}
+	t.TrackingToken, t.Events, t.Estimates, t.PlanPlace = r.tracking, r.events, r.estimates(now), r.planPlace
+	if r.noService != 0 {
+		t.ServiceTime = new(time.Duration(0))
+	}
+	return t, err
+}
+
+// of reports whether a row has the same documents.
+func (d *decodedTask) of(r *taskRow) bool {
+	return bytes.Equal(d.doc, r.doc) && bytes.Equal(d.destination, r.destination) && bytes.Equal(d.recipient, r.recipient) && bytes.Equal(d.history, r.history)
+}
+
+// decode decodes the documents of the task.
+func (r *taskRow) decode(org lastmile.OrganizationID) (lastmile.Task, error) {
+	var (
+		form        wire.TaskRecord
+		destination wire.Destination
+		history     []wire.Assignment
+	)
+	err := errors.Join(wire.Unmarshal(r.doc, &form), wire.Unmarshal(r.destination, &destination), wire.Unmarshal(r.history, &history))
+	if err != nil {
+		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
+	}
+	t := form.Domain()
+	if t.Organization != org {
+		t.Origin, t.Organization = t.Organization, org
+	}
+	t.Destination, t.History = destination.Domain(org), wire.Assignments(history)
+	if r.recipient != nil {
+		var recipient wire.Recipient
+		if err := wire.Unmarshal(r.recipient, &recipient); err != nil {
+			return t, fmt.Errorf("decode recipient of task %s: %w", r.id, err)
+		}
+		known := recipient.Domain()
+		t.Recipient = &known
+	}
+	return t, nil
+}
+
+// duration is a stored number of milliseconds.
+func duration(ms *int64) *time.Duration {
+	if ms == nil {
+		return nil
+	}
+	d := time.Duration(*ms) * time.Millisecond
+	return &d
+}
+
+func durationMillis(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	ms := d.Milliseconds()
+	return &ms
+}

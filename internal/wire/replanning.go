@@ -1,0 +1,170 @@
+package wire
+
+import (
+	"time"
+
+	"dray/internal/assignment"
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+)
+
+// PinBody is the body of a request to pin a task.
+type PinBody struct {
+	// Whether the task also keeps its position in the list of its worker. Defaults to false.
+	Position *Flag `json:"position"`
+}
+
+// Domain returns the pin.
+func (b PinBody) Domain() lastmile.Pin {
+	if b.Position != nil && bool(*b.Position) {
+		return lastmile.PinPosition
+	}
+	return lastmile.PinWorker
+}
+
+// TaskPin is how a task is pinned.
+type TaskPin struct {
+	// ID of the task.
+	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// ID of its worker; null if it has none.
+	Worker *lastmile.WorkerID `json:"worker" example:"h3KzQ8mWv5RtB2nXd7LcF9pJ"`
+	// Whether the task stays with its worker, or also keeps its position in the list; null if it is
+	// not pinned.
+	Pinned *lastmile.Pin `json:"pinned" example:"worker"`
+}
+
+// NewTaskPin returns how a task is pinned in its wire form.
+func NewTaskPin(p planning.PinnedTask) TaskPin {
+	return TaskPin{Task: p.Task.ID, Worker: OrNull(p.Task.Worker), Pinned: OrNull(p.Pin)}
+}
+
+// Replan is the cause of a dispatch by continuous re-planning, and what came of it.
+type Replan struct {
+	// Why the routes were planned again: the first reason since the last time.
+	Cause assignment.Cause `json:"cause" example:"workerLate"`
+	// ID of the task that was added, changed or unassigned; null for other causes.
+	Task *lastmile.TaskID `json:"task" example:"null"`
+	// ID of the worker who has fallen behind or gone on duty; null for other causes.
+	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// How late the worker was expected to be, in seconds; 0 for other causes.
+	Lateness Seconds `json:"lateness" example:"900"`
+	// What could move: order for the tasks of each worker only, workers for tasks between workers as
+	// well.
+	Move assignment.Movement `json:"move" example:"order"`
+	// Whether tasks that no worker had could be assigned.
+	Assign bool `json:"assign"`
+	// Whether a better plan was found. If not, the plan of the dispatch shows the routes as they are.
+	Changed bool `json:"changed" example:"true"`
+	// What the routes cost as they were.
+	CostBefore DispatchCost `json:"costBefore"`
+	// How many of the tasks no worker had before.
+	UnassignedBefore int `json:"unassignedBefore"`
+}
+
+func newReplan(r *lastmile.Replan) *Replan {
+	if r == nil {
+		return nil
+	}
+	move := assignment.MoveOrder
+	if r.Between {
+		move = assignment.MoveWorkers
+	}
+	return &Replan{
+		Cause: assignment.Cause(r.Cause), Task: OrNull(r.Task), Worker: OrNull(r.Worker), Lateness: Seconds(r.Lateness), Move: move, Assign: r.Assign,
+		Changed: r.Changed, CostBefore: newDispatchCost(r.Before), UnassignedBefore: r.Unassigned,
+	}
+}
+
+func (r *Replan) domain() *lastmile.Replan {
+	if r == nil {
+		return nil
+	}
+	return &lastmile.Replan{
+		Cause: string(r.Cause), Task: orZero(r.Task), Worker: orZero(r.Worker), Lateness: r.Lateness.Duration(), Between: r.Move == assignment.MoveWorkers, Assign: r.Assign,
+		Changed: r.Changed, Before: r.CostBefore.domain(), Unassigned: r.UnassignedBefore,
+	}
+}
+
+// DispatchSummary is a dispatch without its plan.
+type DispatchSummary struct {
+	// ID of the dispatch.
+	ID lastmile.DispatchID `json:"id" example:"R7vK2nXw5LdB9qTz3HcF8mJs"`
+	// Unix time in milliseconds at which the dispatch was requested.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Whether the plan is only applied on request.
+	DryRun bool `json:"dryRun"`
+	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
+	// requested.
+	Replanning *Replan `json:"replanning" example:"null"`
+	// When the routes were planned, and the outcome.
+	ProcessingDetails ProcessingDetails `json:"processingDetails"`
+	// What the routes cost; all zero until they are planned.
+	Cost DispatchCost `json:"cost"`
+	// Number of tasks on the routes.
+	TasksPlanned int `json:"tasksPlanned" example:"120"`
+	// Number of tasks that were left out.
+	TasksUnplanned int `json:"tasksUnplanned" example:"2"`
+}
+
+// NewDispatchSummary returns a dispatch without its plan.
+func NewDispatchSummary(d lastmile.Dispatch) DispatchSummary {
+	s := DispatchSummary{
+		ID: d.ID, TimeCreated: Millis(d.Created), DryRun: d.DryRun, Replanning: newReplan(d.Replan), ProcessingDetails: newProcessingDetails(d),
+		Cost: newDispatchCost(d.Plan.Cost), TasksUnplanned: len(d.Plan.Unplanned),
+	}
+	for _, route := range d.Plan.Routes {
+		s.TasksPlanned += len(route.Stops)
+	}
+	return s
+}
+
+// Replanning are the settings of continuous re-planning.
+type Replanning struct {
+	// Whether routes are planned again during the day.
+	Enabled bool `json:"enabled"`
+	// What may move: order for the tasks of each worker only, workers for tasks between workers as
+	// well.
+	Move assignment.Movement `json:"move" example:"order"`
+	// Whether tasks of a team that no worker has may be assigned.
+	Assign bool `json:"assign"`
+	// Time between two runs for a team, in minutes, at least.
+	Interval Minutes `json:"interval" example:"10"`
+	// Expected lateness of a worker that causes a run, in minutes.
+	Lateness Minutes `json:"lateness" example:"10"`
+	// How far ahead, in minutes. Tasks with a later completeAfter are neither assigned nor moved to
+	// other workers.
+	Ahead Minutes `json:"ahead" example:"240"`
+}
+
+// NewReplanning returns the settings of continuous re-planning in their wire form.
+func NewReplanning(r assignment.Replanning) Replanning {
+	return Replanning{
+		Enabled: r.Enabled, Move: r.Move, Assign: r.Assign, Interval: Minutes(r.Interval), Lateness: Minutes(r.Lateness), Ahead: Minutes(r.Ahead),
+	}
+}
+
+// ReplanningBody changes the settings of continuous re-planning. Absent fields stay unchanged.
+type ReplanningBody struct {
+	// Whether routes are planned again during the day.
+	Enabled *bool `json:"enabled"`
+	// What may move: order for the tasks of each worker only, workers for tasks between workers as
+	// well.
+	Move *assignment.Movement `json:"move" example:"order"`
+	// Whether tasks of a team that no worker has may be assigned.
+	Assign *bool `json:"assign"`
+	// Time between two runs for a team, in minutes, at least; from 1 to 1440.
+	Interval *Minutes `json:"interval" example:"10"`
+	// Expected lateness of a worker that causes a run, in minutes; from 1 to 1440. Another run follows
+	// each time the lateness has doubled.
+	Lateness *Minutes `json:"lateness" example:"10"`
+	// How far ahead, in minutes; from 15 to 720.
+	Ahead *Minutes `json:"ahead" example:"240"`
+}
+
+// Change returns the change of the settings.
+func (b ReplanningBody) Change() assignment.ReplanningChange {
+	return assignment.ReplanningChange{
+		Enabled: b.Enabled, Move: b.Move, Assign: b.Assign,
+		Interval: (*time.Duration)(b.Interval), Lateness: (*time.Duration)(b.Lateness), Ahead: (*time.Duration)(b.Ahead),
+	}
+}

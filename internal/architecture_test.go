@@ -40,7 +40,7 @@ var everything = slices.Concat(useCases, domain, []string{
 })
 
 // testKits are packages that only tests may import; they count as test code.
-var testKits = []string{"store/storetest", "store/engine/enginetest", "app/apptest"}
+var testKits = []string{"store/storetest", "store/engine/enginetest", "app/apptest", "osm/osmtest"}
 
 // testsMay is what the tests of any package may import beyond its own rule.
 var testsMay = slices.Concat(testKits, domain, []string{
@@ -78,12 +78,13 @@ var rules = map[string]rule{
 	"sms":    {may: []string{"lastmile", "textmessage"}},
 	"blob":   {may: []string{"lastmile", "store"}},
 
-	"osm":      {},
-	"osm/town": {may: []string{"osm"}},
-	"road":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
-	"street":   {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
-	"tile":     {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
-	"mapdata":  {},
+	"osm":         {tests: []string{"osm/osmtest"}},
+	"osm/osmtest": {},
+	"osm/town":    {may: []string{"osm"}},
+	"road":        {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
+	"street":      {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
+	"tile":        {may: []string{"mapdata", "osm"}, tests: []string{"osm/osmtest", "osm/town"}},
+	"mapdata":     {},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate

@@ -134,22 +134,9 @@ func (r *reader) plainNode(encoded []byte) error {
 }
 
 func (r *reader) denseNodes(encoded []byte) error {
-	m := message{rest: encoded}
 	var ids, lats, lons, texts packed
-	for m.next() {
-		switch m.number {
-		case 1:
-			m.packed(&ids)
-		case 8:
-			m.packed(&lats)
-		case 9:
-			m.packed(&lons)
-		case 10:
-			m.packed(&texts)
-		}
-	}
-	if m.err != nil {
-		return m.err
+	if err := readFields(encoded, nil, listField{1, &ids}, listField{8, &lats}, listField{9, &lons}, listField{10, &texts}); err != nil {
+		return err
 	}
 	var id, lat, lon int64
 	for {
@@ -246,23 +233,10 @@ func (b *block) denseTags(into Tags, texts *packed) (Tags, error) {
 }
 
 func (r *reader) readWay(encoded []byte) error {
-	m := message{rest: encoded}
 	var keys, values, refs packed
 	w := &r.way
-	for m.next() {
-		switch m.number {
-		case 1:
-			w.ID = int64(m.value)
-		case 2:
-			m.packed(&keys)
-		case 3:
-			m.packed(&values)
-		case 8:
-			m.packed(&refs)
-		}
-	}
-	if m.err != nil {
-		return m.err
+	if err := readFields(encoded, &w.ID, listField{2, &keys}, listField{3, &values}, listField{8, &refs}); err != nil {
+		return err
 	}
 	var err error
 	if w.Tags, err = r.block.tags(w.Tags, keys, values); err != nil {
@@ -284,27 +258,10 @@ func (r *reader) readWay(encoded []byte) error {
 }
 
 func (r *reader) readRelation(encoded []byte) error {
-	m := message{rest: encoded}
 	var keys, values, roles, ids, kinds packed
 	rel := &r.relation
-	for m.next() {
-		switch m.number {
-		case 1:
-			rel.ID = int64(m.value)
-		case 2:
-			m.packed(&keys)
-		case 3:
-			m.packed(&values)
-		case 8:
-			m.packed(&roles)
-		case 9:
-			m.packed(&ids)
-		case 10:
-			m.packed(&kinds)
-		}
-	}
-	if m.err != nil {
-		return m.err
+	if err := readFields(encoded, &rel.ID, listField{2, &keys}, listField{3, &values}, listField{8, &roles}, listField{9, &ids}, listField{10, &kinds}); err != nil {
+		return err
 	}
 	var err error
 	if rel.Tags, err = r.block.tags(rel.Tags, keys, values); err != nil {

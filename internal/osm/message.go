@@ -119,3 +119,27 @@ func (p *packed) count() (n int) {
 
 // signed decodes a number in zigzag encoding.
 func signed(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
+
+// listField is a repeated field and where its numbers go.
+type listField struct {
+	number int
+	into   *packed
+}
+
+// readFields reads the id of an element, if id is not nil, and its repeated fields.
+func readFields(encoded []byte, id *int64, lists ...listField) error {
+	m := message{rest: encoded}
+	for m.next() {
+		if m.number == 1 && id != nil {
+			*id = int64(m.value)
+			continue
+		}
+		for _, l := range lists {
+			if l.number == m.number {
+				m.packed(l.into)
+				break
+			}
+		}
+	}
+	return m.err
+}

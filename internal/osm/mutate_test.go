@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dray/internal/osm"
+	"dray/internal/osm/osmtest"
 )
 
 // mutant returns a damaged file: the bytes of its blocks are changed, moved,
@@ -24,7 +25,7 @@ func mutant(r *rand.Rand) []byte {
 	}
 	if r.IntN(4) > 0 {
 		i := r.IntN(len(blocks))
-		blocks[i] = damage(r, blocks[i])
+		blocks[i] = osmtest.Damage(r, blocks[i])
 	}
 	var file []byte
 	for i, block := range blocks {
@@ -39,36 +40,9 @@ func mutant(r *rand.Rand) []byte {
 		}
 	}
 	if r.IntN(4) == 0 {
-		file = damage(r, file)
+		file = osmtest.Damage(r, file)
 	}
 	return file
-}
-
-func damage(r *rand.Rand, b []byte) []byte {
-	b = bytes.Clone(b)
-	for range 1 + r.IntN(4) {
-		if len(b) == 0 {
-			return b
-		}
-		at := r.IntN(len(b))
-		switch r.IntN(6) {
-		case 0:
-			b[at] = byte(r.Uint32())
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = 0xff // numbers become large
-		case 3:
-			b = b[:at]
-		case 4:
-			b = append(bytes.Clone(b[:at]), b[r.IntN(len(b)):]...)
-		default:
-			for ; at < len(b) && r.IntN(8) > 0; at++ {
-				b[at] = byte(r.Uint32())
-			}
-		}
-	}
-	return b
 }
 
 // readMutants reads damaged files and checks that memory stays small.

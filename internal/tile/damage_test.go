@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dray/internal/osm"
+	"dray/internal/osm/osmtest"
 	"dray/internal/tile"
 )
 
@@ -33,7 +34,7 @@ func small(tb testing.TB) []byte {
 func mutant(r *rand.Rand, file []byte) []byte {
 	switch r.IntN(8) {
 	case 0:
-		return damage(r, file)
+		return osmtest.Damage(r, file)
 	case 1, 2, 3:
 		return nonsense(r)
 	}
@@ -56,7 +57,7 @@ func mutant(r *rand.Rand, file []byte) []byte {
 		blocks = append(blocks, [2][]byte{head[:len(head)-varintLength(head)], content})
 	}
 	hurt := r.IntN(len(blocks))
-	blocks[hurt][1] = damage(r, blocks[hurt][1])
+	blocks[hurt][1] = osmtest.Damage(r, blocks[hurt][1])
 	var out []byte
 	for _, b := range blocks {
 		blob := append(binary.AppendUvarint([]byte{1<<3 | 2}, uint64(len(b[1]))), b[1]...) // not compressed
@@ -121,33 +122,6 @@ func varintLength(head []byte) int {
 	return n
 }
 
-func damage(r *rand.Rand, b []byte) []byte {
-	b = bytes.Clone(b)
-	for range 1 + r.IntN(4) {
-		if len(b) == 0 {
-			return b
-		}
-		at := r.IntN(len(b))
-		switch r.IntN(6) {
-		case 0:
-			b[at] = byte(r.Uint32())
-		case 1:
-			b[at] ^= 1 << r.IntN(8)
-		case 2:
-			b[at] = 0xff
-		case 3:
-			b = b[:at]
-		case 4:
-			b = append(bytes.Clone(b[:at]), b[r.IntN(len(b)):]...)
-		default:
-			for ; at < len(b) && r.IntN(8) > 0; at++ {
-				b[at] = byte(r.Uint32())
-			}
-		}
-	}
-	return b
-}
-
 // buildMutants builds tiles of damaged extracts. What is built can be read.
 func buildMutants(t *testing.T, count int) {
 	t.Helper()
@@ -196,9 +170,9 @@ func readDamaged(t *testing.T, count int) {
 	}
 	random, noticed := rand.New(rand.NewPCG(5, 7)), 0
 	for range count {
-		damaged := damage(random, content)
+		damaged := osmtest.Damage(random, content)
 		if random.IntN(2) == 0 { // the header and the directory
-			damaged = append(damage(random, content[:min(2000, len(content))]), content[min(2000, len(content)):]...)
+			damaged = append(osmtest.Damage(random, content[:min(2000, len(content))]), content[min(2000, len(content)):]...)
 		}
 		m, err := tile.Open(damaged)
 		if err != nil {

@@ -79,12 +79,28 @@ func TestTravelTimesOnImportedRoads(t *testing.T) {
 		t.Errorf("planned %v m, want %v", got, want)
 	}
 
+	// A dispatch says where the times of each route come from.
+	routes := func() (all []string) {
+		d := depot{Client: r.Client, team: r.north}
+		r.Must(t, "PUT", "/containers/teams/"+r.north, `{"tasks":[-1,`+tasks+`]}`)
+		for _, route := range d.run(t, `{"dryRun":true}`)["plan"].(map[string]any)["routes"].([]any) {
+			all = append(all, fmt.Sprint(route.(map[string]any)["travelSource"]))
+		}
+		return all
+	}
+	if got := routes(); fmt.Sprint(got) != "[roads]" {
+		t.Errorf("the routes are by %v", got)
+	}
+
 	if err := p.Config.RemoveMap("town"); err != nil {
 		t.Fatal(err)
 	}
 	refreshMaps(t, p)
 	if got := sources(path + point(dropoff)); fmt.Sprint(got) != "[formula formula]" {
 		t.Errorf("after the removal: %v", got)
+	}
+	if got := routes(); fmt.Sprint(got) != "[formula]" {
+		t.Errorf("after the removal, the routes are by %v", got)
 	}
 }
 

@@ -179,7 +179,8 @@ func (ds *Dispatches) model(ctx context.Context, d lastmile.Dispatch, now time.T
 			return nil, err
 		}
 		times = times.Adjusted(learned.Travel)
-		model.Fill(by, times.Durations, times.Distances)
+		byFormula := travel.Times{Estimated: times.Estimated, Gaps: times.Gaps}.ByFormula // does not keep the matrices
+		model.Fill(by, times.Durations, times.Distances, byFormula)
 	}
 	model.KeepExisting()
 	return model, nil

@@ -101,6 +101,8 @@ type DispatchRoute struct {
 
 	Vehicle  VehicleType // as planned with
 	Capacity [4]float64  // likewise; the additional ones last
+
+	ByFormula bool // a travel time is not by a road network
 }
 
 // DispatchStop is a task of a route.

@@ -71,6 +71,8 @@ type Model struct {
 	places   map[lastmile.Point]int
 	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
 	relaxed  bool                         // by Relax
+
+	byFormula []func(from, to int) bool // by type: whether a travel time is by formula
 }
 
 // NewModel returns the problem of a situation. It rejects one that no dispatch may have.

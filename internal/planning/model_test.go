@@ -11,6 +11,9 @@ import (
 	"dray/internal/optimize"
 )
 
+// roadsEnd is how far east, in degrees, the roads of the tests go.
+const roadsEnd = 0.04
+
 // task returns a task some meters east of the center.
 func task(id string, east float64, change ...func(*lastmile.Task)) lastmile.Task {
 	t := lastmile.Task{ID: lastmile.TaskID(id), ShortID: id, Destination: lastmile.Destination{Location: lastmile.Point{Lon: east / 111_195, Lat: 0}}}
@@ -71,7 +74,7 @@ func filled(t *testing.T, s Situation) *Model {
 				durations[i] = append(durations[i], time.Duration(float64(d)*float64(time.Second)/10))
 			}
 		}
-		m.Fill(by, durations, distances)
+		m.Fill(by, durations, distances, func(_, to int) bool { return m.Places[to].Lon > roadsEnd })
 	}
 	m.KeepExisting()
 	if err := m.Problem.Validate(); err != nil {
@@ -353,5 +356,15 @@ func TestRouteEnds(t *testing.T) {
 		if got := v.End; (got == optimize.None) != (want < 0) || got != optimize.None && m.Places[got].Lon != want {
 			t.Errorf("%q: ends at %d of %v", end, got, m.Places)
 		}
+	}
+}
+
+func TestRoutesNameTheSourceOfTheirTimes(t *testing.T) {
+	m := filled(t, situation([]lastmile.Task{task("near", 100), task("far", 5000)}, worker("ada"), worker("bob")))
+	routes := m.Plan(&optimize.Solution{Routes: []optimize.Route{
+		{Visits: []optimize.Visit{{Stop: 0}}}, {Visits: []optimize.Visit{{Stop: 1}}},
+	}}).Routes
+	if len(routes) != 2 || routes[0].ByFormula || !routes[1].ByFormula {
+		t.Errorf("the routes are %+v", routes)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"dray/internal/optimize"
 )
 
-// Fill adds the travel times between the Places for one of the Types. A negative
-// duration means that there is no way.
-func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, distances [][]lastmile.Meters) {
+// Fill adds the travel times between the Places for one of the Types, and which of them
+// are by formula. A negative duration means that there is no way.
+func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, distances [][]lastmile.Meters, byFormula func(from, to int) bool) {
 	n := len(m.Places)
 	p := optimize.Profile{Size: n, Duration: make([]int32, n*n), Distance: make([]int32, n*n)}
 	for i := range n {
@@ -24,8 +24,26 @@ func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, dista
 	}
 	if m.Problem.Profiles == nil {
 		m.Problem.Profiles = make([]optimize.Profile, len(m.Types))
+		m.byFormula = make([]func(from, to int) bool, len(m.Types))
 	}
-	m.Problem.Profiles[slices.Index(m.Types, by)] = p
+	at := slices.Index(m.Types, by)
+	m.Problem.Profiles[at], m.byFormula[at] = p, byFormula
+}
+
+// hasFormula reports whether the travel time of a leg of a route is by formula.
+func (m *Model) hasFormula(v int, route optimize.Route) bool {
+	vehicle := m.Problem.Vehicles[v]
+	at := []int{vehicle.Start}
+	for _, visit := range route.Visits {
+		at = append(at, m.Problem.Stops[visit.Stop].Location)
+	}
+	at = append(at, vehicle.End)
+	for i, to := range at[1:] {
+		if from := at[i]; len(route.Visits) > 0 && from != optimize.None && to != optimize.None && m.byFormula[vehicle.Profile](from, to) {
+			return true
+		}
+	}
+	return false
 }
 
 // KeepExisting relaxes the rules for what workers already have: it stays with them even
@@ -62,12 +80,12 @@ func (m *Model) KeepExisting() {
 // travel times alone.
 func (m *Model) currentRoute(v int) optimize.Route {
 	vehicle := &m.Problem.Vehicles[v]
-	travel := m.Problem.Profiles[vehicle.Profile]
+	profile := m.Problem.Profiles[vehicle.Profile]
 	route := optimize.Route{Depart: vehicle.ShiftStart}
 	at, now := vehicle.Start, vehicle.ShiftStart
 	move := func(to int) {
-		route.Distance += int(travel.Distance[at*travel.Size+to])
-		leg := int(max(travel.Duration[at*travel.Size+to], 0))
+		route.Distance += int(profile.Distance[at*profile.Size+to])
+		leg := int(max(profile.Duration[at*profile.Size+to], 0))
 		route.Duration, now, at = route.Duration+leg, now+leg, to
 	}
 	for _, s := range m.now[v] {
@@ -187,6 +205,7 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 		}
 		into.Cost.Travel += time.Duration(route.Duration) * time.Second
 		into.Cost.Distance += lastmile.Meters(route.Distance)
+		into.ByFormula = into.ByFormula || m.hasFormula(v, route)
 	}
 	for _, r := range routes {
 		if len(r.Stops) > 0 {

@@ -202,7 +202,7 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0]}]"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0], \"travelSource\": \"roads\"}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
 	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
@@ -241,6 +241,8 @@ type DispatchRoute struct {
 	VehicleType lastmile.VehicleType `json:"vehicleType" example:"CAR"`
 	// Capacities of the worker when the plan was made: the first and the three additional ones.
 	Capacities [4]float64 `json:"capacities" example:"[20, 0, 0, 0]"`
+	// What the travel times come from: roads, or formula if a part of the route is outside of all maps and no router knows it.
+	TravelSource string `json:"travelSource" example:"roads"`
 }
 
 // DispatchStop is a task of a route.
@@ -358,7 +360,7 @@ func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
 
 func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
-		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity,
+		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity, TravelSource: travelSource(r.ByFormula),
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
 			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: OrNull(s.Pin)}
 		}),
@@ -409,7 +411,7 @@ func (c DispatchCost) domain() lastmile.DispatchCost {
 
 func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
-		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: r.VehicleType, Capacity: r.Capacities,
+		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: r.VehicleType, Capacity: r.Capacities, ByFormula: r.TravelSource != travelSource(false),
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
 			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),

@@ -18,10 +18,6 @@ const (
 	// get there first if they had nothing else to do.
 	MaxEstimates = 20
 
-	// estimateSteps is how many steps the optimizer takes for one worker. The order of what
-	// the worker has is fixed, so that there is little to search.
-	estimateSteps = 50
-
 	// maxAhead is how far ahead the optimizer plans.
 	maxAhead = 365 * 24 * time.Hour
 )
@@ -51,11 +47,7 @@ func (ds *Dispatches) estimate(ctx context.Context, members []travel.Itinerary, 
 		if err != nil {
 			return best, false, err
 		}
-		e, ok, err := insertion(ctx, m, q, legs, ds.Now())
-		if err != nil {
-			return best, false, err
-		}
-		if ok && (!found || cmp.Or(e.End().Compare(best.End()), cmp.Compare(e.Worker, best.Worker)) < 0) {
+		if e, ok := insertion(m, q, legs, ds.Now()); ok && (!found || cmp.Or(e.End().Compare(best.End()), cmp.Compare(e.Worker, best.Worker)) < 0) {
 			best, found = e, true
 		}
 	}
@@ -144,27 +136,28 @@ func (ds *Dispatches) insertionLegs(ctx context.Context, m travel.Itinerary, q t
 
 // insertion returns when a worker could carry out a request, in the position on the route
 // that the optimizer chooses, and reports whether the worker can.
-func insertion(ctx context.Context, m travel.Itinerary, q travel.EstimateRequest, legs map[[2]int]travel.Leg, now time.Time) (e travel.Estimate, ok bool, err error) {
+func insertion(m travel.Itinerary, q travel.EstimateRequest, legs map[[2]int]travel.Leg, now time.Time) (e travel.Estimate, ok bool) {
 	problem := insertionProblem(m, q, legs, now)
-	own := problem.Vehicles[0].Route
-	solution, err := optimize.Solve(ctx, problem, optimize.Options{Seed: 1, Iterations: estimateSteps, Initial: [][]int{own}})
-	if err == nil {
-		err = optimize.Check(problem, solution)
+	own, stops := len(m.Tasks), q.Stops()
+	var added []int
+	for i := range stops {
+		added = append(added, own+i)
 	}
-	if err != nil || len(solution.Unserved) > 0 {
-		return e, false, err
+	order, ok := optimize.Insert(problem, added)
+	if !ok {
+		return e, false
 	}
 	e = travel.Estimate{Worker: m.Worker.ID, Vehicle: m.Worker.TravelsBy()}
-	at, clock, stops := 0, now, q.Stops()
-	for _, visit := range solution.Routes[0].Visits {
-		leg := legs[[2]int{at, visit.Stop + 1}]
-		at, clock = visit.Stop+1, clock.Add(leg.Duration)
-		if visit.Stop < len(own) {
-			task := m.Tasks[visit.Stop]
+	at, clock := 0, now
+	for _, visit := range order {
+		leg := legs[[2]int{at, visit + 1}]
+		at, clock = visit+1, clock.Add(leg.Duration)
+		if visit < own {
+			task := m.Tasks[visit]
 			clock = task.Window().ServiceStart(clock).Add(q.Experience.ServiceTime(task))
 			continue
 		}
-		stop := stops[visit.Stop-len(own)]
+		stop := stops[visit-own]
 		if clock.Before(stop.NotBefore) {
 			clock = stop.NotBefore
 		}
@@ -173,7 +166,7 @@ func insertion(ctx context.Context, m travel.Itinerary, q travel.EstimateRequest
 		})
 		clock = clock.Add(q.Service)
 	}
-	return e, true, nil
+	return e, true
 }
 
 // insertionProblem returns the route of one worker and the stops of a request as a problem
@@ -181,7 +174,7 @@ func insertion(ctx context.Context, m travel.Itinerary, q travel.EstimateRequest
 func insertionProblem(m travel.Itinerary, q travel.EstimateRequest, legs map[[2]int]travel.Leg, now time.Time) *optimize.Problem {
 	seconds := func(d time.Duration) int { return int(min(max(d, -maxAhead), maxAhead) / time.Second) }
 	p := &optimize.Problem{Vehicles: []optimize.Vehicle{{
-		Start: 0, End: optimize.None, ShiftEnd: optimize.MaxTime, Capacity: optimize.Load{optimize.MaxLoad, optimize.MaxLoad, optimize.MaxLoad, optimize.MaxLoad},
+		Start: 0, End: optimize.None, ShiftEnd: optimize.MaxTime,
 	}}}
 	stop := func(service time.Duration, after, before time.Time) {
 		s := optimize.Stop{
@@ -195,9 +188,6 @@ func insertionProblem(m travel.Itinerary, q travel.EstimateRequest, legs map[[2]
 		}
 		p.Stops = append(p.Stops, s)
 	}
-	follow := func(i int, together bool) {
-		p.Precedences = append(p.Precedences, optimize.Precedence{Before: i - 1, After: i, SameVehicle: together})
-	}
 	for i, t := range m.Tasks {
 		after := t.CompleteAfter
 		if t.State == lastmile.TaskActive {
@@ -206,15 +196,9 @@ func insertionProblem(m travel.Itinerary, q travel.EstimateRequest, legs map[[2]
 		stop(q.Experience.ServiceTime(t), after, t.CompleteBefore)
 		p.Stops[i].Pinned = t.State == lastmile.TaskActive
 		p.Vehicles[0].Route = append(p.Vehicles[0].Route, i)
-		if i > 0 { // the order stays
-			follow(i, false)
-		}
 	}
-	for i, s := range q.Stops() {
+	for _, s := range q.Stops() {
 		stop(q.Service, s.NotBefore, time.Time{})
-		if i > 0 {
-			follow(len(p.Stops)-1, true)
-		}
 	}
 	size := len(p.Stops) + 1
 	profile := optimize.Profile{Size: size, Duration: slices.Repeat([]int32{optimize.Unreachable}, size*size)}

@@ -152,7 +152,7 @@ func TestEstimatesOfPairsAreTheBestInsertions(t *testing.T) {
 	anywhere := func() lastmile.Point {
 		return lastmile.Point{Lon: -73.9 + rng.Float64()/10, Lat: 40.7 + rng.Float64()/10}
 	}
-	for range 200 {
+	for range 2000 {
 		at, pickup, dropoff := anywhere(), anywhere(), anywhere()
 		m := travel.Itinerary{Worker: lastmile.Worker{ID: "a", Vehicle: &lastmile.Vehicle{Type: lastmile.Car}, Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: &at}}}
 		for i := range rng.IntN(8) {

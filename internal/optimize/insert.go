@@ -14,6 +14,9 @@ type inserter struct {
 	// partial is set while only some stops of a request are in a route: what the
 	// others unload is on board.
 	partial bool
+	// bound is, by position in a route, what the second stop of a pair costs at least
+	// after it.
+	bound []int64
 }
 
 func newInserter(st *state, seed uint64) inserter {

@@ -51,7 +51,7 @@ func (s *mover) improveStop(u int32) bool {
 	nodes := s.nodes
 	n := &nodes[u]
 	in, out, mine := nodes[n.prev].arc, n.arc, s.routes[n.route].late
-	one := len(m.matrices) == 1
+	first := &m.matrices[0]
 	preds := m.preds[u]
 	for i := range preds[:min(localNeighbors, len(preds))] {
 		nb := &preds[i]
@@ -60,7 +60,14 @@ func (s *mover) improveStop(u int32) bool {
 		if r < 0 || v.next == u || nb.cost >= v.arc && nb.cost >= in && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if one && r != n.route && v.start+v.service+nb.dur > n.late {
+		dur := nb.dur
+		if mat := m.vehicles[r].matrix; mat != first {
+			dur = mat.dur[int(nb.stop)*m.size+int(u)]
+			if cost := mat.cost[int(nb.stop)*m.size+int(u)]; cost >= v.arc && cost >= in && s.routes[r].late+mine == 0 {
+				continue
+			}
+		}
+		if r != n.route && v.start+v.service+dur > n.late {
 			continue
 		}
 		if s.joinAfter(u, nb.stop) {
@@ -76,7 +83,14 @@ func (s *mover) improveStop(u int32) bool {
 		if r < 0 || v.prev == u || nb.cost >= out && nb.cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if one && r != n.route && leave+nb.dur > v.hard {
+		dur := nb.dur
+		if mat := m.vehicles[r].matrix; mat != first {
+			dur = mat.dur[int(u)*m.size+int(nb.stop)]
+			if cost := mat.cost[int(u)*m.size+int(nb.stop)]; cost >= out && cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 {
+				continue
+			}
+		}
+		if r != n.route && leave+dur > v.hard {
 			continue
 		}
 		if s.joinBefore(u, nb.stop) {
@@ -93,15 +107,16 @@ func (s *mover) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
-	mat := s.m.vehicles[b].matrix
 	size := s.m.size
-	limit := s.slack(a, b) + s.m.vehicles[a].fixed
-	if mat != s.m.vehicles[a].matrix {
-		limit = noWay
-	}
 	p, y := nodes[u].prev, nodes[v].next
-	costs := mat.cost
-	from := costs[int(nodes[p].loc)*size:][:size]
+	chain, tails := s.chainAt(u), s.tailsAt(a, b, v, p)
+	if a != b && chain == 0 && !tails {
+		return false
+	}
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	costs, mine := s.m.vehicles[b].matrix.cost, s.m.vehicles[a].matrix.cost
+	same := s.m.vehicles[a].matrix == s.m.vehicles[b].matrix
+	from := mine[int(nodes[p].loc)*size:][:size]
 	base := int64(costs[int(v)*size+int(u)]) - int64(nodes[v].arc) - int64(nodes[p].arc)
 	to := nodes[y].loc
 	last := u
@@ -117,9 +132,8 @@ func (s *mover) joinAfter(u, v int32) bool {
 		}
 		return s.reverse(u, v)
 	}
-	chain := s.chainAt(u)
-	tails := base + int64(from[to])
-	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
+	both := base + int64(from[to])
+	if tails && (both < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
 	}
 	for range chain {
@@ -129,20 +143,28 @@ func (s *mover) joinAfter(u, v int32) bool {
 		if base+int64(row[to])+int64(from[nodes[n].loc])-rest < limit && s.move(u, last, v) {
 			return true
 		}
-		y2 := y
+		y2, other := y, both
 		for range longestChain - 1 {
 			if y2 >= stops {
 				break
 			}
 			n2 := nodes[y2].next
-			if tails+int64(row[nodes[n2].loc])+int64(costs[int(y2)*size+int(nodes[n].loc)])-rest-int64(nodes[y2].arc) < limit && s.exchange(u, last, y, y2) {
+			if other+int64(row[nodes[n2].loc])+int64(mine[int(y2)*size+int(nodes[n].loc)])-rest-int64(nodes[y2].arc) < limit && s.exchange(u, last, y, y2) {
 				return true
+			}
+			if !same && n2 < stops {
+				other += int64(mine[int(y2)*size+int(n2)]) - int64(nodes[y2].arc)
 			}
 			y2 = n2
 		}
-		if last = n; last >= stops {
+		if n >= stops {
 			break
 		}
+		if !same { // the chain travels with the other vehicle
+			inner := int64(row[n]) - rest
+			base, both = base+inner, both+inner
+		}
+		last = n
 	}
 	return false
 }
@@ -164,20 +186,27 @@ func (s *mover) chainAt(u int32) int {
 	return 0
 }
 
+// tailsAt reports whether two routes can exchange what follows these nodes: they have the
+// same type of vehicle, and no pair is torn apart.
+func (s *mover) tailsAt(a, b, x, y int32) bool {
+	return s.m.vehicles[a].matrix == s.m.vehicles[b].matrix && (s.m.plain || s.extra[x].open+s.extra[y].open == 0)
+}
+
 // joinBefore tries the moves that make u the predecessor of v.
 func (s *mover) joinBefore(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
-	mat := s.m.vehicles[b].matrix
 	size := s.m.size
-	limit := s.slack(a, b) + s.m.vehicles[a].fixed
-	if mat != s.m.vehicles[a].matrix {
-		limit = noWay
-	}
 	p, n := nodes[v].prev, nodes[u].next
-	costs, back := mat.cost, mat.costT
-	to := back[int(nodes[n].loc)*size:][:size]
+	chain, tails := s.chainAt(u), s.tailsAt(a, b, u, p)
+	if a != b && chain == 0 && !tails {
+		return false
+	}
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	costs, back, mine := s.m.vehicles[b].matrix.cost, s.m.vehicles[b].matrix.costT, s.m.vehicles[a].matrix.costT
+	same := s.m.vehicles[a].matrix == s.m.vehicles[b].matrix
+	to := mine[int(nodes[n].loc)*size:][:size]
 	base := int64(costs[int(u)*size+int(v)]) - int64(nodes[u].arc) - int64(nodes[p].arc)
 	at := nodes[p].loc
 	first := u
@@ -193,9 +222,8 @@ func (s *mover) joinBefore(u, v int32) bool {
 		}
 		return false
 	}
-	chain := s.chainAt(u)
-	tails := base + int64(to[at])
-	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
+	both := base + int64(to[at])
+	if tails && (both < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true
 	}
 	for range chain {
@@ -205,20 +233,28 @@ func (s *mover) joinBefore(u, v int32) bool {
 		if base+int64(column[at])+int64(to[nodes[f].loc])-rest < limit && s.move(first, u, p) {
 			return true
 		}
-		z := p
+		z, other := p, both
 		for range longestChain - 1 {
 			if z >= stops {
 				break
 			}
 			f2 := nodes[z].prev
-			if tails+int64(column[nodes[f2].loc])+int64(back[int(z)*size+int(nodes[f].loc)])-rest-int64(nodes[f2].arc) < limit && s.exchange(first, u, z, p) {
+			if other+int64(column[nodes[f2].loc])+int64(mine[int(z)*size+int(nodes[f].loc)])-rest-int64(nodes[f2].arc) < limit && s.exchange(first, u, z, p) {
 				return true
+			}
+			if !same && f2 < stops {
+				other += int64(mine[int(z)*size+int(f2)]) - int64(nodes[f2].arc)
 			}
 			z = f2
 		}
-		if first = f; first >= stops {
+		if f >= stops {
 			break
 		}
+		if !same { // the chain travels with the other vehicle
+			inner := int64(column[f]) - rest
+			base, both = base+inner, both+inner
+		}
+		first = f
 	}
 	return false
 }
@@ -325,6 +361,74 @@ func (s *mover) confirm(a, b int32) bool {
 	return ok && costA+costB+(lateA+lateB)*s.scale < before
 }
 
+// patched reports whether it is feasible and better that two chains of different routes
+// change places, for this difference in travel. Either may be empty: then its first is -1.
+func (s *mover) patched(delta int64, a, p, first, last, n, b, p2, first2, last2, n2 int32) bool {
+	in, out := s.sum(first, last), s.sum(first2, last2)
+	lateB, ok := s.patch(b, p2, n2, first, last, &in, &out)
+	if !ok {
+		return false
+	}
+	lateA, ok := s.patch(a, p, n, first2, last2, &out, &in)
+	return ok && delta+(lateA+lateB-s.routes[a].late-s.routes[b].late)*s.scale < 0
+}
+
+// sum returns what a chain carries and by how much it changes the load.
+func (s *mover) sum(first, last int32) (total demand) {
+	if first < 0 || s.m.dims == 0 {
+		return total
+	}
+	for i := first; ; i = s.nodes[i].next {
+		for d := range s.m.dims {
+			total.carried[d] += s.m.rich[i].carried[d]
+			total.change[d] += s.m.rich[i].change[d]
+		}
+		if i == last {
+			return total
+		}
+	}
+}
+
+// patch evaluates a route with a chain of another in place of what is between two of its
+// nodes, by all rules except those of precedences, and returns its lateness. in and out
+// are the sums of the chain and of what it replaces.
+func (s *mover) patch(r, p, n, first, last int32, in, out *demand) (late int64, ok bool) {
+	m := s.m
+	v := &m.vehicles[r]
+	var load [Dimensions]int32
+	for d := range m.dims {
+		carried := in.carried[d] - out.carried[d]
+		load[d] = s.extra[p].at[d] + carried
+		if s.extra[p].pre[d]+carried > v.capacity[d] || s.extra[n].suf[d]+carried+in.change[d]-out.change[d] > v.capacity[d] {
+			return 0, false
+		}
+	}
+	np := &s.nodes[p]
+	late = s.routes[r].late - s.extra[np.next].late
+	t, at := np.start+np.service, p
+	for i := first; i >= 0; i = s.nodes[i].next {
+		x := &s.nodes[i]
+		t = max(t+s.dur(r, at, i), x.early)
+		if t > x.late || m.zones != nil && (m.zones[at] > m.zones[i] || m.zones[i] > m.zones[n]) {
+			return 0, false
+		}
+		for d := range m.dims {
+			if load[d] += m.rich[i].change[d]; load[d] > v.capacity[d] {
+				return 0, false
+			}
+		}
+		late += int64(max(0, t-x.due))
+		t += x.service
+		if at = i; i == last {
+			break
+		}
+	}
+	if t += s.dur(r, at, n); t > s.nodes[n].hard {
+		return 0, false
+	}
+	return late + s.tailLate(n, t), true
+}
+
 // spell appends the nodes from one to another, the sentinels excepted.
 func (s *mover) spell(out []int32, from, to int32) []int32 {
 	for i := from; ; i = s.nodes[i].next {
@@ -334,27 +438,5 @@ func (s *mover) spell(out []int32, from, to int32) []int32 {
 		if i == to || s.nodes[i].next < 0 {
 			return out
 		}
-	}
-}
-
-func (s *mover) join(a, b int32) {
-	s.nodes[a].next = b
-	s.nodes[b].prev = a
-}
-
-// own makes a chain part of a route.
-func (s *mover) own(r, first, last int32) {
-	for i := first; ; i = s.nodes[i].next {
-		s.nodes[i].route = r
-		s.nodes[i].to = -1 // the matrix may be another
-		if i == last {
-			return
-		}
-	}
-}
-
-func (s *mover) enqueueAll(list ...int32) {
-	for _, x := range list {
-		s.enqueue(x)
 	}
 }

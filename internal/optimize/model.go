@@ -25,7 +25,8 @@ type model struct {
 	vehicles []vehicleModel
 	nodes    []node   // stops, then start and end of each vehicle, not linked yet
 	rich     []demand // loads of stops, in all dimensions
-	dims     int      // dimensions in use
+	loads    []int    // dimensions of load that some route can exceed
+	dims     int      // how many they are; loads are in this order
 	plain    bool     // windows are hard, loads only fall, any vehicle serves any stop
 	soft     bool     // some stop may be late
 	flat     bool     // the largest load of a route is at its start
@@ -35,6 +36,7 @@ type model struct {
 	requests [][]int32
 	request  []int32   // of each stop
 	kinds    []kind    // of each request
+	opens    []int8    // by stop: 1 for the first of a pair, -1 for the second, otherwise 0
 	paired   float64   // share of stops that are served together with others
 	weight   []int64   // of each request left out
 	prize    []int64   // of each request left out
@@ -90,7 +92,7 @@ type node struct {
 	to                int32 // the node for which leg and arc were computed
 	early, late, due  int32 // the window: late is the latest start, due the latest without lateness
 	service           int32
-	demand            int32 // carried, in the first dimension
+	demand            int32 // carried, in the first dimension of the model
 	load              int32 // sum of demand up to here
 	pos               int32
 	leg, arc          int32 // duration and cost of travel to next
@@ -204,7 +206,26 @@ func (t *matrix) transpose(n int) {
 	}
 }
 
+// compileLoads finds the dimensions in which all stops together exceed the capacity of
+// some vehicle. The others need not be looked at.
+func (m *model) compileLoads() {
+	for d := range Dimensions {
+		total, least := 0, MaxLoad
+		for i := range m.p.Stops {
+			total += m.p.Stops[i].Carried[d] + max(0, m.p.Stops[i].Change[d])
+		}
+		for i := range m.p.Vehicles {
+			least = min(least, m.p.Vehicles[i].Capacity[d])
+		}
+		if total > least {
+			m.loads = append(m.loads, d)
+		}
+	}
+	m.dims = len(m.loads)
+}
+
 func (m *model) compileStops() {
+	m.compileLoads()
 	m.flat = true
 	m.rich = make([]demand, m.stops)
 	for i := range m.p.Stops {
@@ -213,17 +234,14 @@ func (m *model) compileStops() {
 		m.nodes[i] = node{
 			next: -1, prev: -1, route: -1, to: -1, loc: int32(i),
 			early: int32(s.Earliest), late: int32(late), due: int32(min(s.Latest, late)), service: int32(s.Service),
-			demand: int32(s.Carried[0]),
 		}
 		m.soft = m.soft || s.MaxLateness > 0
-		for d := range Dimensions {
-			m.rich[i].carried[d] = int32(s.Carried[d])
-			m.rich[i].change[d] = int32(s.Change[d])
-			if s.Carried[d] != 0 || s.Change[d] != 0 {
-				m.dims = max(m.dims, d+1)
-			}
+		for k, d := range m.loads {
+			m.rich[i].carried[k] = int32(s.Carried[d])
+			m.rich[i].change[k] = int32(s.Change[d])
 			m.flat = m.flat && s.Change[d] <= 0
 		}
+		m.nodes[i].demand = m.rich[i].carried[0]
 	}
 }
 
@@ -235,8 +253,8 @@ func (m *model) compileVehicles() {
 		v := &p.Vehicles[i]
 		out := &m.vehicles[i]
 		out.matrix = &m.matrices[v.Profile]
-		for d := range Dimensions {
-			out.capacity[d] = int32(v.Capacity[d])
+		for k, d := range m.loads {
+			out.capacity[k] = int32(v.Capacity[d])
 		}
 		out.maxStops = int32(min(v.MaxStops, MaxStops))
 		if v.MaxStops == 0 {

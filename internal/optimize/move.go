@@ -14,18 +14,12 @@ func (s *mover) move(first, last, after int32) bool {
 	if m.plain && s.routes[b].load+load > m.vehicles[b].capacity[0] {
 		return false
 	}
-	if !m.plain && !s.movable(b, first, last) || !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
-		return false
-	}
-	if !m.plain {
-		s.seqA = s.spell(s.seqA[:0], m.start(a), p)
-		s.seqA = s.spell(s.seqA, n, m.end(a))
-		s.seqB = s.spell(s.seqB[:0], m.start(b), after)
-		s.seqB = s.spell(s.seqB, first, last)
-		s.seqB = s.spell(s.seqB, y, m.end(b))
-		if !s.confirm(a, b) {
+	if m.plain {
+		if !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
 			return false
 		}
+	} else if !s.movable(b, first, last) || !s.patched(delta, a, p, first, last, n, b, after, -1, -1, y) {
+		return false
 	}
 	s.touch(a)
 	s.touch(b)
@@ -54,20 +48,12 @@ func (s *mover) exchange(first, last, first2, last2 int32) bool {
 	if m.plain && (s.routes[a].load-load+load2 > m.vehicles[a].capacity[0] || s.routes[b].load-load2+load > m.vehicles[b].capacity[0]) {
 		return false
 	}
-	if !m.plain && (!s.movable(b, first, last) || !s.movable(a, first2, last2)) ||
-		!s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
-		return false
-	}
-	if !m.plain {
-		s.seqA = s.spell(s.seqA[:0], m.start(a), p)
-		s.seqA = s.spell(s.seqA, first2, last2)
-		s.seqA = s.spell(s.seqA, n, m.end(a))
-		s.seqB = s.spell(s.seqB[:0], m.start(b), p2)
-		s.seqB = s.spell(s.seqB, first, last)
-		s.seqB = s.spell(s.seqB, n2, m.end(b))
-		if !s.confirm(a, b) {
+	if m.plain {
+		if !s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
 			return false
 		}
+	} else if !s.movable(b, first, last) || !s.movable(a, first2, last2) || !s.patched(delta, a, p, first, last, n, b, p2, first2, last2, n2) {
+		return false
 	}
 	s.touch(a)
 	s.touch(b)
@@ -89,9 +75,6 @@ func (s *mover) swapTails(v, u int32) bool {
 	m := s.m
 	a, b := s.nodes[u].route, s.nodes[v].route
 	va, vb := &m.vehicles[a], &m.vehicles[b]
-	if va.matrix != vb.matrix {
-		return false
-	}
 	p, y := s.nodes[u].prev, s.nodes[v].next
 	endA, endB := m.end(a), m.end(b)
 	lastA, lastB := s.nodes[endA].prev, s.nodes[endB].prev
@@ -285,4 +268,26 @@ func (s *mover) replace(r int32, seq []int32) bool {
 	s.join(p, s.m.end(r))
 	s.refresh(r)
 	return true
+}
+
+func (s *mover) join(a, b int32) {
+	s.nodes[a].next = b
+	s.nodes[b].prev = a
+}
+
+// own makes a chain part of a route.
+func (s *mover) own(r, first, last int32) {
+	for i := first; ; i = s.nodes[i].next {
+		s.nodes[i].route = r
+		s.nodes[i].to = -1 // the matrix may be another
+		if i == last {
+			return
+		}
+	}
+}
+
+func (s *mover) enqueueAll(list ...int32) {
+	for _, x := range list {
+		s.enqueue(x)
+	}
 }

@@ -79,6 +79,9 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
 	tight := !s.fitsAnywhere(v, r, da, db)
 	ab := int(a)*size + int(b)
+	if prune {
+		s.boundSecond(r, b, end)
+	}
 	for p := m.start(r); p != end; p = s.nodes[p].next {
 		np := &s.nodes[p]
 		if np.start+np.service > na.late {
@@ -116,7 +119,7 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 		}
 		// Or further on.
 		base := into + int64(costs[int(a)*size+int(n.loc)])
-		if base >= best.cost && prune {
+		if prune && base+s.bound[n.pos] >= best.cost {
 			continue
 		}
 		t := ta + na.service + durs[int(a)*size+int(n.loc)]
@@ -146,7 +149,7 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 					}
 				}
 			}
-			if leave > nb.late {
+			if leave > nb.late || prune && base+s.bound[nn.pos] >= best.cost {
 				break
 			}
 			t = leave + nk.leg
@@ -154,6 +157,28 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 		}
 	}
 	return best
+}
+
+// boundSecond computes, for each position of a route, the least that the second stop of a
+// pair adds to the travel when it is put after that position or a later one. Times do not
+// count: with the first stop on the way, the vehicle may even be earlier.
+func (s *inserter) boundSecond(r, b, end int32) {
+	m := s.m
+	mat := m.vehicles[r].matrix
+	row, col := mat.cost[int(b)*m.size:][:m.size], mat.costT[int(b)*m.size:][:m.size]
+	n := &s.nodes[end]
+	for len(s.bound) <= int(n.pos) {
+		s.bound = append(s.bound, 0)
+	}
+	bound := s.bound[:n.pos+1]
+	least := noWay
+	bound[n.pos] = least
+	for n.prev >= 0 {
+		p := &s.nodes[n.prev]
+		least = min(least, int64(col[p.loc])+int64(row[n.loc])-int64(p.arc))
+		bound[p.pos] = least
+		n = p
+	}
 }
 
 // fitsAnywhere reports whether the load allows a pair at any positions of a route.

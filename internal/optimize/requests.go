@@ -46,7 +46,7 @@ func (m *model) compileRequests() {
 		m.before[b] = append(m.before[b], a)
 		m.after[a] = append(m.after[a], b)
 	}
-	m.kinds = make([]kind, len(m.requests))
+	m.kinds, m.opens = make([]kind, len(m.requests)), make([]int8, m.stops)
 	for _, members := range m.requests {
 		if len(members) > 1 {
 			m.paired += float64(len(members)) / float64(m.stops)
@@ -79,6 +79,7 @@ func (m *model) compileRequests() {
 			m.kinds[r] = general
 		case len(members) == 2:
 			m.kinds[r] = pair
+			m.opens[members[0]], m.opens[members[1]] = 1, -1
 		}
 	}
 	for range m.requests { // at most as many rounds as the longest chain

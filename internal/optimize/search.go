@@ -21,6 +21,7 @@ const (
 	firstHeat      = 2.5  // the first temperature, in average costs of a leg
 	lastHeat       = 0.02 // the last one
 	pairsHeat      = 1.4  // how much higher both are where all stops are in pairs
+	regionSteps    = 400  // steps that follow each other close together
 	enoughSteps    = 200  // for each stop; with fewer, the first temperature is lower
 )
 
@@ -36,6 +37,7 @@ type search struct {
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
+	pivot   int32   // the stop around which the current steps are
 	iters   int64
 	heat    float64
 	began   float64 // the share of the search that was done before the first step
@@ -143,8 +145,7 @@ func (s *search) ruin() {
 	longest := min(float64(longestString), float64(served)/float64(used))
 	most := 4*(averageRemoved+(pairsRemoved-averageRemoved)*m.paired)/(1+longest) - 1
 	count := int(1 + s.rng.float()*most)
-	seed := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
-	x := seed[s.rng.below(uint32(len(seed)))]
+	x := s.seed()
 	if s.rng.float() < routeRate && s.ruinRoute(s.nodes[x].route) {
 		count = int(s.rng.below(3)) // and a few strings, which makes room for it
 	} else {
@@ -157,6 +158,23 @@ func (s *search) ruin() {
 		s.ruinAt(c, longest)
 	}
 	s.refreshTouched()
+}
+
+// seed returns the stop around which to ruin. Steps that follow each other are around
+// stops that are close together, so that what they read is in the cache.
+func (s *search) seed() int32 {
+	m := s.m
+	if s.iters%regionSteps == 0 || s.iters < regionSteps {
+		q := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
+		s.pivot = q[s.rng.below(uint32(len(q)))]
+	}
+	around := m.around[s.pivot]
+	if k := int(s.rng.below(uint32(len(around) + 1))); k < len(around) {
+		if r := s.nodes[around[k]].route; r < 0 || !s.frozen[r] {
+			return around[k]
+		}
+	}
+	return s.pivot
 }
 
 // ruinRoute removes all stops of a route, unless there are too many, and reports

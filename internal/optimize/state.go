@@ -52,6 +52,7 @@ type routeState struct {
 type extra struct {
 	late     int64             // lateness from here to the end of the route
 	soft     int32             // the latest start without lateness in the rest of the route
+	open     int32             // pairs with a stop up to here and one after
 	at       [Dimensions]int32 // load after the visit
 	pre, suf [Dimensions]int32 // largest load up to here, and from here on
 }
@@ -167,14 +168,16 @@ func (s *state) refreshExtra(r int32) {
 	}
 	high = at
 	e := &s.extra[first]
-	e.at, e.pre = at, at
+	e.at, e.pre, e.open = at, at, 0
+	var open int32
 	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
 		e = &s.extra[i]
 		for d := range m.dims {
 			at[d] += m.rich[i].change[d]
 			high[d] = max(high[d], at[d])
 		}
-		e.at, e.pre = at, high
+		open += int32(m.opens[i])
+		e.at, e.pre, e.open = at, high, open
 	}
 	s.extra[last].at, s.extra[last].pre = at, high
 	high = at
@@ -183,7 +186,10 @@ func (s *state) refreshExtra(r int32) {
 	for i := last; i >= 0; i = s.nodes[i].prev {
 		e = &s.extra[i]
 		if i != last {
-			soft = max(min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg), -farAway/2)
+			soft = min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg)
+			if soft < s.nodes[i].early {
+				soft = -farAway / 2 // something is late in any case
+			}
 		}
 		e.soft = soft
 		for d := range m.dims {

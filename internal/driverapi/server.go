@@ -65,6 +65,7 @@ func (s *Server) Spec() edge.API {
 		Tags:         []edge.Tag{{Name: tag, Description: "Operations of a worker's phone, from signing in to completing a task."}},
 		Descriptions: wire.Descriptions(),
 		Paths:        map[string]edge.PathParameter{"id": {Description: "ID of the record."}},
+		SampleIDs:    wire.SampleIDs,
 	}, s.routes())
 }
 

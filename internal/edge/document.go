@@ -17,12 +17,16 @@ type (
 	Security = spec.Security
 	// Tag is a group of operations.
 	Tag = spec.Tag
-	// Parameter is a query parameter.
+	// Parameter is a parameter in the query or a header.
 	Parameter = spec.Parameter
 	// PathParameter is a parameter in the path of operations.
 	PathParameter = spec.PathParameter
 	// Limits are the limits that the reference page mentions.
 	Limits = spec.Limits
+	// Site is the documentation at /docs.
+	Site = spec.Site
+	// Trigger is a trigger of webhooks, for the documentation.
+	Trigger = spec.Trigger
 )
 
 // responseHeaders are the headers of responses, for the OpenAPI spec.
@@ -58,9 +62,9 @@ func (s Settings) SpecHandler(api API) http.Handler {
 	return s.fallback(api.Handler())
 }
 
-// PageHandler serves the reference of an API for people.
-func (s Settings) PageHandler(api API, limits Limits) http.Handler {
-	return s.fallback(api.PageHandler(limits))
+// DocsHandler serves the documentation for people.
+func (s Settings) DocsHandler(site Site) http.Handler {
+	return s.fallback(site.Handler())
 }
 
 // fallback serves nothing in place of a document that cannot be made, so that

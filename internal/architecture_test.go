@@ -136,8 +136,8 @@ var rules = map[string]rule{
 	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "lastmile", "wire"}},
 	"tileapi":    {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
 
-	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
-	"contract/openapi": {wide: true, may: slices.Concat(everything, []string{"app"})},                // tests only
+	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest", "docs"})}, // tests only
+	"contract/openapi": {wide: true, may: slices.Concat(everything, []string{"app"})},                        // tests only
 
 	"abuse": {}, // tests only: they know the platform as a program and over HTTP
 

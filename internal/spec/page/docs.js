@@ -29,14 +29,15 @@ function showKey() {
 
 // Copy buttons, and "Try it" next to commands that read something.
 for (const pre of document.querySelectorAll('main pre')) {
+  const code = pre.querySelector('code');
   const box = make('div', { className: 'block' });
   pre.replaceWith(box);
-  const tools = make('div', { className: 'tools' });
+  const tools = make('span', { className: 'tools' });
   const copy = make('button', { type: 'button', textContent: 'Copy' });
   copy.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(pre.textContent).then(
+    await navigator.clipboard.writeText(code.textContent).then(
       () => (copy.textContent = 'Copied'),
-      () => getSelection().selectAllChildren(pre), // without the right to copy
+      () => getSelection().selectAllChildren(code), // without the right to copy
     );
     setTimeout(() => (copy.textContent = 'Copy'), 1500);
   });
@@ -47,7 +48,8 @@ for (const pre of document.querySelectorAll('main pre')) {
     tools.append(open);
   }
   tools.append(copy);
-  box.append(tools, pre);
+  pre.prepend(tools);
+  box.append(pre);
 }
 
 // tryIt shows a form that sends a GET request, with the reader's key or, without one, as
@@ -160,7 +162,7 @@ search.addEventListener('keydown', (event) => {
   const at = options.findIndex((o) => o.ariaSelected === 'true');
   if (event.key === 'ArrowDown') select(options, Math.min(at + 1, options.length - 1));
   else if (event.key === 'ArrowUp') select(options, Math.max(at - 1, 0));
-  else if (event.key === 'Enter') options[Math.max(at, 0)]?.firstChild.click();
+  else if (event.key === 'Enter') options[Math.max(at, 0)]?.click();
   else if (event.key === 'Escape') search.value = '';
   else return;
   if (event.key === 'Escape' || event.key === 'Enter') show([]);
@@ -185,7 +187,7 @@ async function find() {
   for (const entry of all) {
     const title = entry.t.toLowerCase();
     const rest = `${entry.k} ${entry.a ?? ''}`.toLowerCase();
-    let score = 0;
+    let score = entry.k === 'Object' ? -1 : 0; // operations refer to them
     const fits = words.every((word) => {
       const inTitle = title.indexOf(word);
       score += inTitle === 0 ? 4 : inTitle > 0 ? 3 : 1;
@@ -200,12 +202,10 @@ async function find() {
 function show(found, searched = false) {
   results.replaceChildren(
     ...found.map((entry, i) => {
-      const option = make('li', { id: `result-${i}` });
+      const option = make('a', { id: `result-${i}`, href: entry.p, tabIndex: -1 });
       option.setAttribute('role', 'option');
-      const link = make('a', { href: entry.p, tabIndex: -1 });
-      link.append(make('b', { textContent: entry.t }), make('span', { textContent: entry.k }));
-      link.addEventListener('click', () => show([]));
-      option.append(link);
+      option.append(make('b', { textContent: entry.t }), make('span', { textContent: entry.k }));
+      option.addEventListener('click', () => show([]));
       return option;
     }),
   );

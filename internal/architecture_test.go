@@ -137,14 +137,15 @@ var rules = map[string]rule{
 	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "lastmile", "wire"}},
 	"tileapi":    {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
 
-	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
-	"contract/openapi": {wide: true, may: everything},                                                // tests only
+	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest", "docs"})}, // tests only
+	"contract/openapi": {wide: true, may: slices.Concat(everything, []string{"app"})},                        // tests only
 
 	"abuse": {}, // tests only: they know the platform as a program and over HTTP
 
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 
-	"app":         {wide: true, may: everything},
+	"docs":        {}, // the guides
+	"app":         {wide: true, may: slices.Concat(everything, []string{"docs"})},
 	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/engine/enginetest"})},
 	"cli":         {wide: true, may: slices.Concat(everything, []string{"app"})},
 	"cmd/dray":    {may: []string{"cli"}},

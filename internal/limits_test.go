@@ -168,7 +168,7 @@ func inspectTypes(t *testing.T, module fs.FS, name string, files []file, interfa
 	methods, lines, set := map[string]int{}, 0, token.NewFileSet()
 	for _, f := range files {
 		p := path.Join("internal", name, f.name)
-		if strings.HasPrefix(name, "cmd/") || name == "internal" {
+		if strings.HasPrefix(name, "cmd/") || name == "internal" || name == "docs" {
 			p = path.Join(name, f.name)
 		}
 		source, err := fs.ReadFile(module, p)

@@ -34,7 +34,10 @@ export default defineConfig({
   server: {
     // For `npm run dev` alongside a server started with `make run`.
     proxy: Object.fromEntries(
-      ['/account', '/driver/v1', '/t/', '/tiles', '/api', '/healthz'].map((path) => [path, 'http://127.0.0.1:8080']),
+      ['/account', '/driver/v1', '/t/', '/tiles', '/api', '/favicon', '/driver/icon.svg', '/healthz'].map((path) => [
+        path,
+        'http://127.0.0.1:8080',
+      ]),
     ),
   },
 });

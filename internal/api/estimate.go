@@ -15,7 +15,7 @@ type estimates struct{ *Server }
 
 // estimateQuery lists the query parameters of an estimate.
 var estimateQuery = []edge.Parameter{
-	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off. Either this or pickupLocation is required"},
+	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off. Either this or pickupLocation is required", Example: "-73.9857,40.7484"},
 	{Name: "pickupLocation", Description: "longitude,latitude of the pickup"},
 	{Name: "pickupTime", Description: "earliest time of the pickup, in Unix seconds. Default: as soon as possible", Type: "number"},
 	{Name: "restrictedVehicleTypes", Description: "comma-separated types of vehicles to exclude"},

@@ -17,7 +17,8 @@ func (s eventStream) routes() []edge.Route {
 	return edge.Tagged("Events",
 		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
 			edge.Parameter{Name: "since", Description: "ID of the last event received, as an alternative to the Last-Event-ID header. Default: only new events", Type: "number"}).
-			Describe("A stream of server-sent events. The ID of each event is a number: a client that reconnects sends the last one in the Last-Event-ID header and misses no event. The data is the same as the body of a webhook request."),
+			Describe("A stream of server-sent events. The ID of each event is a number: a client that reconnects sends the last one in the Last-Event-ID header and misses no event. The data is the same as the body of a webhook request.").
+			Resumes("ID of the last event received. The stream continues after it", ": following after 4102\n\nid: 4103\nevent: workerDuty\ndata: {\"triggerId\":5, …}\n\n: still here\n"),
 	)
 }
 

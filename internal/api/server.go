@@ -70,7 +70,7 @@ const maxStreams = 100
 func (s *Server) Handler() http.Handler {
 	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit, Rules: s.Roles.Rules, Scope: s.Roles.Scope, Audit: s.Audit}
 	mux := edge.NewMux(s.Settings, Base, access, s.routes()...)
-	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
+	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec))
 	return mux
 }
 

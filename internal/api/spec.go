@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 
 	"dray/internal/edge"
@@ -19,6 +18,7 @@ func (s *Server) Spec() edge.API {
 		Description: "The API of Dray, a self-hosted last-mile delivery platform. Every response and every error has the schema described here; fields that are not described are never sent. Unknown fields in requests are ignored.",
 		Security:    edge.Security{Name: "apiKey", Scheme: "basic", Description: "The API key is the user name; the password is empty."},
 		Tags:        slices.Concat(tags, s.More.Tags), Paths: pathParameters, Descriptions: wire.Descriptions(),
+		Variables: variables, SampleIDs: wire.SampleIDs,
 	}, s.routes())
 }
 
@@ -49,17 +49,22 @@ var pathParameters = map[string]edge.PathParameter{
 	"id":           {Description: "ID of the record."},
 	"jobId":        {Description: "ID of the batch: the jobId of the response that accepted it."},
 	"kind":         {Description: "Type of the container's owner: organizations, teams or workers.", Example: "workers"},
-	"shortId":      {Description: "Short ID of the task: eight hexadecimal digits.", Example: "8f2a61c4"},
+	"shortId":      {Description: "Short ID of the task: eight hexadecimal digits."},
 	"model":        {Description: "Type of record that the fields belong to: Task.", Example: "Task"},
 	"notification": {Description: "ID of the notification."},
 	"name":         {Description: "Name of the recipient, percent-encoded and not case-sensitive. If several recipients match, the newest is returned.", Example: "mary%20seacole"},
 	"phone":        {Description: "Phone number, percent-encoded. Without a leading +, it is interpreted as a number of the organization's country.", Example: "%2B12125550142"},
 }
 
-// DocsHandler serves the API reference as a web page, at /docs.
-func (s *Server) DocsHandler() http.Handler {
-	return s.PageHandler(s.Spec(), edge.Limits{
+// variables names the shell variables of ids in the reference, by the segment before them.
+var variables = map[string]string{
+	"cfGroups": "TEMPLATE", "task": "TEMPLATE", "containers": "WORKER", "deliveryServices": "SERVICE", "taskOrders": "ORDER",
+}
+
+// Limits are the limits that the documentation mentions.
+func Limits() edge.Limits {
+	return edge.Limits{
 		MaxBodyMB: edge.MaxBody >> 20, MaxEntries: lastmile.MaxMetadataEntries,
 		MaxMetadataKB: lastmile.MaxMetadataBytes >> 10, MaxNotes: lastmile.MaxNotes,
-	})
+	}
 }

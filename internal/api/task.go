@@ -15,7 +15,7 @@ type tasks struct{ *Server }
 
 func (s tasks) routes() []edge.Route {
 	list := []edge.Parameter{
-		{Name: "from", Description: "start of the period (inclusive), in Unix milliseconds: of the completion of completed tasks, of the creation of others", Required: true, Type: "number"},
+		{Name: "from", Description: "start of the period (inclusive), in Unix milliseconds: of the completion of completed tasks, of the creation of others", Required: true, Type: "number", Example: "1767225600000"},
 		{Name: "to", Description: "end of the period (exclusive), in Unix milliseconds. Default: now", Type: "number"},
 		{Name: "lastId", Description: "lastId of the previous page"},
 		{Name: "state", Description: "comma-separated states: 0 for unassigned, 1 for assigned, 2 for active, 3 for completed"},

@@ -226,7 +226,7 @@ func (a *App) Handler() http.Handler {
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
-	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
+	mux, docs, routed := http.NewServeMux(), settings.DocsHandler(func() edge.Site { return Docs(public.Spec(), phones.Spec()) }), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
 	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))
@@ -245,14 +245,17 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.HandleFunc("GET /favicon.svg", web.Icon)
+	mux.HandleFunc("GET /favicon.ico", web.Icon)
 	mux.Handle("/{$}", dashboard)
 	mux.Handle("/", routed) // it rejects the path as it does unknown paths under its base
+	paged := edge.ErrorPages(mux, web.ErrorPage, "/api", driverapi.Base, accountapi.Base, "/healthz", "/readyz")
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has its own router
 			routed.ServeHTTP(w, r)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		paged.ServeHTTP(w, r)
 	}))
 }
 

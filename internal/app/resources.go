@@ -3,8 +3,10 @@ package app
 import (
 	"slices"
 
+	"dray/docs"
 	"dray/internal/adminapi"
 	"dray/internal/api"
+	"dray/internal/edge"
 	"dray/internal/orderapi"
 	"dray/internal/settings"
 	"dray/internal/sms"
@@ -30,4 +32,17 @@ func (a *App) resources() api.Resources {
 		},
 	}
 	return api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())}
+}
+
+// Docs is the documentation at /docs, of the public API and the worker's API.
+func Docs(public, driver edge.API) edge.Site {
+	site := edge.Site{API: public, Driver: driver, Guides: docs.Guides, Order: docs.Order, Limits: api.Limits()}
+	all, err := adminapi.Triggers()
+	if err != nil {
+		all = nil // the API responds with the error
+	}
+	for _, t := range all {
+		site.Triggers = append(site.Triggers, edge.Trigger{ID: int(t.ID), Name: t.Name, About: t.Description, HasThreshold: t.HasThreshold, Sample: t.Sample})
+	}
+	return site
 }

@@ -37,13 +37,14 @@ func (s *Server) routes() []edge.Route {
 		edge.Get("/tasks/completed", "List the tasks that the worker completed today", s.completedTasks).
 			Describe("Returns the tasks completed since midnight in the time zone of the organization, the latest first."),
 		edge.Follow("/events", "Follow changes of the task list", s.followList, "text/event-stream").
-			Describe("A stream of server-sent events named list, each with the version, the activeTask, the id and timeLastModified of each task, whether it is delayed, and a text, available, that changes with the tasks that the worker can claim. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
+			Describe("A stream of server-sent events named list, each with the version, the activeTask, the id and timeLastModified of each task, whether it is delayed, and a text, available, that changes with the tasks that the worker can claim. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change.").
+			Resumes("ID of the last event received", "id: 9c1185a5c5e9fc5461280897\nevent: list\ndata: {\"version\":12,\"activeTask\":null,\"tasks\":[{\"id\":\"K2dF8gHj5LzX9cVb7NmQ4wRt\",\"timeLastModified\":1767225600000,\"delayed\":false}],\"available\":\"4f53cda18c2baa0c0354bb5f\"}\n\n: still here\n"),
 		edge.Post("/tasks/{id}/claim", "Claim a task of the team", act(s.Work.Claim).serve).
 			Describe("The team must have enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
 		edge.Post("/tasks/{id}/start", "Start a task", act(s.Work.Start).serve).
 			Describe("Rejected if the worker is off duty, if another task is active, or if tasks that this one depends on are not completed; the cause lists those tasks.").
-			Example(`{"actionId": "0b9c8f0e-start", "time": 1767229200000, "location": [-73.9857, 40.7484]}`),
+			Example(`{"actionId": "0b9c8f0e-start", "location": [-73.9857, 40.7484]}`),
 		edge.Post("/tasks/{id}/arrive", "Arrive at a task", act(s.Work.Arrive).serve).
 			Describe("The task must be active.").
 			Example(`{"actionId": "0b9c8f0e-arrive", "location": [-73.9857, 40.7484]}`),

@@ -43,7 +43,7 @@ type Server struct {
 func (s *Server) Handler() http.Handler {
 	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Revoked, Streams: maxStreams, SetPassword: Base + "/password"}
 	mux := edge.NewMux(s.Settings, Base, access, append(s.routes(), s.osmandRoutes()...)...)
-	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
+	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec))
 	return mux
 }
 
@@ -65,6 +65,7 @@ func (s *Server) Spec() edge.API {
 		Tags:         []edge.Tag{{Name: tag, Description: "Operations of a worker's phone, from signing in to completing a task."}},
 		Descriptions: wire.Descriptions(),
 		Paths:        map[string]edge.PathParameter{"id": {Description: "ID of the record."}},
+		SampleIDs:    wire.SampleIDs,
 	}, s.routes())
 }
 

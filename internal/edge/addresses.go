@@ -6,8 +6,8 @@ import "dray/internal/lastmile"
 // of organizations and that of workers have in common.
 var AddressParameters = []Parameter{
 	{Name: "q", Description: "beginning of an address, at most 250 characters. Either this or location is required", Example: "350 5th Av"},
-	{Name: "location", Description: "longitude,latitude whose address to find", Example: "-73.9857,40.7484"},
-	{Name: "near", Description: "longitude,latitude near which addresses are preferred. Default: the hubs of the organization", Example: "-73.9857,40.7484"},
+	{Name: "location", Description: "longitude,latitude whose address to find"},
+	{Name: "near", Description: "longitude,latitude near which addresses are preferred. Default: the hubs of the organization"},
 	{Name: "limit", Description: "maximum number of addresses. Default: 5; maximum: 20", Type: "number"},
 }
 

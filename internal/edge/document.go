@@ -3,6 +3,7 @@ package edge
 import (
 	"net/http"
 	"reflect"
+	"sync"
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
@@ -17,12 +18,16 @@ type (
 	Security = spec.Security
 	// Tag is a group of operations.
 	Tag = spec.Tag
-	// Parameter is a query parameter.
+	// Parameter is a parameter in the query or a header.
 	Parameter = spec.Parameter
 	// PathParameter is a parameter in the path of operations.
 	PathParameter = spec.PathParameter
 	// Limits are the limits that the reference page mentions.
 	Limits = spec.Limits
+	// Site is the documentation at /docs.
+	Site = spec.Site
+	// Trigger is a trigger of webhooks, for the documentation.
+	Trigger = spec.Trigger
 )
 
 // responseHeaders are the headers of responses, for the OpenAPI spec.
@@ -54,21 +59,26 @@ func Document(api API, routes []Route) API {
 }
 
 // SpecHandler serves the OpenAPI document of an API.
-func (s Settings) SpecHandler(api API) http.Handler {
-	return s.fallback(api.Handler())
+func (s Settings) SpecHandler(api func() API) http.Handler {
+	return s.onDemand(func() (http.Handler, error) { return api().Handler() })
 }
 
-// PageHandler serves the reference of an API for people.
-func (s Settings) PageHandler(api API, limits Limits) http.Handler {
-	return s.fallback(api.PageHandler(limits))
+// DocsHandler serves the documentation for people.
+func (s Settings) DocsHandler(site func() Site) http.Handler {
+	return s.onDemand(func() (http.Handler, error) { return site().Handler() })
 }
 
-// fallback serves nothing in place of a document that cannot be made, so that
-// the API itself is served all the same.
-func (s Settings) fallback(handler http.Handler, err error) http.Handler {
-	if err != nil {
-		s.Log.Error("the API has no document", "error", err)
-		return http.NotFoundHandler()
-	}
-	return handler
+// onDemand makes what a handler serves at its first request, because that takes longer
+// than the rest of the start. It serves nothing in place of a document that cannot be
+// made, so that the API itself is served all the same.
+func (s Settings) onDemand(open func() (http.Handler, error)) http.Handler {
+	handler := sync.OnceValue(func() http.Handler {
+		handler, err := open()
+		if err != nil {
+			s.Log.Error("the API has no document", "error", err)
+			return http.NotFoundHandler()
+		}
+		return handler
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }

@@ -243,6 +243,14 @@ func (rt Route) WithQuery(query ...spec.Parameter) Route {
 	return rt
 }
 
+// Resumes says that a stream continues after the event that the Last-Event-ID header names.
+// Sample is a part of the stream.
+func (rt Route) Resumes(description, sample string) Route {
+	rt.Header = []spec.Parameter{{Name: "Last-Event-ID", Description: description}}
+	rt.Operation.Sample = sample
+	return rt
+}
+
 // Semicolons makes a route accept values in the query that are separated by semicolons.
 func (rt Route) Semicolons() Route {
 	rt.semicolons = true

@@ -120,11 +120,18 @@ var quoteFields = func() []string {
 	return fields
 }()
 
+// quoteExamples are values of the query.
+var quoteExamples = map[string]string{
+	"readyBy": "1894021200000", "quantity": "2", "weight[value]": "3.5", "weight[units]": "kg",
+	"pickup[city]": "New York", "pickup[country]": "US", "pickup[location]": "-73.9857,40.7484",
+	"dropoff[city]": "New York", "dropoff[country]": "US", "dropoff[location]": "-74.0036,40.7129",
+}
+
 // quoteParameters describes the query of a request for quotes.
 func quoteParameters() []edge.Parameter {
 	parameters := []edge.Parameter{clientParameter}
 	for _, field := range quoteFields {
-		parameters = append(parameters, edge.Parameter{Name: field, Description: "As in the body of a POST request."})
+		parameters = append(parameters, edge.Parameter{Name: field, Description: "As in the body of a POST request.", Example: quoteExamples[field]})
 	}
 	return parameters
 }

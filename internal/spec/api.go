@@ -22,6 +22,11 @@ type API struct {
 	Operations []Operation
 	Paths      map[string]PathParameter // by name
 
+	// Variables names the shell variable of an id in the commands of the reference, by the
+	// segment before it in the path; by default its singular. SampleIDs does for ids in
+	// examples.
+	Variables, SampleIDs map[string]string
+
 	Errors      []Error
 	ErrorBody   reflect.Type // of every error
 	BatchErrors BatchErrors
@@ -52,6 +57,7 @@ type Operation struct {
 	Summary      string
 	Description  string
 	Query        []Parameter
+	Header       []Parameter
 	Body         reflect.Type // of the request; nil when it has none
 	Example      string       // JSON of a request body
 	Reply        reflect.Type // of the response; nil when it is empty
@@ -60,10 +66,11 @@ type Operation struct {
 	FindsRecords bool         // may respond 404 although no field of the body is an id
 	BatchErrors  bool         // has the errors of a batch
 	Sends        []string     // media types of a response that is not JSON
+	Sample       string       // such a response, if it is text
 	Takes        []string     // media types of a request that is not JSON
 }
 
-// Parameter is a query parameter.
+// Parameter is a parameter in the query or a header.
 type Parameter struct {
 	Name, Description string
 	Required          bool

@@ -13,7 +13,10 @@ import (
 	"unicode"
 )
 
-const jsonType = "application/json"
+const (
+	jsonType   = "application/json"
+	streamType = "text/event-stream"
+)
 
 // document describes the operations of an API. Gaps are the types that it cannot
 // describe.
@@ -50,13 +53,13 @@ type builder struct {
 func (b *builder) operation(o Operation) *operation {
 	op := &operation{
 		OperationID: operationID(o.Summary), Tags: []string{o.Tag}, Summary: o.Summary, Description: o.Description,
-		Parameters: b.parameters(o),
+		Parameters: b.parameters(o), sample: o.Sample,
 	}
 	switch {
 	case o.Body != nil:
 		op.RequestBody = b.body(o)
 	case len(o.Takes) > 0:
-		op.RequestBody = &requestBody{Required: true, Content: anyOf(o.Takes)}
+		op.RequestBody = &requestBody{Description: "The file itself, not a form.", Required: true, Content: anyOf(o.Takes)}
 	}
 	if o.Public {
 		op.Security = &[]map[string][]string{}
@@ -98,7 +101,11 @@ func (b *builder) success(o Operation) *response {
 		ok.Headers = append(ok.Headers, headerRefs("Idempotent-Replayed")...)
 	}
 	if len(o.Sends) > 0 {
-		ok.Description, ok.Content = "Success.", anyOf(o.Sends)
+		ok.Description, ok.Content = "Success. The response is the file itself.", anyOf(o.Sends)
+		if slices.Contains(o.Sends, streamType) {
+			ok.Description = "Success. The response is a stream of server-sent events, which the server does not end."
+			ok.Content = map[string]content{streamType: {Schema: &schema{Type: typeNames{"string"}}, Example: textExample(o.Sample)}}
+		}
 		return ok
 	}
 	if o.Reply == nil {
@@ -109,7 +116,17 @@ func (b *builder) success(o Operation) *response {
 	return ok
 }
 
-// anyOf is content that is not JSON, of one of some media types.
+// textExample is a text as JSON; nil when it is empty.
+func textExample(text string) json.RawMessage {
+	data, err := json.Marshal(text)
+	if err != nil || text == "" {
+		return nil
+	}
+	return data
+}
+
+// anyOf is content that is not JSON, of one of some media types. OpenAPI 3.1 describes
+// bytes with a schema without a type.
 func anyOf(types []string) map[string]content {
 	all := map[string]content{}
 	for _, t := range types {
@@ -151,6 +168,9 @@ func (b *builder) parameters(o Operation) []*specParameter {
 	for _, q := range o.Query {
 		p := &specParameter{Name: q.Name, In: "query", Required: q.Required, Schema: ofType(cmp.Or(q.Type, "string")), Description: sentence(q.Description), example: q.Example}
 		all = append(all, p)
+	}
+	for _, h := range o.Header {
+		all = append(all, &specParameter{Name: h.Name, In: "header", Schema: ofType(cmp.Or(h.Type, "string")), Description: sentence(h.Description)})
 	}
 	if o.Method == http.MethodPost && b.api.Idempotent {
 		all = append(all, &specParameter{Ref: "#/components/parameters/Idempotency-Key"})

@@ -47,6 +47,8 @@ type (
 		Parameters  []*specParameter       `json:"parameters,omitempty"`
 		RequestBody *requestBody           `json:"requestBody,omitempty"`
 		Responses   members[*response]     `json:"responses"`
+
+		sample string // of a response that is not JSON, for the reference
 	}
 
 	specParameter struct {
@@ -61,8 +63,9 @@ type (
 	}
 
 	requestBody struct {
-		Required bool               `json:"required,omitempty"`
-		Content  map[string]content `json:"content"`
+		Description string             `json:"description,omitempty"`
+		Required    bool               `json:"required,omitempty"`
+		Content     map[string]content `json:"content"`
 	}
 
 	content struct {

@@ -5,62 +5,184 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 )
 
-//go:embed page/page.html page/style.css
+//go:embed page
 var pageFiles embed.FS
 
-// pagePolicy lets the page load its own style sheet and nothing else.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// pagePolicy lets the pages load their own style sheet, script and images, and send
+// requests to this server only.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// originMark stands in the page for the scheme and host that the reader used,
+// originMark stands in the pages for the scheme and host that the reader used,
 // so that the commands shown can be run as they stand.
 const originMark = "@origin@"
 
-// PageHandler serves the reference of an API for people: /docs and its style
-// sheet. The page is made once, from the same description as the OpenAPI spec.
-func (a API) PageHandler(limits Limits) (http.Handler, error) {
-	page, err := a.page(limits)
-	if err != nil {
-		return nil, err
-	}
-	style, err := pageFiles.ReadFile("page/style.css")
-	if err != nil {
-		return nil, fmt.Errorf("read the style sheet of the reference: %w", err)
-	}
-	styles, err := static("text/css; charset=utf-8", style)
+// Site is the documentation at /docs: the reference of the public API and of the
+// worker's API, the triggers of webhooks, and guides.
+type Site struct {
+	API, Driver API
+	Triggers    []Trigger
+	Guides      fs.FS    // Markdown files
+	Order       []string // names of the files of Guides, in the order of the contents
+	Limits      Limits
+}
+
+// Trigger is a trigger of webhooks.
+type Trigger struct {
+	ID           int
+	Name, About  string
+	HasThreshold bool
+	Sample       []byte // JSON of a request
+}
+
+// Handler serves the site. Its pages are made once.
+func (s Site) Handler() (http.Handler, error) {
+	pages, found, err := s.pages()
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
-		shown := bytes.ReplaceAll(page, []byte(originMark), []byte(originOf(r)))
-		serveBytes(w, r, "text/html; charset=utf-8", etagOf(shown), shown)
-	})
+	for path, page := range pages {
+		mux.Handle("GET "+path, &rendered{page: page})
+	}
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
-	mux.HandleFunc("GET /docs/style.css", styles)
+	index, err := encodeIndex(found)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"search.json": index}
+	types := map[string]string{"style.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8", "search.json": jsonType}
+	for name, kind := range types {
+		if files[name] == nil {
+			if files[name], err = pageFiles.ReadFile("page/" + name); err != nil {
+				return nil, fmt.Errorf("read %s of the documentation: %w", name, err)
+			}
+		}
+		handler, err := static(kind, files[name])
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle("GET /docs/"+name, handler)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", pagePolicy)
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("X-Content-Type-Options", "nosniff")
+		// As on the dashboard, which hands a new key to the page that it opens.
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		mux.ServeHTTP(w, r)
 	}), nil
 }
 
-// page renders the page, with originMark for where it is served.
-func (a API) page(limits Limits) ([]byte, error) {
-	t, err := template.New("page.html").ParseFS(pageFiles, "page/page.html")
+// shell is what every page of the site has.
+type shell struct {
+	Title             string
+	Path              string // of the page
+	Revision, Program string
+	Guides            []*guide
+	Main              template.HTML
+	Contents          template.HTML
+}
+
+// pages renders every page, by path, with originMark for where it is served, and lists
+// what a search finds.
+func (s Site) pages() (pages map[string][]byte, found []entry, err error) {
+	t, err := template.ParseFS(pageFiles, "page/*.html")
 	if err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("read the templates of the documentation: %w", err)
 	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, newReference(a, limits)); err != nil {
-		return nil, err
+	guides, err := readGuides(s.Guides, s.Order)
+	if err != nil {
+		return nil, nil, err
 	}
-	return out.Bytes(), nil
+	pages = map[string][]byte{}
+	render := func(path, title, name string, data any) {
+		var parts [2]bytes.Buffer
+		for i, part := range []string{name + ".html", name + "-contents"} {
+			if err == nil {
+				err = t.ExecuteTemplate(&parts[i], part, data)
+			}
+		}
+		var out bytes.Buffer
+		if err == nil {
+			err = t.ExecuteTemplate(&out, "shell.html", shell{
+				Title: title, Path: path, Revision: s.API.Version, Program: s.API.Program, Guides: guides,
+				Main: template.HTML(parts[0].String()), Contents: template.HTML(parts[1].String()), //nolint:gosec // rendered by templates
+			})
+		}
+		pages[path] = out.Bytes()
+	}
+	public, driver := newReference(s.API, s.Limits), newReference(s.Driver, s.Limits)
+	public.Public = true
+	triggers := newTriggers(s.Triggers)
+	render("/docs", "API reference", "reference", public)
+	render("/docs/driver", "Driver API", "reference", driver)
+	render("/docs/triggers", "Triggers", "triggers", triggers)
+	for _, g := range guides {
+		render(g.Path, g.Title, "guide", g)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("render the documentation: %w", err)
+	}
+	return pages, index(guides, triggers, public, driver), nil
+}
+
+// mostOrigins is for how many origins a page is kept compressed.
+const mostOrigins = 8
+
+// rendered serves a page.
+type rendered struct {
+	page []byte
+
+	mu     sync.Mutex
+	packed map[string][]byte // compressed, by origin
+}
+
+// ServeHTTP implements http.Handler.
+func (p *rendered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	const kind = "text/html; charset=utf-8"
+	w.Header().Set("Vary", "Accept-Encoding")
+	origin := originOf(r)
+	if AcceptsGzip(r) && r.Header.Get("Range") == "" {
+		if packed := p.compressed(origin); packed != nil {
+			w.Header().Set("Content-Encoding", "gzip")
+			serveBytes(w, r, kind, etagOf(packed), packed)
+			return
+		}
+	}
+	shown := p.at(origin)
+	serveBytes(w, r, kind, etagOf(shown), shown)
+}
+
+func (p *rendered) at(origin string) []byte {
+	return bytes.ReplaceAll(p.page, []byte(originMark), []byte(origin))
+}
+
+// compressed returns the page for an origin, compressed, and nil if that would have to
+// wait: a client can name any origin, and compressing takes longer than sending.
+func (p *rendered) compressed(origin string) []byte {
+	if !p.mu.TryLock() {
+		return nil
+	}
+	defer p.mu.Unlock()
+	if packed, ok := p.packed[origin]; ok {
+		return packed
+	}
+	packed, err := compressed(p.at(origin))
+	if err != nil {
+		return nil
+	}
+	if p.packed == nil || len(p.packed) >= mostOrigins {
+		p.packed = map[string][]byte{}
+	}
+	p.packed[origin] = packed
+	return packed
 }
 
 // originOf returns the scheme and host that a request was sent to. The header

@@ -3,7 +3,10 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"maps"
+	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +15,15 @@ import (
 // reference is what the page shows: the OpenAPI spec in the order and the words of
 // a reader.
 type reference struct {
-	Revision, Program string
-	About             string
-	Sections          []section
-	Objects           []object
-	Errors            []Error
-	ErrorSample       []token
-	Hello             []token
+	Revision, Title string
+	Base            string
+	Public          bool // the API of organizations, with its conventions
+	About           string
+	Sections        []section
+	Objects         []object
+	Errors          []Error
+	ErrorSample     []token
+	Hello           []token
 
 	Headers           []parameterRow
 	MaxKey, KeepHours int
@@ -40,12 +45,17 @@ type (
 	// operationView is one operation.
 	operationView struct {
 		Anchor, Method, Summary, About string
+		Text                           string // of the path
 		Path                           []pathPart
 		Parameters                     []parameterRow
 		Body                           *bodyView
-		Reply                          *bodyView // nil when the response is empty
-		Command                        string
+		Takes                          string    // media types of a request that is not JSON
+		Reply                          *bodyView // nil when the response is empty or not JSON
+		Sends                          string    // media types of a response that is not JSON
+		Command                        template.HTML
 		Sample                         []token
+		SampleText                     string // of a response that is not JSON
+		Try                            string // the path of a request that the page can send
 		Statuses                       []statusView
 	}
 
@@ -99,9 +109,9 @@ func newReference(a API, limits Limits) reference {
 	doc, _ := a.document()
 	v := viewer{document: doc, api: a}
 	ref := reference{
-		Revision: a.Version, Program: a.Program, About: a.Description,
-		Errors: a.Errors, ErrorSample: highlight(v.sample(refTo(a.ErrorBody.Name()), 0)),
-		Hello:  highlight(v.sample(v.hello(), 0)),
+		Revision: a.Version, Title: a.Title, Base: a.Base, About: a.Description,
+		Errors: a.Errors, ErrorSample: highlight(indented(v.sample(refTo(a.ErrorBody.Name()), 0))),
+		Hello:  highlight(indented(v.sample(v.hello(), 0))),
 		MaxKey: a.IdempotencyKey.Max, KeepHours: a.IdempotencyKey.Hours, Limits: limits,
 	}
 	for _, h := range doc.Components.Headers {
@@ -138,9 +148,10 @@ func (v viewer) hello() *schema {
 }
 
 func (v viewer) operation(method, path string, op *operation) operationView {
+	target := v.target(path, op)
 	o := operationView{
-		Anchor: op.OperationID, Method: method, Summary: op.Summary, About: op.Description, Path: pathParts(path),
-		Command: v.command(method, path, op),
+		Anchor: op.OperationID, Method: method, Summary: op.Summary, About: op.Description, Text: path, Path: pathParts(path),
+		Command: template.HTML(shellHTML(v.command(method, target, op))), //nolint:gosec // it is escaped
 	}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
@@ -151,12 +162,19 @@ func (v viewer) operation(method, path string, op *operation) operationView {
 	if op.RequestBody != nil {
 		if sent, ok := op.RequestBody.Content[jsonType]; ok {
 			o.Body = v.body(sent.Schema)
+		} else {
+			o.Takes = mediaTypes(op.RequestBody.Content)
 		}
 	}
 	for _, r := range op.Responses {
 		if sent, ok := r.value.Content[jsonType]; ok {
 			o.Reply = v.body(sent.Schema)
-			o.Sample = highlight(v.sample(sent.Schema, 0))
+			o.Sample = highlight(indented(v.sample(sent.Schema, 0)))
+			if method == http.MethodGet && v.api.Security.Scheme == "basic" {
+				o.Try = v.api.Base + target
+			}
+		} else if len(r.value.Content) > 0 {
+			o.Sends, o.SampleText = mediaTypes(r.value.Content), op.sample
 		} else if status, err := strconv.Atoi(r.name); err == nil && r.value.Ref != "" {
 			o.Statuses = append(o.Statuses, statusView{status, strings.TrimPrefix(r.value.Ref, "#/components/responses/")})
 		}
@@ -164,16 +182,34 @@ func (v viewer) operation(method, path string, op *operation) operationView {
 	return o
 }
 
+// mediaTypes lists the media types of a body that is not JSON.
+func mediaTypes(all map[string]content) string {
+	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+}
+
+// body describes a request or a response. The fields of an object with a name are
+// described once, with the objects.
 func (v viewer) body(s *schema) *bodyView {
 	for len(s.AnyOf) > 0 {
 		s = s.AnyOf[0]
 	}
 	b := &bodyView{Type: v.typeOf(s)}
+	if b.Type.Object != "" && !v.sent(s) {
+		return b
+	}
 	if s.Items != nil {
 		s = s.Items
 	}
 	b.Fields = v.fields(v.resolve(s))
 	return b
+}
+
+// sent reports whether a schema is of a request.
+func (v viewer) sent(s *schema) bool {
+	if s.Items != nil {
+		s = s.Items
+	}
+	return v.resolve(s).AdditionalProperties == nil
 }
 
 // resolve follows a reference.
@@ -267,6 +303,11 @@ func pathParts(path string) []pathPart {
 	return parts
 }
 
-func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug makes an anchor of a text.
+func slug(text string) string {
+	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
+}
 
 func objectAnchor(name string) string { return "object-" + name }

@@ -1,56 +1,115 @@
 package spec
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// command is a curl command that does an operation.
-func (v viewer) command(method, path string, op *operation) string {
-	var c strings.Builder
-	c.WriteString(`curl -u "$KEY:"`)
-	if method != "GET" && method != "POST" {
-		c.WriteString(" -X " + method)
-	}
-	c.WriteString(` "` + originMark + v.api.Base)
-	c.WriteString(pathParameter.ReplaceAllStringFunc(path, func(name string) string {
-		if example := v.api.Paths[strings.Trim(name, "{}")].Example; example != "" {
-			return example
+// target is the path of an operation with a variable for each id, and the query of an
+// example.
+func (v viewer) target(path string, op *operation) string {
+	before := "" // the last segment that is no parameter
+	var out strings.Builder
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			name = strings.TrimSuffix(name, "}")
+			switch example := v.api.Paths[name].Example; {
+			case example != "":
+				segment, before = example, example
+			case name == "id":
+				segment = "$" + cmp.Or(v.api.Variables[before], variable(singular(before)))
+			default:
+				segment = "$" + variable(name)
+			}
+		} else {
+			before = segment
 		}
-		return "$" + strings.ToUpper(strings.Trim(name, "{}"))
-	}))
+		out.WriteString("/" + segment)
+	}
 	mark := "?"
 	for _, p := range op.Parameters {
-		if p.In == "query" && p.Required {
-			c.WriteString(mark + p.Name + "=" + p.example)
+		if p.In == "query" && (p.Required || p.example != "") {
+			out.WriteString(mark + inQuery.Replace(p.Name+"="+p.example))
 			mark = "&"
 		}
 	}
-	c.WriteString(`"`)
-	if op.RequestBody != nil {
-		sent, isJSON := op.RequestBody.Content[jsonType]
-		if !isJSON {
-			c.WriteString(" \\\n  --data-binary @FILE")
-			return c.String()
-		}
-		var example any = sent.Example
-		if sent.Example == nil {
-			example = v.sample(sent.Schema, 0)
-		}
-		c.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(indented(example), "'", `'\''`) + "'")
+	text := out.String()
+	for id, name := range v.api.SampleIDs {
+		text = strings.ReplaceAll(text, id, "$"+name)
 	}
+	return text
+}
+
+// inQuery encodes what curl or a shell would interpret.
+var inQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D")
+
+var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// variable makes the name of a shell variable of a name.
+func variable(name string) string { return strings.ToUpper(capital.ReplaceAllString(name, "${1}_$2")) }
+
+func singular(name string) string {
+	if stem, ok := strings.CutSuffix(name, "ches"); ok {
+		return stem + "ch"
+	}
+	return strings.TrimSuffix(name, "s")
+}
+
+// command is a curl command that does an operation.
+func (v viewer) command(method, target string, op *operation) string {
+	var c strings.Builder
+	c.WriteString("curl")
+	for _, r := range op.Responses {
+		if _, stream := r.value.Content[streamType]; stream {
+			c.WriteString(" -N")
+		}
+	}
+	switch {
+	case op.Security != nil:
+	case v.api.Security.Scheme == "basic":
+		c.WriteString(` -u "` + keyMark + `:"`)
+	default:
+		c.WriteString(` -H "Authorization: Bearer $TOKEN"`)
+	}
+	if method != http.MethodGet && (method != http.MethodPost || op.RequestBody == nil) {
+		c.WriteString(" -X " + method)
+	}
+	c.WriteString(` "` + originMark + v.api.Base + target + `"`)
+	if op.RequestBody == nil {
+		return c.String()
+	}
+	sent, isJSON := op.RequestBody.Content[jsonType]
+	if !isJSON {
+		c.WriteString(" \\\n  -H 'Content-Type: image/png' --data-binary @image.png")
+		return c.String()
+	}
+	var example any = sent.Example
+	if sent.Example == nil {
+		example = v.sample(sent.Schema, 0)
+	}
+	body := strings.ReplaceAll(indented(example), "'", `'\''`)
+	for id, name := range v.api.SampleIDs {
+		body = strings.ReplaceAll(body, id, `'"$`+name+`"'`)
+	}
+	c.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + body + "'")
 	return c.String()
 }
 
 // indented writes a value as JSON for reading.
 func indented(value any) string {
-	data, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
 		return "{}"
 	}
-	return compactLists(string(data))
+	return compactLists(strings.TrimSpace(out.String()))
 }
 
 // maxSampleDepth ends samples of objects that contain their own kind.
@@ -105,9 +164,8 @@ type token struct {
 
 var jsonPieces = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b`)
 
-// highlight cuts the JSON of a value into pieces by kind.
-func highlight(value any) []token {
-	text := indented(value)
+// highlight cuts JSON into pieces by kind.
+func highlight(text string) []token {
 	var pieces []token
 	end := 0
 	for _, at := range jsonPieces.FindAllStringSubmatchIndex(text, -1) {

@@ -40,6 +40,8 @@ func Driver(a *Assets, tiles string) http.Handler {
 			name = strings.TrimPrefix(r.URL.Path, "/")
 		}
 		switch _, found := a.files[name]; {
+		case name == "driver/icon.svg":
+			Icon(w, r)
 		case r.URL.Path == "/driver/":
 			http.Redirect(w, r, "/driver", http.StatusMovedPermanently)
 		case name == "driver.html":

@@ -237,8 +237,8 @@ type DispatchRoute struct {
 	Cost DispatchCost `json:"cost"`
 	// IDs of the worker's tasks when the plan was made, without the active one.
 	TasksBefore []lastmile.TaskID `json:"tasksBefore" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Type of the worker's vehicle when the plan was made.
-	VehicleType lastmile.VehicleType `json:"vehicleType" example:"CAR"`
+	// Type of the worker's vehicle when the plan was made; null if the worker had none.
+	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
 	// Capacities of the worker when the plan was made: the first and the three additional ones.
 	Capacities [4]float64 `json:"capacities" example:"[20, 0, 0, 0]"`
 	// What the travel times come from: roads, or formula if a part of the route is outside of all maps and no router knows it.
@@ -360,7 +360,7 @@ func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
 
 func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
-		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: r.Vehicle, Capacities: r.Capacity, TravelSource: travelSource(r.ByFormula),
+		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: OrNull(r.Vehicle), Capacities: r.Capacity, TravelSource: travelSource(r.ByFormula),
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
 			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: OrNull(s.Pin)}
 		}),
@@ -411,7 +411,7 @@ func (c DispatchCost) domain() lastmile.DispatchCost {
 
 func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
-		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: r.VehicleType, Capacity: r.Capacities, ByFormula: r.TravelSource != travelSource(false),
+		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: orZero(r.VehicleType), Capacity: r.Capacities, ByFormula: r.TravelSource != travelSource(false),
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
 			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),

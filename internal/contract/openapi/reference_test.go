@@ -1,15 +1,22 @@
 package openapi_test
 
 import (
+	"encoding/json"
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"dray/internal/adminapi"
+	"dray/internal/app"
 	"dray/internal/codec"
+	"dray/internal/driverapi"
+	"dray/internal/edge"
 )
 
 // openDocs asks the reference for a path as a browser would.
@@ -21,24 +28,41 @@ func openDocs(t *testing.T, path string, change ...func(*http.Request)) *httptes
 		c(r)
 	}
 	w := httptest.NewRecorder()
-	bareServer().DocsHandler().ServeHTTP(w, r)
+	docs().ServeHTTP(w, r)
 	return w
 }
+
+// docs serves the documentation.
+var docs = sync.OnceValue(func() http.Handler {
+	server := bareServer()
+	return server.DocsHandler(func() edge.Site {
+		return app.Docs(server.Spec(), (&driverapi.Server{Settings: server.Settings, Version: "test"}).Spec())
+	})
+})
+
+// docsPages are the pages of the documentation.
+var docsPages = []string{"/docs", "/docs/driver", "/docs/triggers", "/docs/webhooks", "/docs/driver-api", "/docs/orders", "/docs/maps", "/docs/moving"}
 
 func TestReference(t *testing.T) {
 	answer := openDocs(t, "/docs")
 	page := answer.Body.String()
 
-	t.Run("is a page that may load its own style sheet only", func(t *testing.T) {
+	t.Run("is a page that may load its own style sheet and script only", func(t *testing.T) {
 		if answer.Code != http.StatusOK || !strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html") {
 			t.Fatalf("responded with %d %s", answer.Code, answer.Header().Get("Content-Type"))
 		}
 		if policy := answer.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("the policy is %q", policy)
 		}
-		outside := regexp.MustCompile(`(?i)<script|<iframe|\sstyle=|\son\w+=|(?:src|href)="(?:https?:)?//`)
-		if found := outside.FindString(page); found != "" {
-			t.Errorf("the page has %q", found)
+		outside := regexp.MustCompile(`(?i)<iframe|<style|\sstyle=|\son\w+=|src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//`)
+		for _, path := range docsPages {
+			page := openDocs(t, path).Body.String()
+			if found := outside.FindString(page); found != "" {
+				t.Errorf("%s has %q", path, found)
+			}
+			if scripts := strings.Count(page, "<script"); scripts != 1 || !strings.Contains(page, `<script type="module" src="/docs/docs.js"></script>`) {
+				t.Errorf("%s has %d scripts", path, scripts)
+			}
 		}
 		style := openDocs(t, "/docs/style.css")
 		if style.Code != http.StatusOK || !strings.HasPrefix(style.Header().Get("Content-Type"), "text/css") {
@@ -83,7 +107,7 @@ func TestReference(t *testing.T) {
 	})
 
 	t.Run("shows commands for the server it came from", func(t *testing.T) {
-		if strings.Contains(page, "@origin@") || !strings.Contains(page, "http://dray.example:8080/api/v2/workers/$ID") {
+		if strings.Contains(page, "@origin@") || !strings.Contains(page, "http://dray.example:8080/api/v2/workers/$WORKER") {
 			t.Error("the commands are for another server")
 		}
 		secure := openDocs(t, "/docs", func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") })
@@ -94,7 +118,7 @@ func TestReference(t *testing.T) {
 
 	t.Run("does not repeat what is no host", func(t *testing.T) {
 		odd := openDocs(t, "/docs", func(r *http.Request) { r.Host = `a"><script>` })
-		if body := odd.Body.String(); strings.Contains(body, "<script") || !strings.Contains(body, "http://localhost/api/v2") {
+		if body := odd.Body.String(); strings.Contains(body, "><script>") || !strings.Contains(body, "http://localhost/api/v2") {
 			t.Error("the page repeats the Host header as it stands")
 		}
 	})
@@ -114,6 +138,79 @@ func TestReference(t *testing.T) {
 			t.Errorf("responded with %d", other.Code)
 		}
 	})
+}
+
+func TestDocsHaveNoBrokenLinks(t *testing.T) {
+	anchors := map[string]map[string]int{}
+	for _, path := range docsPages {
+		anchors[path] = map[string]int{}
+		for _, found := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(openDocs(t, path).Body.String(), -1) {
+			anchors[path][html.UnescapeString(found[1])]++
+		}
+	}
+	check := func(from, link string) {
+		path, anchor, _ := strings.Cut(link, "#")
+		if path == "" {
+			path = from
+		}
+		if !strings.HasPrefix(path, "/docs") {
+			return
+		}
+		if anchors[path] == nil || anchor != "" && anchors[path][anchor] != 1 {
+			t.Errorf("%s links to %s, which is there %d times", from, link, anchors[path][anchor])
+		}
+	}
+	for _, path := range docsPages {
+		page, _, _ := strings.Cut(openDocs(t, path).Body.String(), "<footer>")
+		for _, found := range regexp.MustCompile(`<a[^>]* href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			check(path, html.UnescapeString(found[1]))
+		}
+	}
+	var entries []struct{ P string }
+	if err := json.Unmarshal(openDocs(t, "/docs/search.json").Body.Bytes(), &entries); err != nil || len(entries) < 300 {
+		t.Fatalf("the index has %d entries: %v", len(entries), err)
+	}
+	for _, e := range entries {
+		check("/docs/search.json", e.P)
+	}
+}
+
+func TestDocsAreSmall(t *testing.T) {
+	const most = 200 << 10
+	packed := func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") }
+	size := func(path string) int {
+		w := openDocs(t, path, packed)
+		if w.Header().Get("Content-Encoding") != "gzip" || w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s is sent with the headers %v", path, w.Header())
+		}
+		return w.Body.Len()
+	}
+	shared := size("/docs/style.css") + size("/docs/docs.js") + size("/docs/search.json")
+	for _, path := range docsPages {
+		if all := shared + size(path); all > most {
+			t.Errorf("%s loads %d bytes", path, all)
+		}
+	}
+}
+
+func TestDocsListEveryTrigger(t *testing.T) {
+	page := openDocs(t, "/docs/triggers").Body.String()
+	all, err := adminapi.Triggers()
+	if err != nil || len(all) < 25 {
+		t.Fatalf("%d triggers: %v", len(all), err)
+	}
+	for _, trigger := range all {
+		_, section, found := strings.Cut(page, `id="`+trigger.Name+`"`)
+		_, section, _ = strings.Cut(section, `<code>`)
+		sample, _, _ := strings.Cut(section, `</code>`)
+		var shown, want any
+		if err := json.Unmarshal([]byte(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(sample, ""))), &shown); err != nil || !found {
+			t.Errorf("%s has no sample: %v", trigger.Name, err)
+		}
+		if err := json.Unmarshal(trigger.Sample, &want); err != nil || !reflect.DeepEqual(shown, want) {
+			t.Errorf("the sample of %s differs from the one of the API: %v", trigger.Name, err)
+		}
+	}
 }
 
 func TestReferenceSamplesMatchTheDocument(t *testing.T) {

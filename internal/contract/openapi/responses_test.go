@@ -354,7 +354,7 @@ func dispatchSamples(shown func(lastmile.Dispatch) any) []any {
 	}
 	ended := sampleOf[lastmile.Dispatch](full)
 	ended.Status, ended.Team, ended.Plan.Unplanned[0].Reasons[0].Worker = lastmile.DispatchSucceeded, "", ""
-	ended.Plan.Routes[0].Stops[0].Pin, ended.Tasks[0].Recipient, ended.Tasks[0].ServiceTime = "", "", nil
+	ended.Plan.Routes[0].Stops[0].Pin, ended.Plan.Routes[0].Vehicle, ended.Tasks[0].Recipient, ended.Tasks[0].ServiceTime = "", "", "", nil
 	ended.Replan.Cause = string(assignment.CauseLate)
 	unasked := ended
 	unasked.Replan = &lastmile.Replan{Cause: string(assignment.CauseAdded)}

@@ -1,5 +1,7 @@
 package optimize
 
+import "slices"
+
 // inserter finds places for requests that are left out.
 type inserter struct {
 	*state
@@ -9,7 +11,7 @@ type inserter struct {
 	round   int64   // of trying routes
 	tried   []int64 // by route: the last round that tried it
 	classes []int64 // by class of vehicles: the last round that tried an empty one
-	// thorough is how many positions to try for a general request before giving up.
+	// thorough is how many positions to try for general requests before giving up.
 	thorough int
 	// partial is set while only some stops of a request are in a route: what the
 	// others unload is on board.
@@ -339,9 +341,12 @@ func (s *inserter) takeOut(q, r int32) {
 	s.refresh(r)
 }
 
-// deepTries bounds the positions that are tried for a general request when every
-// one matters.
-const deepTries = 3_000
+// These bound the positions that are tried for a general request when every one
+// matters: in a route, and altogether.
+const (
+	deepTries = 30_000
+	allTries  = 300_000
+)
 
 // fill places the stops of a general request in a route, each in its cheapest
 // place after those that must precede it. It reports whether all have one, and
@@ -361,8 +366,10 @@ func (s *inserter) fill(q, r int32) bool {
 				s.unlink(x)
 			}
 		}
-		tries := s.thorough
+		tries := min(s.thorough, deepTries)
+		s.thorough -= tries
 		ok = s.fillAny(q, r, 0, &tries)
+		s.thorough += max(tries, 0)
 	}
 	if !ok {
 		s.takeOut(q, r)
@@ -436,7 +443,13 @@ func (s *inserter) fillAny(q, r int32, k int, tries *int) bool {
 	if !s.open(x, r) {
 		return false
 	}
-	for p := m.start(r); p != m.end(r) && *tries > 0; p = s.nodes[p].next {
+	first := m.start(r)
+	for i, waiting := first, m.inside[x]; len(waiting) > 0 && i != m.end(r); i = s.nodes[i].next { // after all of the request that precede it
+		if slices.Contains(waiting, i) {
+			first = i
+		}
+	}
+	for p := first; p != m.end(r) && *tries > 0; p = s.nodes[p].next {
 		s.link(x, p)
 		if s.fillAny(q, r, k+1, tries) {
 			return true

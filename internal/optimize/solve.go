@@ -292,15 +292,16 @@ func (s *search) load(b *plan) {
 // finish tries every position for what is left out, so that the reasons for it
 // are true. It reports whether it found any.
 func (s *search) finish() (found bool) {
+	tries := allTries
 	for again := true; again; {
 		s.renew()
 		s.begin()
 		pool := slices.Clone(s.absent)
 		slices.SortStableFunc(pool, func(a, b int32) int { return int(s.m.tier[a] - s.m.tier[b]) })
 		s.absent = s.absent[:0]
-		s.thorough = deepTries
+		s.thorough = tries
 		s.fillIn(pool, true)
-		s.thorough = 0
+		tries, s.thorough = s.thorough, 0
 		again = len(s.absent) < len(pool)
 		found = found || again
 		s.drop()

@@ -31,6 +31,7 @@ test('a reader finds an operation, fills in the key, copies a command and tries 
   await shot(page, 'docs-search');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${url}/docs#cloneTask`);
+  await eventually('at the top', async () => Math.abs((await page.locator('#cloneTask').boundingBox()).y - 68) < 20);
   const loaded = await page.evaluate(() =>
     [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
       (sum, entry) => sum + entry.encodedBodySize,

@@ -103,7 +103,7 @@ screenshots: build ## Rewrite the images of the README from the pages of the bui
 
 .PHONY: go-test
 go-test:
-	@command -v curl jq >/dev/null || scripts/ensure-debian.sh curl jq
+	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
 ifeq ($(HAVE_CC),yes)
 	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
 	go test -timeout 15m $$(go list ./... | grep -vE '^dray/internal/(store|work)(/|$$)')

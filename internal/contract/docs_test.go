@@ -287,7 +287,7 @@ func TestDocsReferenceRuns(t *testing.T) {
 					wait = " --max-time 1"
 				}
 				out, err := r.run(t, strings.Replace(command, "curl", "curl -w '%{stderr}%{http_code} %{url_effective}'"+wait, 1)+" 2>"+status)
-				reported, _ := os.ReadFile(status) //nolint:errcheck // then the command has failed
+				reported, _ := os.ReadFile(status)
 				code, url, _ := strings.Cut(string(reported), " ")
 				number, _ := strconv.Atoi(strings.TrimSpace(code))
 				if op.stream {

@@ -57,7 +57,7 @@ func (w *errorWriter) WriteHeader(status int) {
 		return
 	}
 	w.begun = true
-	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type")) //nolint:errcheck // then it is neither
+	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type"))
 	switch {
 	case status < http.StatusBadRequest || kind == "text/html":
 		w.ResponseWriter.WriteHeader(status)

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -197,10 +198,8 @@ func (m *markdown) inline(text string) string {
 // target returns where a link leads on this site.
 func (m *markdown) target(link string) string {
 	file, anchor, _ := strings.Cut(link, "#")
-	for _, page := range m.pages {
-		if file == page {
-			return strings.TrimSuffix(guidePath(file)+"#"+anchor, "#")
-		}
+	if slices.Contains(m.pages, file) {
+		return strings.TrimSuffix(guidePath(file)+"#"+anchor, "#")
 	}
 	if !strings.HasPrefix(link, "#") && !strings.HasPrefix(link, "/") && !strings.HasPrefix(link, "https://") {
 		m.err = errors.Join(m.err, fmt.Errorf("the link to %s leads to no page", link))

@@ -51,7 +51,7 @@ var errorDictionary = map[string]errorWords{
 	},
 	"es": {
 		Missing: "Página no encontrada", MissingText: "No hay nada en esta dirección. Puede que el enlace esté incompleto o que la página se haya movido.",
-		Busy: "Inténtelo de nuevo en un momento", BusyText: "El servidor está muy ocupado ahora mismo.",
+		Busy: "Inténtelo de nuevo en unos instantes", BusyText: "El servidor está muy ocupado ahora mismo.",
 		Failed: "No ha funcionado", FailedText: "Inténtelo de nuevo. Si vuelve a ocurrir, la persona que administra este servidor puede averiguar la causa.",
 		Dashboard: "Ir al panel",
 	},
@@ -63,7 +63,7 @@ var errorDictionary = map[string]errorWords{
 	},
 	"pt": {
 		Missing: "Página não encontrada", MissingText: "Não há nada neste endereço. A ligação pode estar incompleta, ou a página mudou de lugar.",
-		Busy: "Tente novamente dentro de momentos", BusyText: "O servidor está muito ocupado neste momento.",
+		Busy: "Tente novamente daqui a pouco", BusyText: "O servidor está muito ocupado agora.",
 		Failed: "Não funcionou", FailedText: "Tente novamente. Se voltar a acontecer, quem gere este servidor pode descobrir a causa.",
 		Dashboard: "Ir para o painel",
 	},

@@ -403,3 +403,45 @@ func testRequests(t *testing.T, api spec.API) {
 		}
 	}
 }
+
+// TestStreamsAndFiles checks the descriptions of bodies that are not JSON.
+func TestStreamsAndFiles(t *testing.T) {
+	streams, files := 0, 0
+	eachAPI(t, func(t *testing.T, api spec.API) {
+		doc := document(t, api)
+		for _, o := range api.Operations {
+			op := doc.Paths.Find(o.Path).GetOperation(o.Method)
+			for _, kind := range o.Sends {
+				done := op.Responses.Status(200).Value
+				content := done.Content[kind]
+				if content == nil || done.Content[jsonType] != nil {
+					t.Fatalf("%s %s sends %v", o.Method, o.Path, done.Content)
+				}
+				if kind != "text/event-stream" {
+					files++
+					continue
+				}
+				streams++
+				example, _ := content.Example.(string)
+				if !content.Schema.Value.Type.Is("string") || !strings.Contains(example, "event: ") || !strings.Contains(example, "\ndata: {") {
+					t.Errorf("the stream %s is described with the example %q", o.Path, example)
+				}
+				if !strings.Contains(*done.Description, "stream") || op.Parameters.GetByInAndName("header", "Last-Event-ID") == nil {
+					t.Errorf("the stream %s is described as %q", o.Path, *done.Description)
+				}
+			}
+			for _, kind := range o.Takes {
+				files++
+				if body := op.RequestBody.Value; body.Content[kind] == nil || body.Content[jsonType] != nil || !body.Required || body.Description == "" {
+					t.Errorf("%s %s takes %v", o.Method, o.Path, body.Content)
+				}
+				if op.Responses.Status(413) == nil {
+					t.Errorf("%s %s does not say that a file can be too large", o.Method, o.Path)
+				}
+			}
+		}
+	})
+	if streams != 2 || files < 8 {
+		t.Errorf("there are %d streams and %d files", streams, files)
+	}
+}

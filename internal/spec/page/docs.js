@@ -111,6 +111,7 @@ $('key-open').addEventListener('click', () => {
   dialog.showModal();
   void askPerson();
 });
+$('key-text').addEventListener('input', () => ($('key-problem').textContent = ''));
 $('key-use').addEventListener('click', (event) => {
   const text = $('key-text').value.trim();
   if (keyForm.test(text)) return setKey(text);
@@ -163,9 +164,11 @@ search.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowDown') select(options, Math.min(at + 1, options.length - 1));
   else if (event.key === 'ArrowUp') select(options, Math.max(at - 1, 0));
   else if (event.key === 'Enter') options[Math.max(at, 0)]?.click();
-  else if (event.key === 'Escape') search.value = '';
-  else return;
-  if (event.key === 'Escape' || event.key === 'Enter') show([]);
+  else if (event.key !== 'Escape') return;
+  if (event.key === 'Escape' || event.key === 'Enter') {
+    search.value = '';
+    show([]);
+  }
   event.preventDefault();
 });
 document.addEventListener('keydown', (event) => {
@@ -229,10 +232,14 @@ function select(options, at) {
 function arrive() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const details = target?.closest('details');
-  if (details && !details.open) {
-    details.open = true;
+  if (details) details.open = true;
+  // What is above the target is laid out only when it is near, which moves the target.
+  let left = 8;
+  const settle = () => {
     target.scrollIntoView();
-  }
+    if (--left > 0) requestAnimationFrame(settle);
+  };
+  if (target) settle();
 }
 addEventListener('hashchange', arrive);
 document.querySelector('.contents').addEventListener('click', (event) => {

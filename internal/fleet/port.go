@@ -62,6 +62,8 @@ type Writer interface {
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// DeleteWorker deletes a worker.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
+	// RaiseKeyGeneration makes every node authenticate those who follow streams.
+	RaiseKeyGeneration(ctx context.Context) error
 	// ResetSignInAllowances makes all allowances of an account full.
 	ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error
 	// SaveCredential saves how a worker signs in.

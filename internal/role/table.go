@@ -45,8 +45,8 @@ var Table = map[string]Rule{
 	"PUT /apiKeys/{id}":    manage,
 	"DELETE /apiKeys/{id}": manage,
 
-	"GET /analytics": inspect,
-	"GET /search":    inspect,
+	"GET /analytics": view.filtered(),
+	"GET /search":    view.filtered(),
 
 	"POST /destinations":            change,
 	"GET /destinations/{id}":        view,

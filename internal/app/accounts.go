@@ -2,18 +2,23 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/access"
 	"dray/internal/account"
 	"dray/internal/accountapi"
+	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/edge"
 	"dray/internal/events"
 	"dray/internal/identity"
 	"dray/internal/mail"
+	"dray/internal/orderapi"
+	"dray/internal/settings"
 	"dray/internal/sms"
 	"dray/internal/store/sqlaccount"
+	"dray/internal/store/sqlreport"
 	"dray/internal/store/sqlstore"
 	"dray/internal/work"
 )
@@ -94,6 +99,26 @@ func moreResources(a *App, people *accountapi.Server) api.Resources {
 func accountServer(a *App, settings edge.Settings) *accountapi.Server {
 	return &accountapi.Server{
 		Settings: settings, Accounts: a.Accounts, Links: a.Links, Vault: a.Organizations.Vault, PublicURL: a.Config.URL(), Version: Version, Demo: a.Config.Demo,
-		Revoked: a.Keys.Revoked,
+		Installation: a.Installation, Revoked: a.Keys.Revoked, Audit: recordIn(a.Audit),
 	}
+}
+
+// reportTx is a transaction with the statements of reports.
+type reportTx struct {
+	*sqlstore.Tx
+	sqlreport.Part
+}
+
+func withReports(t *sqlstore.Tx) reportTx { return reportTx{t, sqlreport.New(t.Conn())} }
+
+// resources returns the resources of the API that other packages than api serve.
+func (a *App) resources() api.Resources {
+	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
+	admin := &adminapi.Server{
+		Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault, Messages: a.Messages, Reports: a.Reports,
+		Settings: &settings.Settings{
+			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
+		},
+	}
+	return api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())}
 }

@@ -28,6 +28,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
+	"dray/internal/installation"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
 	"dray/internal/rate"
@@ -95,6 +96,7 @@ type App struct {
 	Events        *events.Log
 	Messages      *messaging.Messages
 	Reports       *report.Reports
+	Installation  *installation.Desk
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -203,6 +205,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
+	if a.Installation, err = newInstallation(a, streets, newID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

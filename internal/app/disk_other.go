@@ -2,5 +2,5 @@
 
 package app
 
-// freeDisk is not known on other systems.
-func freeDisk(string) (bytes int64, ok bool) { return 0, false }
+// diskOf is not known on other systems.
+func diskOf(string) (free, total int64, ok bool) { return 0, 0, false }

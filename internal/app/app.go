@@ -190,7 +190,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.addOrders(newID, shares)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver", PublicURL: c.URL(), Events: a.Events, Messages: texts,
 		Invitations: &messaging.Invitations{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Policy: c.SMS.policy(), Now: now},
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {

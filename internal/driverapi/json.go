@@ -66,7 +66,7 @@ type AppSettings struct {
 func NewAppSettings(o lastmile.Organization, s lastmile.Settings, home *lastmile.Point, version string) AppSettings {
 	return AppSettings{
 		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes, Home: (*wire.LonLat)(home),
-		FailureReasons: wire.Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
+		FailureReasons: wire.FailureReasons(s), Version: version,
 	}
 }
 

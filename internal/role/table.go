@@ -89,6 +89,8 @@ var Table = map[string]Rule{
 	"GET /workers/{id}":             view.at(Worker, "path.id"),
 	"PUT /workers/{id}":             change.at(Worker, "path.id").at(TeamsOfWorker, "body.teams[]"),
 	"DELETE /workers/{id}":          change.at(AllOfWorker, "path.id"),
+	"PUT /workers/{id}/image":       change.at(Worker, "path.id"),
+	"DELETE /workers/{id}/image":    change.at(Worker, "path.id"),
 	"POST /workers/{id}/invite":     change.at(Worker, "path.id"),
 	"POST /workers/{id}/invitation": change.at(Worker, "path.id"),
 	"DELETE /workers/{id}/sessions": change.at(Worker, "path.id"),

@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "codec", "driverapi", "edge", "events", "geo", "installation", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -106,20 +106,21 @@ var rules = map[string]rule{
 	}},
 	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlorder", "store/sqlstore", "work"}},
 
-	"access":      {may: []string{"lastmile", "role", "store", "events", "rate"}},
-	"account":     {may: []string{"identity", "lastmile", "store", "rate", "work"}},
-	"addressbook": {may: []string{"lastmile", "store"}},
-	"audit":       {may: []string{"lastmile", "store"}},
-	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
-	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
-	"dispatch":    {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
-	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
-	"report":      {may: []string{"lastmile", "rate", "store", "travel"}},
-	"settings":    {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
-	"tracking":    {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
-	"upload":      {may: []string{"lastmile", "store"}},
-	"webhook":     {may: []string{"lastmile", "store", "events", "rate", "work"}},
+	"access":       {may: []string{"lastmile", "role", "store", "events", "rate"}},
+	"account":      {may: []string{"identity", "lastmile", "store", "rate", "work"}},
+	"addressbook":  {may: []string{"lastmile", "store"}},
+	"audit":        {may: []string{"lastmile", "store"}},
+	"installation": {may: []string{"identity", "lastmile", "rate", "textmessage", "travel"}},
+	"fleet":        {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
+	"taskflow":     {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
+	"ordering":     {may: []string{"lastmile", "order", "rate", "store", "travel"}},
+	"dispatch":     {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "store", "events", "work"}},
+	"messaging":    {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
+	"report":       {may: []string{"lastmile", "rate", "store", "travel"}},
+	"settings":     {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
+	"tracking":     {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
+	"upload":       {may: []string{"lastmile", "store"}},
+	"webhook":      {may: []string{"lastmile", "store", "events", "rate", "work"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
@@ -134,7 +135,7 @@ var rules = map[string]rule{
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 
-	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "lastmile", "wire"}},
+	"accountapi": {wide: true, may: []string{"account", "codec", "edge", "identity", "installation", "lastmile", "wire"}},
 	"tileapi":    {may: []string{"edge", "lastmile", "tile"}, tests: []string{"osm/town"}},
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest", "docs"})}, // tests only

@@ -166,6 +166,15 @@ func (a *Accounts) Me(ctx context.Context, who lastmile.Principal) (me Me, err e
 	return me, err
 }
 
+// OwnerOfInstallation returns the caller, who must own the installation.
+func (a *Accounts) OwnerOfInstallation(ctx context.Context, who lastmile.Principal) (Me, error) {
+	me, err := a.Me(ctx, who)
+	if err == nil && !me.InstallationOwner {
+		err = lastmile.Forbidden("only the owner of the installation can do this").Because("ownerRequired")
+	}
+	return me, err
+}
+
 func read(ctx context.Context, r Reader, who lastmile.Principal) (Me, error) {
 	admin, account, err := own(ctx, r, who)
 	if err != nil {

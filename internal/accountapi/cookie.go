@@ -96,6 +96,7 @@ func (s *Server) signIn(c *edge.Call, begun account.SignedIn, err error) (Me, er
 	if err != nil {
 		return Me{}, err
 	}
+	c.Who = lastmile.Principal{Organization: begun.Me.Organization.ID, Admin: begun.Me.ID} // for the audit log
 	s.setCookie(c, sessionCookie, begun.Token, identity.SessionLifetime)
 	s.setCookie(c, deviceCookie, begun.Device, deviceAge)
 	return newMe(begun.Me), nil

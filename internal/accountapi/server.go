@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/account"
 	"dray/internal/edge"
+	"dray/internal/installation"
 	"dray/internal/lastmile"
 )
 
@@ -21,21 +22,32 @@ const maxBody = 16 << 10
 // Server serves the API of one's own account.
 type Server struct {
 	edge.Settings
-	Accounts  *account.Accounts
-	Links     account.Links
-	Vault     edge.Vault // for replies that contain links
-	PublicURL string
-	Version   string
-	Demo      bool // the server shows a demonstration
+	Accounts *account.Accounts
+	Links    account.Links
+	Vault    edge.Vault // for replies that contain links
+
+	// Installation reports on the installation to its owner.
+	Installation *installation.Desk
+	PublicURL    string
+	Version      string
+	Demo         bool // the server shows a demonstration
 
 	// Revoked returns a channel that is closed when sessions end.
 	Revoked func() <-chan struct{}
+	// Audit records requests that changed something.
+	Audit func(ctx context.Context, s edge.Served)
 }
 
 // Handler returns the API, to be mounted at Base.
 func (s *Server) Handler() http.Handler {
-	access := edge.Access{Authenticate: s.Authenticate, Revoked: s.Revoked, RateLimit: requestRate, ByAddress: true}
+	access := edge.Access{Authenticate: s.Authenticate, Revoked: s.Revoked, RateLimit: requestRate, ByAddress: true, Audit: s.audit}
 	return edge.NewMux(s.Settings, Base, access, s.routes()...)
+}
+
+// audit records a request under its whole path: routes of the public API have the others.
+func (s *Server) audit(ctx context.Context, served edge.Served) {
+	served.Route = Base + served.Route
+	s.Audit(ctx, served)
 }
 
 func (s *Server) routes() []edge.Route {
@@ -56,6 +68,8 @@ func (s *Server) routes() []edge.Route {
 		edge.Send("/secondFactor", "Make a second factor", s.beginFactor),
 		edge.Put("/secondFactor", "Confirm a second factor", s.confirmFactor),
 		edge.DeleteWith("/secondFactor", "Remove the second factor", s.removeFactor).NoContent(),
+		edge.Get("/installation", "Read the state of the installation", s.installation),
+		edge.Post("/installation/test", "Test a service of the installation", s.testService),
 		edge.Do("/secondFactor/remove", "Remove the second factor", s.removeFactor).NoContent(),
 	}
 	for i := range routes {
@@ -127,6 +141,10 @@ func (s *Server) signOut(ctx context.Context, c *edge.Call) error {
 	}
 	if err := checkProof(c.HTTP); err != nil {
 		return err
+	}
+	who, err := s.Accounts.Authenticate(ctx, token, false)
+	if err == nil { // else the session has ended before
+		c.Who = who // for the audit log
 	}
 	if err := s.Accounts.SignOut(ctx, token); err != nil {
 		return err

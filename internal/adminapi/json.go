@@ -76,6 +76,8 @@ type OrganizationSettings struct {
 	Geofence GeofenceSettings `json:"geofence"`
 	// Whether apps hide the barcodes that workers must scan.
 	HideBarcodes bool `json:"hideBarcodes" example:"false"`
+	// Reasons for failures that workers are offered, in the order in which apps list them.
+	FailureReasons []string `json:"failureReasons" example:"[\"RECIPIENT_UNAVAILABLE\", \"OTHER\"]"`
 	// What recipients see on tracking pages.
 	TrackingPage wire.PageSettings `json:"trackingPage"`
 	// How routes are planned again during the day.
@@ -134,6 +136,9 @@ type OrganizationSettingsBody struct {
 	Geofence GeofenceBody `json:"geofence"`
 	// Whether apps hide the barcodes that workers must scan.
 	HideBarcodes *bool `json:"hideBarcodes" example:"false"`
+	// Reasons for failures that workers are offered, in the order in which apps list them: at least one of RECIPIENT_UNAVAILABLE,
+	// UNABLE_TO_LOCATE, WRONG_ADDRESS, NO_ACCESS, REFUSED_BY_RECIPIENT, AGE_NOT_VERIFIED, DAMAGED and OTHER.
+	FailureReasons *[]string `json:"failureReasons" example:"[\"RECIPIENT_UNAVAILABLE\", \"OTHER\"]"`
 	// What recipients see on tracking pages.
 	TrackingPage wire.PageSettingsBody `json:"trackingPage"`
 	// How routes are planned again during the day.
@@ -167,7 +172,8 @@ func NewOrganizationSettings(all settings.All) OrganizationSettings {
 		Name: o.Name, Email: o.Email, DriverSupportEmail: o.DriverSupportEmail, Image: wire.OrNull(o.Image), Timezone: o.Timezone, Country: o.Country,
 		Language: all.Messages.DefaultLanguage(o.Country), GeocodingPrecision: all.Rules.GeocodingPrecision.String(),
 		Geofence:     GeofenceSettings{Level: all.Rules.Geofence.Level.String(), Radius: float64(all.Rules.Geofence.Within())},
-		HideBarcodes: all.Rules.HideBarcodes, TrackingPage: wire.NewPageSettings(all.Page), Replanning: wire.NewReplanning(all.Replanning),
+		HideBarcodes: all.Rules.HideBarcodes, FailureReasons: wire.FailureReasons(all.Rules),
+		TrackingPage: wire.NewPageSettings(all.Page), Replanning: wire.NewReplanning(all.Replanning),
 		Messages: MessageSettings{
 			From: wire.OrNull(all.Messages.From), ETA: int64(all.Messages.Thresholds.ETA.Seconds()), Delay: int64(all.Messages.Thresholds.Delay.Seconds()),
 		},
@@ -179,7 +185,7 @@ func NewOrganizationSettings(all settings.All) OrganizationSettings {
 func (b OrganizationSettingsBody) Change() settings.Change {
 	c := settings.Change{
 		Name: b.Name, Email: textOrEmpty(b.Email), DriverSupportEmail: textOrEmpty(b.DriverSupportEmail), Timezone: b.Timezone, Country: b.Country,
-		Precision: b.GeocodingPrecision, GeofenceLevel: b.Geofence.Level, HideBarcodes: b.HideBarcodes,
+		Precision: b.GeocodingPrecision, GeofenceLevel: b.Geofence.Level, HideBarcodes: b.HideBarcodes, Reasons: b.FailureReasons,
 		Page: b.TrackingPage.Change(), Replanning: b.Replanning.Change(),
 		Messages: settings.MessageChange{Language: textOrEmpty(b.Language), From: textOrEmpty(b.Messages.From), ETA: seconds(b.Messages.ETA), Delay: seconds(b.Messages.Delay)},
 	}

@@ -46,6 +46,9 @@ func (s workers) routes() []edge.Route {
 			Describe("Only the fields that are sent change. The phone number cannot change; null removes a vehicle or an address.").
 			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
 		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),
+		edge.PutBytes("/workers/{id}/image", "Set the photo of a worker", s.setImage, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxLogo).
+			Describe("Replaces the photo of the worker, which is re-encoded; `imageUrl` of the worker is its address. Reading it requires credentials, as for other uploads."),
+		edge.Delete("/workers/{id}/image", "Remove the photo of a worker", s.removeImage),
 		edge.Create("/workers/{id}/invite", "Invite a worker again", s.inviteWorker, wire.NewWorker).
 			Describe("Sends a new temporary password by text message, for example if the worker has lost the first one or forgotten the password. The previous password becomes invalid, and the worker is signed out.").
 			Example(`{}`),
@@ -214,4 +217,20 @@ func (s workers) findWorkers(ctx context.Context, c *edge.Call, entries wire.Met
 	}
 	workers, err := s.Fleet.Workers(ctx, c.Who, fleet.WorkerQuery{Metadata: metadata})
 	return wire.Each(workers, wire.NewWorker), err
+}
+
+func (s workers) setImage(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {
+	worker := lastmile.WorkerID(c.ID())
+	if err := s.Fleet.CheckWorker(ctx, c.Who, worker); err != nil { // before the image costs anything
+		return wire.Uploaded{}, err
+	}
+	photo, err := s.Uploads.AcceptPhoto(ctx, c.Who, worker, c.Body)
+	if err != nil {
+		return wire.Uploaded{}, err
+	}
+	return wire.Uploaded{UploadID: photo.ID}, s.Fleet.SetImage(ctx, c.Who, worker, photo)
+}
+
+func (s workers) removeImage(ctx context.Context, c *edge.Call) error {
+	return s.Fleet.RemoveImage(ctx, c.Who, lastmile.WorkerID(c.ID()))
 }

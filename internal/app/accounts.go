@@ -94,6 +94,6 @@ func moreResources(a *App, people *accountapi.Server) api.Resources {
 func accountServer(a *App, settings edge.Settings) *accountapi.Server {
 	return &accountapi.Server{
 		Settings: settings, Accounts: a.Accounts, Links: a.Links, Vault: a.Organizations.Vault, PublicURL: a.Config.URL(), Version: Version, Demo: a.Config.Demo,
-		Revoked: a.Keys.Revoked,
+		Installation: a.Installation, Revoked: a.Keys.Revoked, Audit: recordIn(a.Audit),
 	}
 }

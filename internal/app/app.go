@@ -28,6 +28,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
+	"dray/internal/installation"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
 	"dray/internal/rate"
@@ -95,6 +96,7 @@ type App struct {
 	Events        *events.Log
 	Messages      *messaging.Messages
 	Reports       *report.Reports
+	Installation  *installation.Desk
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -188,7 +190,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.addOrders(newID, shares)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver", PublicURL: c.URL(), Events: a.Events, Messages: texts,
 		Invitations: &messaging.Invitations{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Policy: c.SMS.policy(), Now: now},
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {
@@ -203,6 +205,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
+	if a.Installation, err = newInstallation(a, streets, newID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

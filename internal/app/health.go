@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"dray/internal/installation"
 	"dray/internal/store/sqlstore"
 )
 
@@ -62,7 +63,10 @@ type readiness struct {
 func newReadiness(c Config, db *sqlstore.Store, log *slog.Logger) *readiness {
 	free := func() (int64, bool) { return 0, false }
 	if c.Database == "" {
-		free = func() (int64, bool) { return freeDisk(c.Data) }
+		free = func() (int64, bool) {
+			bytes, _, ok := installation.DiskOf(c.Data)
+			return bytes, ok
+		}
 	}
 	return &readiness{log: log, ping: db.Ping, write: db.Probe, stats: db.Stats, free: free, turn: make(chan struct{}, 1)}
 }

@@ -17,7 +17,7 @@ import (
 // configured map services and fall back to imported maps, and then to the built-in
 // gazetteer and formula.
 func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
-	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
+	options := geo.Options{Now: now, UserAgent: c.userAgent()}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
 			log.WarnContext(ctx, "a map service does not answer", "error", err)
@@ -41,6 +41,9 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 	gazetteer := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: db, Indexes: streets.Indexes}}
 	return &geo.Chain{Sources: append(geocoders, streets, gazetteer), Failed: onError}, travel, nil
 }
+
+// userAgent identifies the installation to map services.
+func (c *Config) userAgent() string { return fmt.Sprintf("Dray/%s (+%s)", Version, c.URL()) }
 
 func (c *Config) geocoders(o geo.Options, cache geo.Cache, onError func(context.Context, error)) (all []geo.Geocoder, err error) {
 	for _, url := range c.Geocoders {

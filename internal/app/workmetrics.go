@@ -104,13 +104,26 @@ func (w workMetrics) Collect(out chan<- prometheus.Metric) {
 // backlog counts the work of every kind. It returns nil if the database cannot be
 // read.
 func (w workMetrics) backlog() map[work.Kind]work.Backlog {
-	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	backlogs, err := readBacklogs(context.Background(), w.db, w.now())
+	if err != nil {
+		w.log.Warn("metrics of the backlog are missing", "error", err)
+		return nil
+	}
+	return backlogs
+}
+
+// workKinds are the kinds of background work.
+var workKinds = []work.Kind{work.Webhooks, work.Messages, account.SendMail, work.Estimates, work.CreateBatch, work.Dispatch, work.Replans}
+
+// readBacklogs counts the work of every kind.
+func readBacklogs(ctx context.Context, db *sqlstore.Store, now time.Time) (map[work.Kind]work.Backlog, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	backlogs := map[work.Kind]work.Backlog{}
-	err := w.db.Read(ctx, func(r *sqlstore.Tx) error {
+	err := db.Read(ctx, func(r *sqlstore.Tx) error {
 		clear(backlogs)
-		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates, work.Dispatch, work.Replans, account.SendMail} {
-			b, err := r.WorkBacklog(ctx, kind, w.now())
+		for _, kind := range workKinds {
+			b, err := r.WorkBacklog(ctx, kind, now)
 			if err != nil {
 				return err
 			}
@@ -118,11 +131,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 		}
 		return nil
 	})
-	if err != nil {
-		w.log.Warn("metrics of the backlog are missing", "error", err)
-		return nil
-	}
-	return backlogs
+	return backlogs, err
 }
 
 // age returns the seconds since a time, or 0 if there is none.

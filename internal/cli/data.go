@@ -49,6 +49,10 @@ func backupCommand() command {
 				if err := backup.Write(ctx, inv.Config.Storage(inv.logger(), inv.progress.report), file, image); err != nil {
 					return err
 				}
+				// A database that cannot be written is a reason for a backup, not for it to fail.
+				if err := backup.Record(ctx, inv.Config.Storage(inv.logger(), nil)); err != nil {
+					inv.logger().Warn("the time of the backup is not saved", "error", err)
+				}
 				also := ""
 				if *without {
 					also = " and the uploads folder"

@@ -58,7 +58,7 @@ func TestAuditContract(t *testing.T) {
 		})
 		t.Run("filters", func(t *testing.T) {
 			for query, want := range map[string]int{
-				"?actor=" + string(graceID): 1, "?route=/recipients": 1, "?route=PUT%20/recipients/{id}": 2, "?route=DELETE%20/recipients/{id}": 0,
+				"?actor=" + string(graceID): 2, "?route=/recipients": 1, "?route=PUT%20/recipients/{id}": 2, "?route=DELETE%20/recipients/{id}": 0,
 				"?record=" + unknownID: 0, "?from=4000000000000": 0, "?to=1": 0, "?record=" + recipient: 3,
 			} {
 				if got := entries(query); len(got) != want {
@@ -103,5 +103,61 @@ func TestAuditContract(t *testing.T) {
 				t.Errorf("%d entries are left", len(left))
 			}
 		})
+	})
+}
+
+// TestAccountAuditContract signs in and changes how, and compares the log.
+func TestAccountAuditContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		b := setUp(t, p)
+		me := b.Call(t, "GET", "/account/v1/me", nil).OK(t).Object(t)
+		call := func(b *apptest.Browser, method, path, body string) map[string]any {
+			t.Helper()
+			a := b.Call(t, method, "/account/v1"+path, body)
+			if a.Status >= 300 {
+				t.Fatalf("%s %s: %d %s", method, path, a.Status, a.Body)
+			}
+			if len(a.Body) == 0 {
+				return nil
+			}
+			return a.Object(t)
+		}
+		other := p.Browser(t)
+		const signIn = `{"email":"ada@acme.example","password":"correct horse"}`
+		call(other, "POST", "/sign-in", signIn)
+		call(b, "PUT", "/me", `{"name":"Ada"}`)
+		call(b, "POST", "/password", `{"old":"correct horse","new":"battery staple"}`)
+		call(b, "POST", "/secondFactor", ``)
+		call(b, "DELETE", "/sessions", ``)
+		unauthenticated.check(t, other.Call(t, "POST", "/account/v1/sign-in", signIn)) // the former password
+		invited := b.Call(t, "POST", "/api/v2/admins", `{"name":"Grace","email":"grace@acme.example","type":"super"}`).OK(t).Object(t)
+		link := b.Call(t, "POST", fmt.Sprintf("/api/v2/admins/%s/invitation", invited["id"]), `{}`).OK(t).Object(t)["link"]
+		call(other, "POST", "/link", `{"token":"`+apptest.TokenOf(link.(string))+`"}`)
+		call(other, "POST", "/link/accept", `{"token":"`+apptest.TokenOf(link.(string))+`","password":"a long password"}`)
+		call(other, "POST", "/sign-out", ``)
+		call(other, "POST", "/sign-out", ``) // it has no session any more
+		call(b, "POST", "/forgot", `{"email":"ada@acme.example"}`)
+
+		var got []string
+		for _, e := range b.Call(t, "GET", "/api/v2/audit", nil).OK(t).Object(t)["entries"].([]any) {
+			entry := e.(map[string]any)
+			actor := entry["actor"].(map[string]any)
+			got = append([]string{fmt.Sprintf("%v %v %v %v", actor["name"], entry["method"], entry["route"], entry["status"])}, got...)
+		}
+		want := []string{
+			"Ada POST /account/v1/setup 200", "Ada POST /account/v1/sign-in 200", "Ada PUT /account/v1/me 200", "Ada POST /account/v1/password 204",
+			"Ada POST /account/v1/secondFactor 200", "Ada DELETE /account/v1/sessions 204", "Ada POST /admins 200", "Ada POST /admins/{id}/invitation 200",
+			"Grace POST /account/v1/link/accept 200", "Grace POST /account/v1/sign-out 204",
+		}
+		for i := range got {
+			got[i] = strings.Replace(got[i], "Ada Lovelace", "Ada", 1) // by when it was saved
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if found := b.Call(t, "GET", "/api/v2/audit?route=/account/v1/setup", nil).OK(t).Object(t)["entries"].([]any); len(found) != 1 || found[0].(map[string]any)["record"] != me["id"] {
+			t.Errorf("the setup is %v", found)
+		}
 	})
 }

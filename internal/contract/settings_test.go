@@ -10,6 +10,7 @@ import (
 // usualSettings are the settings of a new organization.
 const usualSettings = `{"name":"Acme","email":"","driverSupportEmail":"","image":null,"timezone":"America/New_York","country":"US","language":"en",
 	"geocodingPrecision":"any","geofence":{"level":"off","radius":200},"hideBarcodes":false,
+	"failureReasons":["RECIPIENT_UNAVAILABLE","UNABLE_TO_LOCATE","WRONG_ADDRESS","NO_ACCESS","REFUSED_BY_RECIPIENT","AGE_NOT_VERIFIED","DAMAGED","OTHER"],
 	"trackingPage":{"phone":null,"color":null,"allowNewTimes":false},
 	"replanning":{"enabled":false,"move":"order","assign":false,"interval":10,"lateness":10,"ahead":240},
 	"messages":{"from":null,"eta":600,"delay":900},"learned":{"factor":1,"trips":0,"serviceTime":120}}`
@@ -23,7 +24,7 @@ func TestSettingsContract(t *testing.T) {
 
 		t.Run("every field is taken", func(t *testing.T) {
 			const all = `{"name":"New Acme","email":"a@example.com","driverSupportEmail":"d@example.com","timezone":"Europe/Berlin","country":"de","language":"fr",
-				"geocodingPrecision":"street","geofence":{"level":"block","radius":150.5},"hideBarcodes":true,
+				"geocodingPrecision":"street","geofence":{"level":"block","radius":150.5},"hideBarcodes":true,"failureReasons":["OTHER","NO_ACCESS"],
 				"trackingPage":{"phone":"030 901820","color":"#0B6B50","allowNewTimes":true},
 				"replanning":{"enabled":true,"move":"workers","assign":true,"interval":5,"lateness":15,"ahead":120},
 				"messages":{"from":"Acme","eta":300,"delay":0}}`
@@ -50,6 +51,7 @@ func TestSettingsContract(t *testing.T) {
 		t.Run("null removes a value", func(t *testing.T) {
 			c.Must(t, "PUT", "/organization/settings", `{"name":"Acme","country":"US","timezone":"America/New_York","email":null,"driverSupportEmail":null,"language":null,
 				"geocodingPrecision":"any","geofence":{"level":"off","radius":null},"hideBarcodes":false,"trackingPage":{"phone":null,"color":null,"allowNewTimes":false},
+				"failureReasons":["RECIPIENT_UNAVAILABLE","UNABLE_TO_LOCATE","WRONG_ADDRESS","NO_ACCESS","REFUSED_BY_RECIPIENT","AGE_NOT_VERIFIED","DAMAGED","OTHER"],
 				"replanning":{"enabled":false,"move":"order","assign":false,"interval":10,"lateness":10,"ahead":240},"messages":{"from":null,"eta":600,"delay":900}}`)
 			matches(t, read(), usualSettings)
 		})
@@ -74,6 +76,10 @@ func TestSettingsContract(t *testing.T) {
 				`"geofence":{"radius":10001}`:                           {invalid, "radius"},
 				`"geofence":7`:                                          {malformed, "geofence"},
 				`"hideBarcodes":"yes"`:                                  {malformed, "hideBarcodes"},
+				`"failureReasons":[]`:                                   {invalid, "at least one"},
+				`"failureReasons":["OTHER","NONE"]`:                     {invalid, "failureReasons[1]"},
+				`"failureReasons":["OTHER","OTHER"]`:                    {invalid, "already"},
+				`"failureReasons":"OTHER"`:                              {malformed, "failureReasons"},
 				`"trackingPage":{"phone":"12"}`:                         {invalid, "12"},
 				`"trackingPage":{"color":"green"}`:                      {invalid, "color"},
 				`"replanning":{"interval":0}`:                           {invalid, "interval"},

@@ -2,6 +2,7 @@ package driverapi
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"dray/internal/wire"
@@ -65,7 +66,7 @@ type AppSettings struct {
 func NewAppSettings(o lastmile.Organization, s lastmile.Settings, home *lastmile.Point, version string) AppSettings {
 	return AppSettings{
 		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes, Home: (*wire.LonLat)(home),
-		FailureReasons: wire.Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
+		FailureReasons: wire.FailureReasons(s), Version: version,
 	}
 }
 
@@ -99,14 +100,29 @@ type WorkTask struct {
 	EarlyTime *wire.Seconds `json:"earlyTime" example:"null"`
 }
 
-// NewWorkTask returns a task in the form its worker is shown.
+// NewWorkTask returns a task in the form its worker is shown: with the metadata and the
+// custom fields that are visible to workers.
 func NewWorkTask(t lastmile.Task) WorkTask {
+	t.Metadata, t.Destination.Metadata = forWorker(t.Metadata), forWorker(t.Destination.Metadata)
+	if t.Recipient != nil {
+		recipient := *t.Recipient
+		recipient.Metadata = forWorker(recipient.Metadata)
+		t.Recipient = &recipient
+	}
+	t.CustomFields = slices.DeleteFunc(slices.Clone(t.CustomFields), func(f lastmile.CustomFieldValue) bool {
+		return !slices.Contains(f.Field.Visibility, lastmile.VisibleToWorker)
+	})
 	begins := t.Estimates.ServiceStart(t.Window())
 	shown := WorkTask{TaskRecord: wire.NewTaskRecord(t), TaskLive: wire.NewTaskLive(t), EstimatedServiceTime: wire.Millis(begins)}
 	if early := begins.Sub(t.Estimates.Arrival); early > 0 {
 		shown.EarlyTime = (*wire.Seconds)(&early)
 	}
 	return shown
+}
+
+// forWorker returns the entries that are visible to workers.
+func forWorker(m lastmile.Metadata) lastmile.Metadata {
+	return slices.DeleteFunc(slices.Clone(m), func(e lastmile.MetadataEntry) bool { return !slices.Contains(e.Visibility, lastmile.VisibleToWorker) })
 }
 
 // NewWorkList returns a list in its wire form.

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"dray/internal/codec"
@@ -89,6 +90,7 @@ func parametersOf(addresses []string, name string) (values []string) {
 	return values
 }
 
-// sameRole reports whether an administrator has the same rights as before. The teams of
-// a standard administrator are read whenever they matter.
-func sameRole(a, b lastmile.Role) bool { return a.Type == b.Type && a.ReadOnly == b.ReadOnly }
+// sameRole reports whether an administrator has the same rights as before.
+func sameRole(a, b lastmile.Role) bool {
+	return a.Type == b.Type && a.ReadOnly == b.ReadOnly && (a.Type == lastmile.AdminSuper || slices.Equal(a.Teams, b.Teams))
+}

@@ -20,6 +20,7 @@ type Fleet struct {
 	Now        func() time.Time
 	NewID      func() string
 	AppURL     string // where workers sign in
+	PublicURL  string // of the server
 	Events     *events.Log
 	Messages   *events.Wake // of the loop that sends text messages
 

@@ -60,8 +60,12 @@ type Writer interface {
 	DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
 	// DeleteTracker deletes the token of a worker's tracker app.
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
+	// DeleteImage deletes an upload that is stored in the database.
+	DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
 	// DeleteWorker deletes a worker.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
+	// RaiseKeyGeneration makes every node authenticate those who follow streams.
+	RaiseKeyGeneration(ctx context.Context) error
 	// ResetSignInAllowances makes all allowances of an account full.
 	ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error
 	// SaveCredential saves how a worker signs in.
@@ -77,6 +81,8 @@ type Writer interface {
 	SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, entries lastmile.Schedule) error
 	// SaveTeam saves a team, its workers and its managers.
 	SaveTeam(ctx context.Context, t lastmile.Team) error
+	// SaveUpload saves the record of an upload.
+	SaveUpload(ctx context.Context, u lastmile.Upload) error
 	// SaveWhereabouts saves a worker's duty status and location.
 	SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error
 	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -18,7 +19,7 @@ func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change l
 		if err := checkTeam(ctx, w, made); err != nil {
 			return team, err
 		}
-		return team, w.SaveTeam(ctx, made)
+		return team, saveTeam(ctx, w, made, nil)
 	})
 }
 
@@ -29,6 +30,7 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		if team, err = w.Team(ctx, who.Organization, id); err != nil {
 			return err
 		}
+		managers := team.Managers
 		changed, err := team.Update(change, now)
 		if err != nil || !changed {
 			return err
@@ -36,7 +38,7 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		if err := checkTeam(ctx, w, team); err != nil {
 			return err
 		}
-		return w.SaveTeam(ctx, team)
+		return saveTeam(ctx, w, team, managers)
 	})
 	if err != nil {
 		return team, err
@@ -47,6 +49,17 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		return err
 	})
 	return team, err
+}
+
+// saveTeam saves a team. If it has other managers than before, the streams of
+// administrators who follow what they manage end.
+func saveTeam(ctx context.Context, w Writer, team lastmile.Team, managers []lastmile.AdminID) error {
+	if !slices.Equal(team.Managers, managers) {
+		if err := w.RaiseKeyGeneration(ctx); err != nil {
+			return err
+		}
+	}
+	return w.SaveTeam(ctx, team)
 }
 
 // DeleteTeam deletes a team. Its workers stay, and its tasks move to the
@@ -63,8 +76,14 @@ func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastm
 		return err
 	}
 	return f.Store.Write(ctx, func(w Writer) error {
-		if _, err := w.Team(ctx, who.Organization, id); err != nil {
+		team, err := w.Team(ctx, who.Organization, id)
+		if err != nil {
 			return err
+		}
+		if len(team.Managers) > 0 { // their streams end
+			if err := w.RaiseKeyGeneration(ctx); err != nil {
+				return err
+			}
 		}
 		if err := f.Tasks.Release(ctx, w, who, lastmile.TeamContainer(id)); err != nil {
 			return err

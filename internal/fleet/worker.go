@@ -146,6 +146,9 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		if err := f.Tasks.Release(ctx, w, who, lastmile.WorkerContainer(id)); err != nil {
 			return err
 		}
+		if err := deleteImage(ctx, w, worker); err != nil {
+			return err
+		}
 		if err := w.DeleteWorker(ctx, who.Organization, id); err != nil {
 			return err
 		}

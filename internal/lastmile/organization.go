@@ -84,7 +84,8 @@ type Delegatee Organization
 type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
-	HideBarcodes       bool // apps do not show workers which barcodes they must scan
+	HideBarcodes       bool   // apps do not show workers which barcodes they must scan
+	FailureReasons     string // that workers are offered, separated by commas; empty for all
 }
 
 // PageSettings are what an organization sets for the tracking pages of its

@@ -129,6 +129,11 @@ func NewWorker(id WorkerID, org OrganizationID, d WorkerDraft, phone Phone, vehi
 	return w, err
 }
 
+// SetImage sets the address of the worker's photo; empty removes it.
+func (w *Worker) SetImage(url string, now time.Time) {
+	w.ImageURL, w.Modified = url, nextModified(w.Modified, now)
+}
+
 // Update applies a change and reports whether the worker is different now. The
 // phone number never changes.
 func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) (changed bool, err error) {

@@ -23,8 +23,8 @@ type Policy struct {
 	CountryOf func(to lastmile.Phone) string // "" if it is unknown
 }
 
-// excluded returns why no messages are sent to the country of a number, or "".
-func (p Policy) excluded(to lastmile.Phone) string {
+// Excluded returns why no messages are sent to the country of a number, or "".
+func (p Policy) Excluded(to lastmile.Phone) string {
 	if len(p.Countries) == 0 {
 		return ""
 	}
@@ -50,7 +50,7 @@ type Invitations struct {
 // Check rejects an invitation that would not be sent, so that the caller learns it
 // at once. A Sender checks again, because other messages may be sent meanwhile.
 func (i *Invitations) Check(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone) error {
-	if reason := i.Policy.excluded(to); reason != "" {
+	if reason := i.Policy.Excluded(to); reason != "" {
 		return lastmile.Invalid("phone %s cannot be invited: %s", to, reason)
 	}
 	return i.Store.Read(ctx, func(r Reader) error {
@@ -112,7 +112,7 @@ func (p *sendPolicy) suppress(ctx context.Context, m textmessage.Message) (strin
 			return "the recipient wants no messages", err
 		}
 	}
-	if reason := p.excluded(m.To); reason != "" || m.Attempts > 1 {
+	if reason := p.Excluded(m.To); reason != "" || m.Attempts > 1 {
 		return reason, nil
 	}
 	counts, err := p.counts(ctx, m)

@@ -7,17 +7,18 @@ import (
 	"dray/internal/store"
 )
 
-// Reader is what the package reads in a transaction.
+// Reader is what the package reads in a transaction. Tasks and workers are those that a
+// viewer may see.
 type Reader interface {
 	// CreatedIn counts the tasks that were created in a window and not deleted since.
-	CreatedIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) (int, error)
+	CreatedIn(ctx context.Context, by store.Viewer, in lastmile.Window) (int, error)
 	// DestinationsAt finds destinations whose street, in lower case, begins with a
 	// text.
 	DestinationsAt(ctx context.Context, org lastmile.OrganizationID, street string, limit int) ([]lastmile.DestinationID, error)
 	// LatestAt lists the newest tasks at a destination, up to limit.
-	LatestAt(ctx context.Context, org lastmile.OrganizationID, destination lastmile.DestinationID, limit int) ([]store.Created, error)
+	LatestAt(ctx context.Context, by store.Viewer, destination lastmile.DestinationID, limit int) ([]store.Created, error)
 	// LatestFor lists the newest tasks for a recipient, up to limit.
-	LatestFor(ctx context.Context, org lastmile.OrganizationID, recipient lastmile.RecipientID, limit int) ([]store.Created, error)
+	LatestFor(ctx context.Context, by store.Viewer, recipient lastmile.RecipientID, limit int) ([]store.Created, error)
 	// Memberships lists the teams of every worker of an organization.
 	Memberships(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.TeamID, error)
 	// Organization returns an organization without its connections.
@@ -32,21 +33,21 @@ type Reader interface {
 	// RecipientsNamed finds recipients whose name, in lower case, begins with a text.
 	RecipientsNamed(ctx context.Context, org lastmile.OrganizationID, name string, limit int) ([]lastmile.RecipientID, error)
 	// TasksCalled finds tasks whose short id begins with a text.
-	TasksCalled(ctx context.Context, org lastmile.OrganizationID, shortID string, limit int) ([]lastmile.TaskID, error)
+	TasksCalled(ctx context.Context, by store.Viewer, shortID string, limit int) ([]lastmile.TaskID, error)
 	// TasksOf returns several tasks in the order of their ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// TotalsByWorker sums up the tasks that were completed in a window, by worker and
 	// outcome.
-	TotalsByWorker(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error)
+	TotalsByWorker(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error)
 	// TotalsIn sums up the tasks that were completed in a window, by outcome.
-	TotalsIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error)
+	TotalsIn(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error)
 	// Tracked returns a worker without teams and without tasks other than the active
 	// one.
 	Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// WorkersCalled finds workers whose phone number begins with a text.
-	WorkersCalled(ctx context.Context, org lastmile.OrganizationID, phone string, limit int) ([]lastmile.WorkerID, error)
+	WorkersCalled(ctx context.Context, by store.Viewer, phone string, limit int) ([]lastmile.WorkerID, error)
 	// WorkersNamed finds workers whose name, in lower case, begins with a text.
-	WorkersNamed(ctx context.Context, org lastmile.OrganizationID, name string, limit int) ([]lastmile.WorkerID, error)
+	WorkersNamed(ctx context.Context, by store.Viewer, name string, limit int) ([]lastmile.WorkerID, error)
 }
 
 // Writer is what the package reads and saves in a transaction.

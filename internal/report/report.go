@@ -112,7 +112,8 @@ type Analytics struct {
 
 // Analytics sums up the tasks of the caller's organization that were completed in a
 // window: by day in the organization's time zone, by worker, or by the current teams of
-// workers. A worker in several teams counts for each.
+// workers. A worker in several teams counts for each. Managers of some teams see those of
+// their tasks and teams.
 func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, to time.Time, by Grouping) (a Analytics, err error) {
 	if by != ByDay && by != ByTeam && by != ByWorker {
 		return a, lastmile.Malformed("by must be day, team or worker, not %q", lastmile.Truncate(string(by), 32))
@@ -131,21 +132,21 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 			return err
 		}
 		a.Total, a.Groups = Group{}, nil
-		created, err := r.CreatedIn(ctx, org.ID, a.Window)
+		created, err := r.CreatedIn(ctx, store.ViewerOf(who), a.Window)
 		if err != nil {
 			return err
 		}
 		a.Total.Created = &created
 		if by == ByDay {
-			return a.addDays(ctx, r, org)
+			return a.addDays(ctx, r, store.ViewerOf(who), org.Timezone)
 		}
-		return a.addWorkers(ctx, r, org, by)
+		return a.addWorkers(ctx, r, who, by)
 	})
 	return a, err
 }
 
-func (a *Analytics) addDays(ctx context.Context, r Reader, org lastmile.Organization) error {
-	zone, err := time.LoadLocation(org.Timezone)
+func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, timezone string) error {
+	zone, err := time.LoadLocation(timezone)
 	if err != nil {
 		zone = time.UTC
 	}
@@ -156,12 +157,12 @@ func (a *Analytics) addDays(ctx context.Context, r Reader, org lastmile.Organiza
 			end = a.Window.To
 		}
 		day := lastmile.Window{From: at, To: end.UTC()}
-		created, err := r.CreatedIn(ctx, org.ID, day)
+		created, err := r.CreatedIn(ctx, by, day)
 		if err != nil {
 			return err
 		}
 		group := Group{Day: local.Format(time.DateOnly), Created: &created}
-		parts, err := r.TotalsIn(ctx, org.ID, day)
+		parts, err := r.TotalsIn(ctx, by, day)
 		if err != nil {
 			return err
 		}
@@ -175,14 +176,14 @@ func (a *Analytics) addDays(ctx context.Context, r Reader, org lastmile.Organiza
 	return nil
 }
 
-func (a *Analytics) addWorkers(ctx context.Context, r Reader, org lastmile.Organization, by Grouping) error {
-	parts, err := r.TotalsByWorker(ctx, org.ID, a.Window)
+func (a *Analytics) addWorkers(ctx context.Context, r Reader, who lastmile.Principal, by Grouping) error {
+	parts, err := r.TotalsByWorker(ctx, store.ViewerOf(who), a.Window)
 	if err != nil {
 		return err
 	}
 	var teams map[lastmile.WorkerID][]lastmile.TeamID
 	if by == ByTeam {
-		if teams, err = r.Memberships(ctx, org.ID); err != nil {
+		if teams, err = memberships(ctx, r, who); err != nil {
 			return err
 		}
 	}
@@ -213,6 +214,18 @@ func (a *Analytics) addWorkers(ctx context.Context, r Reader, org lastmile.Organ
 		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Worker, b.Worker))
 	})
 	return nil
+}
+
+// memberships returns the teams of workers that the caller may see.
+func memberships(ctx context.Context, r Reader, who lastmile.Principal) (map[lastmile.WorkerID][]lastmile.TeamID, error) {
+	all, err := r.Memberships(ctx, who.Organization)
+	if err != nil || who.Manager() == "" {
+		return all, err
+	}
+	for worker, teams := range all {
+		all[worker] = slices.DeleteFunc(teams, func(id lastmile.TeamID) bool { return !slices.Contains(who.Role.Teams, id) })
+	}
+	return all, nil
 }
 
 // subject is what a group of analytics is about.

@@ -56,7 +56,7 @@ func (rs *Reports) Search(ctx context.Context, who lastmile.Principal, text stri
 		if err != nil {
 			return err
 		}
-		s := search{Reader: r, org: org.ID, text: text, phones: phonesOf(text, rs.CallingCode(org.Country))}
+		s := search{Reader: r, org: org.ID, by: store.ViewerOf(who), text: text, phones: phonesOf(text, rs.CallingCode(org.Country))}
 		found, err = s.run(ctx)
 		return err
 	})
@@ -82,6 +82,7 @@ func phonesOf(text, callingCode string) []string {
 type search struct {
 	Reader
 	org    lastmile.OrganizationID
+	by     store.Viewer
 	text   string   // in lower case
 	phones []string // beginnings of phone numbers
 }
@@ -98,8 +99,8 @@ func (s search) run(ctx context.Context) (found Found, err error) {
 		return found, err
 	}
 	workers, err := either(s.phones, s.text, MaxFound,
-		func(phone string) ([]lastmile.WorkerID, error) { return s.WorkersCalled(ctx, s.org, phone, MaxFound) },
-		func(name string) ([]lastmile.WorkerID, error) { return s.WorkersNamed(ctx, s.org, name, MaxFound) })
+		func(phone string) ([]lastmile.WorkerID, error) { return s.WorkersCalled(ctx, s.by, phone, MaxFound) },
+		func(name string) ([]lastmile.WorkerID, error) { return s.WorkersNamed(ctx, s.by, name, MaxFound) })
 	if err != nil {
 		return found, err
 	}
@@ -147,7 +148,7 @@ func either[ID comparable](phones []string, name string, limit int, called, name
 func (s search) tasks(ctx context.Context, recipients []lastmile.RecipientID) ([]lastmile.Task, error) {
 	var ids []lastmile.TaskID
 	if len(s.text) <= shortIDWidth && strings.Trim(s.text, "0123456789abcdef") == "" {
-		called, err := s.TasksCalled(ctx, s.org, s.text, MaxFound)
+		called, err := s.TasksCalled(ctx, s.by, s.text, MaxFound)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +156,7 @@ func (s search) tasks(ctx context.Context, recipients []lastmile.RecipientID) ([
 	}
 	var related []store.Created
 	for _, id := range recipients {
-		latest, err := s.LatestFor(ctx, s.org, id, MaxFound)
+		latest, err := s.LatestFor(ctx, s.by, id, MaxFound)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +190,7 @@ func (s search) onStreet(ctx context.Context) (found []store.Created, err error)
 		return nil, err
 	}
 	for _, id := range places {
-		latest, err := s.LatestAt(ctx, s.org, id, MaxFound)
+		latest, err := s.LatestAt(ctx, s.by, id, MaxFound)
 		if err != nil {
 			return nil, err
 		}

@@ -45,8 +45,8 @@ var Table = map[string]Rule{
 	"PUT /apiKeys/{id}":    manage,
 	"DELETE /apiKeys/{id}": manage,
 
-	"GET /analytics": inspect,
-	"GET /search":    inspect,
+	"GET /analytics": view.filtered(),
+	"GET /search":    view.filtered(),
 
 	"POST /destinations":            change,
 	"GET /destinations/{id}":        view,
@@ -89,6 +89,8 @@ var Table = map[string]Rule{
 	"GET /workers/{id}":             view.at(Worker, "path.id"),
 	"PUT /workers/{id}":             change.at(Worker, "path.id").at(TeamsOfWorker, "body.teams[]"),
 	"DELETE /workers/{id}":          change.at(AllOfWorker, "path.id"),
+	"PUT /workers/{id}/image":       change.at(Worker, "path.id"),
+	"DELETE /workers/{id}/image":    change.at(Worker, "path.id"),
 	"POST /workers/{id}/invite":     change.at(Worker, "path.id"),
 	"POST /workers/{id}/invitation": change.at(Worker, "path.id"),
 	"DELETE /workers/{id}/sessions": change.at(Worker, "path.id"),

@@ -40,6 +40,7 @@ type Change struct {
 	GeofenceLevel *string
 	Radius        *lastmile.Meters // zero restores the default
 	HideBarcodes  *bool
+	Reasons       *[]string // for failures, that workers are offered
 
 	Page       lastmile.PageSettingsChange
 	Replanning assignment.ReplanningChange
@@ -158,6 +159,11 @@ func applyRules(rules *lastmile.Settings, c Change) (err error) {
 	}
 	lastmile.Set(&rules.Geofence.Radius, c.Radius)
 	lastmile.Set(&rules.HideBarcodes, c.HideBarcodes)
+	if c.Reasons != nil {
+		if rules.FailureReasons, err = parseReasons(*c.Reasons); err != nil {
+			return err
+		}
+	}
 	return rules.Geofence.Check()
 }
 

@@ -6,6 +6,15 @@ import (
 	"dray/internal/lastmile"
 )
 
+// Viewer is for whom tasks and workers are read.
+type Viewer struct {
+	Organization lastmile.OrganizationID
+	Manager      lastmile.AdminID // only what this administrator may see, who manages some teams; empty for everything
+}
+
+// ViewerOf returns the caller of a request as a viewer.
+func ViewerOf(who lastmile.Principal) Viewer { return Viewer{who.Organization, who.Manager()} }
+
 // RecipientFilter selects recipients. Without a name and phones, it selects all.
 type RecipientFilter struct {
 	Name   string // compared without letter case

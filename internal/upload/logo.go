@@ -15,31 +15,56 @@ const maxLogo = 256 << 10
 // SetLogo replaces the logo of the caller's organization. It is stored in the
 // database, where every node finds it and where it is replaced in one transaction.
 func (s *Uploads) SetLogo(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
-	if len(sent) > lastmile.MaxLogo {
-		return "", lastmile.TooLarge("the logo has more than %d bytes: scale it down", lastmile.MaxLogo)
-	}
-	clean, err := s.sanitize(ctx, who.Organization, sent)
+	u, data, err := s.prepare(ctx, who, "logo", sent)
 	if err != nil {
 		return "", err
 	}
-	if len(clean.data) > maxLogo {
-		return "", lastmile.TooLarge("the logo has %d bytes after it was re-encoded; at most %d are allowed: scale it down, for example to a height of 256 pixels", len(clean.data), maxLogo)
-	}
-	sum := sha256.Sum256(sent)
-	u := lastmile.Upload{
-		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Digest: hex.EncodeToString(sum[:]), Storage: lastmile.UploadsInDatabase,
-		Type: clean.mediaType, Size: int64(len(clean.data)), Created: s.Now(), State: lastmile.UploadStored, Logo: true,
-	}
+	u.Logo = true
 	err = s.Store.Write(ctx, func(w Writer) error {
-		if err := w.SaveUpload(ctx, u); err != nil {
-			return err
-		}
-		if err := w.SaveUploadBytes(ctx, u.Organization, u.ID, clean.data); err != nil {
+		if err := add(ctx, w, u, data); err != nil {
 			return err
 		}
 		return s.replaceLogo(ctx, w, who.Organization, u.ID)
 	})
 	return u.ID, err
+}
+
+// AcceptPhoto stores a photo of a worker, to which nothing refers yet.
+func (s *Uploads) AcceptPhoto(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, sent []byte) (lastmile.Upload, error) {
+	u, data, err := s.prepare(ctx, who, "photo", sent)
+	if err != nil {
+		return u, err
+	}
+	u.Worker = worker
+	return u, s.Store.Write(ctx, func(w Writer) error { return add(ctx, w, u, data) })
+}
+
+// prepare re-encodes a small image that is kept in the database.
+func (s *Uploads) prepare(ctx context.Context, who lastmile.Principal, what string, sent []byte) (u lastmile.Upload, data []byte, err error) {
+	if len(sent) > lastmile.MaxLogo {
+		return u, nil, lastmile.TooLarge("the %s has more than %d bytes: scale it down", what, lastmile.MaxLogo)
+	}
+	clean, err := s.sanitize(ctx, who.Organization, sent)
+	if err != nil {
+		return u, nil, err
+	}
+	if len(clean.data) > maxLogo {
+		return u, nil, lastmile.TooLarge("the %s has %d bytes after it was re-encoded; at most %d are allowed: scale it down, for example to a height of 256 pixels",
+			what, len(clean.data), maxLogo)
+	}
+	sum := sha256.Sum256(sent)
+	return lastmile.Upload{
+		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Digest: hex.EncodeToString(sum[:]), Storage: lastmile.UploadsInDatabase,
+		Type: clean.mediaType, Size: int64(len(clean.data)), Created: s.Now(), State: lastmile.UploadStored,
+	}, clean.data, nil
+}
+
+// add saves an upload and its bytes in the database.
+func add(ctx context.Context, w Writer, u lastmile.Upload, data []byte) error {
+	if err := w.SaveUpload(ctx, u); err != nil {
+		return err
+	}
+	return w.SaveUploadBytes(ctx, u.Organization, u.ID, data)
 }
 
 // RemoveLogo removes the logo of the caller's organization, if it has one.

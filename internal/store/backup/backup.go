@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/postgres"
@@ -31,6 +32,21 @@ func Write(ctx context.Context, o sqlstore.Options, file string, image Image) er
 		return err
 	}
 	return errors.Join(write(ctx, e, o, file, image), e.Close())
+}
+
+// Record saves that a backup was made now, for the owner of the installation.
+func Record(ctx context.Context, o sqlstore.Options) error {
+	o.KeepSchema, o.Existing, o.Serve = true, o.Database == "", false
+	e, err := sqlstore.OpenEngine(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = e.Write(ctx, func(c engine.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+			sqlstore.BackupSetting, strconv.AppendInt(nil, o.Now().UnixMilli(), 10))
+		return err
+	})
+	return errors.Join(err, e.Close())
 }
 
 // write writes a snapshot of an engine's database into a new SQLite file.

@@ -30,9 +30,19 @@ func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID,
 }
 
 // CreatedIn counts the tasks that were created in a window and not deleted since.
-func (p Part) CreatedIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) (int, error) {
-	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM task WHERE org = $1 AND state IN (0, 1, 2, 3) AND created >= $2 AND created < $3`,
-		org, in.From.UnixMilli(), in.To.UnixMilli())
+func (p Part) CreatedIn(ctx context.Context, by store.Viewer, in lastmile.Window) (int, error) {
+	and, args := visible(by, in)
+	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM task t WHERE t.org = $1 AND t.state IN (0, 1, 2, 3) AND t.created >= $2 AND t.created < $3`+and, args...)
+}
+
+// visible returns the condition for tasks t that the caller may see, and the arguments
+// of a statement about a window.
+func visible(by store.Viewer, in lastmile.Window) (and string, args []any) {
+	args = []any{by.Organization, in.From.UnixMilli(), in.To.UnixMilli()}
+	if by.Manager == "" {
+		return "", args
+	}
+	return ` AND ` + engine.OwnTask(`$4`), append(args, by.Manager)
 }
 
 // The sums of a group of tasks. A task is in time for its window if it is completed in
@@ -45,20 +55,20 @@ const sums = `success, failure, COUNT(*),
 	CAST(COALESCE(SUM(CASE WHEN arrived >= started THEN arrived - started END), 0) AS BIGINT),
 	CAST(COALESCE(SUM(CASE WHEN completed >= arrived THEN completed - arrived END), 0) AS BIGINT),
 	COUNT(rating), CAST(COALESCE(SUM(rating), 0) AS BIGINT)
-	FROM task WHERE org = $1 AND completed >= $2 AND completed < $3 AND completed IS NOT NULL AND success IS NOT NULL`
+	FROM task t WHERE org = $1 AND completed >= $2 AND completed < $3 AND completed IS NOT NULL AND success IS NOT NULL`
 
 // TotalsIn sums up the tasks that were completed in a window, by outcome.
-func (p Part) TotalsIn(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
-	return p.totals(ctx, `SELECT '', `+sums+` GROUP BY success, failure`, org, in)
+func (p Part) TotalsIn(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
+	return p.totals(ctx, `''`, `success, failure`, by, in)
 }
 
 // TotalsByWorker sums up the tasks that were completed in a window, by worker and
 // outcome. Tasks without a worker have none.
-func (p Part) TotalsByWorker(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
-	return p.totals(ctx, `SELECT COALESCE(worker, ''), `+sums+` GROUP BY worker, success, failure`, org, in)
+func (p Part) TotalsByWorker(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
+	return p.totals(ctx, `COALESCE(worker, '')`, `worker, success, failure`, by, in)
 }
 
-func (p Part) totals(ctx context.Context, query string, org lastmile.OrganizationID, in lastmile.Window) ([]store.Totals, error) {
+func (p Part) totals(ctx context.Context, worker, groups string, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
 	scan := func(r engine.Rows) (t store.Totals, err error) {
 		var (
 			success, count, early, late, windows, drive, service, ratings, rated int64
@@ -79,7 +89,8 @@ func (p Part) totals(ctx context.Context, query string, org lastmile.Organizatio
 		t.Ratings, t.RatingTotal = int(ratings), int(rated)
 		return t, err
 	}
-	found, err := engine.Collect(ctx, p.c, scan, query, org, in.From.UnixMilli(), in.To.UnixMilli())
+	and, args := visible(by, in)
+	found, err := engine.Collect(ctx, p.c, scan, `SELECT `+worker+`, `+sums+and+` GROUP BY `+groups, args...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up tasks: %w", err)
 	}

@@ -19,69 +19,100 @@ func New(c engine.Conn) Part { return Part{c} }
 // after is greater than every character of a text.
 const after = "\U0010FFFF"
 
-// starting returns the ids of an organization's records that have a column that begins
-// with a text, in the order of that column, up to limit. There is an index.
-func starting[ID ~string](ctx context.Context, p Part, table, column, and string, org lastmile.OrganizationID, prefix string, limit int) ([]ID, error) {
+// passed is how many records are considered for each that is found, if the caller manages
+// some teams. It bounds the cost of a search when most records belong to others.
+const passed = 20
+
+// query selects rows t of a table. Its condition begins with the parameter $3.
+type query struct {
+	columns, table, where, order string
+	own                          func(manager string) string // tests whether a row is a manager's; nil for records that all share
+}
+
+// limited returns the statement for up to limit rows that the caller may see, and its
+// arguments.
+func (q query) limited(by store.Viewer, limit int, args ...any) (string, []any) {
+	rows := func(columns string) string {
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t WHERE t.org = $1 AND ` + q.where + ` ORDER BY ` + q.order + ` LIMIT $2`
+	}
+	args = append([]any{by.Organization, int64(limit)}, args...)
+	if by.Manager == "" || q.own == nil {
+		return rows(q.columns), args
+	}
+	args[1] = int64(passed * limit)
+	args = append(args, by.Manager, int64(limit))
+	return fmt.Sprintf(`SELECT %s FROM %s t WHERE t.org = $1 AND t.id IN (%s) AND %s ORDER BY %s LIMIT $%d`,
+		q.columns, q.table, rows(`t.id`), q.own(fmt.Sprintf(`$%d`, len(args)-1)), q.order, len(args)), args
+}
+
+// starting returns the ids of records whose column begins with a text, in the order of
+// that column, up to limit. There is an index.
+func starting[ID ~string](ctx context.Context, p Part, q query, by store.Viewer, prefix string, limit int) ([]ID, error) {
 	scan := func(r engine.Rows) (id ID, err error) {
 		err = r.Scan(&id)
 		return id, err
 	}
-	query := `SELECT id FROM ` + table + ` WHERE org = $1 AND ` + column + ` >= $2 AND ` + column + ` < $3` + and + ` ORDER BY ` + column + ` LIMIT $4`
-	found, err := engine.Collect(ctx, p.c, scan, query, org, prefix, prefix+after, int64(limit))
+	q.columns, q.where = `t.id`, q.order+` >= $3 AND `+q.order+` < $4`+q.where
+	statement, args := q.limited(by, limit, prefix, prefix+after)
+	found, err := engine.Collect(ctx, p.c, scan, statement, args...)
 	if err != nil {
-		return nil, fmt.Errorf("search %s: %w", table, err)
+		return nil, fmt.Errorf("search %s: %w", q.table, err)
 	}
 	return found, nil
 }
 
 // RecipientsNamed finds recipients whose name, in lower case, begins with a text.
 func (p Part) RecipientsNamed(ctx context.Context, org lastmile.OrganizationID, name string, limit int) ([]lastmile.RecipientID, error) {
-	return starting[lastmile.RecipientID](ctx, p, `recipient`, `name`, ``, org, name, limit)
+	return starting[lastmile.RecipientID](ctx, p, query{table: `recipient`, order: `t.name`}, store.Viewer{Organization: org}, name, limit)
 }
 
 // RecipientsCalled finds recipients whose phone number begins with a text.
 func (p Part) RecipientsCalled(ctx context.Context, org lastmile.OrganizationID, phone string, limit int) ([]lastmile.RecipientID, error) {
-	return starting[lastmile.RecipientID](ctx, p, `recipient`, `phone`, ``, org, phone, limit)
+	return starting[lastmile.RecipientID](ctx, p, query{table: `recipient`, order: `t.phone`}, store.Viewer{Organization: org}, phone, limit)
 }
 
 // WorkersNamed finds workers whose name, in lower case, begins with a text.
-func (p Part) WorkersNamed(ctx context.Context, org lastmile.OrganizationID, name string, limit int) ([]lastmile.WorkerID, error) {
-	return starting[lastmile.WorkerID](ctx, p, `worker`, `name`, ``, org, name, limit)
+func (p Part) WorkersNamed(ctx context.Context, by store.Viewer, name string, limit int) ([]lastmile.WorkerID, error) {
+	return starting[lastmile.WorkerID](ctx, p, query{table: `worker`, order: `t.name`, own: ownWorker}, by, name, limit)
 }
 
 // WorkersCalled finds workers whose phone number begins with a text.
-func (p Part) WorkersCalled(ctx context.Context, org lastmile.OrganizationID, phone string, limit int) ([]lastmile.WorkerID, error) {
-	return starting[lastmile.WorkerID](ctx, p, `worker`, `phone`, ``, org, phone, limit)
+func (p Part) WorkersCalled(ctx context.Context, by store.Viewer, phone string, limit int) ([]lastmile.WorkerID, error) {
+	return starting[lastmile.WorkerID](ctx, p, query{table: `worker`, order: `t.phone`, own: ownWorker}, by, phone, limit)
 }
+
+func ownWorker(manager string) string { return `t.id IN ` + engine.OwnWorkers(manager) }
 
 // DestinationsAt finds destinations whose street, in lower case, begins with a text.
 func (p Part) DestinationsAt(ctx context.Context, org lastmile.OrganizationID, street string, limit int) ([]lastmile.DestinationID, error) {
-	return starting[lastmile.DestinationID](ctx, p, `destination`, `street`, ` AND street <> ''`, org, street, limit)
+	return starting[lastmile.DestinationID](ctx, p, query{table: `destination`, order: `t.street`, where: ` AND t.street <> ''`}, store.Viewer{Organization: org}, street, limit)
 }
 
 // TasksCalled finds tasks whose short id begins with a text.
-func (p Part) TasksCalled(ctx context.Context, org lastmile.OrganizationID, shortID string, limit int) ([]lastmile.TaskID, error) {
-	return starting[lastmile.TaskID](ctx, p, `task`, `short_id`, ``, org, shortID, limit)
+func (p Part) TasksCalled(ctx context.Context, by store.Viewer, shortID string, limit int) ([]lastmile.TaskID, error) {
+	return starting[lastmile.TaskID](ctx, p, query{table: `task`, order: `t.short_id`, own: engine.OwnTask}, by, shortID, limit)
 }
 
 // LatestFor lists the newest tasks for a recipient, up to limit.
-func (p Part) LatestFor(ctx context.Context, org lastmile.OrganizationID, recipient lastmile.RecipientID, limit int) ([]store.Created, error) {
-	return p.latest(ctx, `recipient = $2 AND recipient IS NOT NULL`, org, string(recipient), limit)
+func (p Part) LatestFor(ctx context.Context, by store.Viewer, recipient lastmile.RecipientID, limit int) ([]store.Created, error) {
+	return p.latest(ctx, `t.recipient = $3 AND t.recipient IS NOT NULL`, by, string(recipient), limit)
 }
 
 // LatestAt lists the newest tasks at a destination, up to limit.
-func (p Part) LatestAt(ctx context.Context, org lastmile.OrganizationID, destination lastmile.DestinationID, limit int) ([]store.Created, error) {
-	return p.latest(ctx, `destination = $2`, org, string(destination), limit)
+func (p Part) LatestAt(ctx context.Context, by store.Viewer, destination lastmile.DestinationID, limit int) ([]store.Created, error) {
+	return p.latest(ctx, `t.destination = $3`, by, string(destination), limit)
 }
 
-func (p Part) latest(ctx context.Context, where string, org lastmile.OrganizationID, id string, limit int) ([]store.Created, error) {
+func (p Part) latest(ctx context.Context, where string, by store.Viewer, id string, limit int) ([]store.Created, error) {
 	scan := func(r engine.Rows) (t store.Created, err error) {
 		var created int64
 		err = r.Scan(&t.ID, &created)
 		t.At = time.UnixMilli(created).UTC()
 		return t, err
 	}
-	found, err := engine.Collect(ctx, p.c, scan, `SELECT id, created FROM task WHERE org = $1 AND `+where+` ORDER BY created DESC, id DESC LIMIT $3`, org, id, int64(limit))
+	q := query{columns: `t.id, t.created`, table: `task`, where: where, order: `t.created DESC, t.id DESC`, own: engine.OwnTask}
+	statement, args := q.limited(by, limit, id)
+	found, err := engine.Collect(ctx, p.c, scan, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the latest tasks: %w", err)
 	}

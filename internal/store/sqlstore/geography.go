@@ -104,15 +104,16 @@ func (t geographyTx) SavePostalAreas(ctx context.Context, first int64, places []
 	return nil
 }
 
-const selectSettings = `SELECT precision_wanted, geofence, geofence_radius, hide_barcodes FROM organization_setting WHERE org = $1`
+const selectSettings = `SELECT precision_wanted, geofence, geofence_radius, hide_barcodes, failure_reasons FROM organization_setting WHERE org = $1`
 
 // Settings returns the settings of an organization.
 func (t geographyTx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
 	var (
 		precision, level, hide int64
 		radius                 float64
+		reasons                string
 	)
-	err := t.row(ctx, selectSettings, org).Scan(&precision, &level, &radius, &hide)
+	err := t.row(ctx, selectSettings, org).Scan(&precision, &level, &radius, &hide, &reasons)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return lastmile.Settings{}, fmt.Errorf("read settings of %s: %w", org, err)
 	}
@@ -120,16 +121,17 @@ func (t geographyTx) Settings(ctx context.Context, org lastmile.OrganizationID) 
 		GeocodingPrecision: lastmile.Precision(precision),
 		Geofence:           lastmile.Geofence{Level: lastmile.GeofenceLevel(level), Radius: lastmile.Meters(radius)},
 		HideBarcodes:       hide != 0,
+		FailureReasons:     reasons,
 	}, nil
 }
 
 // SaveSettings saves the settings of an organization.
 func (t geographyTx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error {
 	const query = `
-		INSERT INTO organization_setting (org, precision_wanted, geofence, geofence_radius, hide_barcodes) VALUES ($1, $2, $3, $4, $5)
+		INSERT INTO organization_setting (org, precision_wanted, geofence, geofence_radius, hide_barcodes, failure_reasons) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted, geofence = excluded.geofence,
-			geofence_radius = excluded.geofence_radius, hide_barcodes = excluded.hide_barcodes`
-	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision), int64(s.Geofence.Level), float64(s.Geofence.Radius), engine.Flag(s.HideBarcodes)); err != nil {
+			geofence_radius = excluded.geofence_radius, hide_barcodes = excluded.hide_barcodes, failure_reasons = excluded.failure_reasons`
+	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision), int64(s.Geofence.Level), float64(s.Geofence.Radius), engine.Flag(s.HideBarcodes), s.FailureReasons); err != nil {
 		return fmt.Errorf("save settings of %s: %w", org, err)
 	}
 	return nil

@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +79,40 @@ func (s *Store) Probe(ctx context.Context) error {
 			strconv.AppendInt(nil, s.now().UnixMilli(), 10))
 		return err
 	})
+}
+
+// BackupSetting names the setting with the time of the last backup.
+const BackupSetting = "last backup"
+
+// LastBackup returns when the last backup was complete; zero if there is none.
+func (s *Store) LastBackup(ctx context.Context) (at time.Time, err error) {
+	err = s.engine.Read(ctx, func(c engine.Conn) error {
+		var value []byte
+		err := c.Row(ctx, `SELECT value FROM setting WHERE name = $1`, BackupSetting).Scan(&value)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the time of the last backup: %w", err)
+		}
+		ms, err := strconv.ParseInt(string(value), 10, 64)
+		at = time.UnixMilli(ms).UTC()
+		return err
+	})
+	return at, err
+}
+
+// Size returns the size of the database in bytes.
+func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
+	query := `SELECT pg_database_size(current_database())`
+	if s.Engine() == "sqlite" {
+		query = `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
+	}
+	err = s.engine.Read(ctx, func(c engine.Conn) error { return c.Row(ctx, query).Scan(&bytes) })
+	if err != nil {
+		return 0, fmt.Errorf("read the size of the database: %w", err)
+	}
+	return bytes, nil
 }
 
 // Stats counts what the database has done.

@@ -116,6 +116,11 @@ func (t uploadTx) DeleteUploadBytes(ctx context.Context, org lastmile.Organizati
 	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"})
 }
 
+// DeleteImage deletes an upload that is stored in the database.
+func (t uploadTx) DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
+	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"}, [2]string{"upload", "id"})
+}
+
 // EmbedUploads moves the images that are kept in files into the database c is
 // connected to, so that it needs no other files. load reads an image; an error
 // that is fs.ErrNotExist skips it.

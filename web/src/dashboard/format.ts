@@ -74,3 +74,14 @@ export function country(code: string): string {
     return code;
   }
 }
+
+// bytes formats a size.
+export function bytes(n: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+  const step = Math.min(n < 1 ? 0 : Math.floor(Math.log10(n) / 3), units.length - 1);
+  return new Intl.NumberFormat(app.language, {
+    style: 'unit',
+    unit: units[step]!,
+    maximumSignificantDigits: 3,
+  }).format(n / 1000 ** step);
+}

@@ -36,6 +36,14 @@ export const pages: Page[] = [
     load: () => import('./pages/Fields.svelte'),
   },
   {
+    path: 'settings/reasons',
+    title: 'failureReasons',
+    icon: 'alert',
+    group: 'tasksAndRecipients',
+    load: () => import('./pages/Reasons.svelte'),
+    visible: manages,
+  },
+  {
     path: 'settings/branding',
     title: 'branding',
     icon: 'brush',
@@ -99,6 +107,14 @@ export const pages: Page[] = [
     visible: manages,
   },
   {
+    path: 'settings/installation',
+    title: 'installation',
+    icon: 'server',
+    group: 'organization',
+    load: () => import('./pages/Installation.svelte'),
+    visible: () => app.me?.isInstallationOwner ?? false,
+  },
+  {
     path: 'developers/keys',
     title: 'keys',
     icon: 'key',
@@ -121,18 +137,26 @@ export const pages: Page[] = [
     group: 'developers',
     load: () => import('./pages/Events.svelte'),
   },
+  {
+    path: 'developers/triggers',
+    title: 'triggers',
+    icon: 'trigger',
+    group: 'developers',
+    load: () => import('./pages/Triggers.svelte'),
+    visible: manages,
+  },
 ];
 
 // inner are screens that are reached from other ones: a record, one's own account.
 const inner: Page[] = [
   {
-    path: 'developers/triggers',
-    title: 'triggers',
-    icon: 'trigger',
+    path: 'start',
+    title: 'start',
+    icon: 'guide',
     group: '',
-    load: () => import('./pages/Triggers.svelte'),
+    load: () => import('./pages/Start.svelte'),
+    visible: () => app.mayManage,
   },
-  { path: 'start', title: 'start', icon: 'guide', group: '', load: () => import('./pages/Start.svelte') },
   { path: 'account', title: 'account', icon: 'people', group: '', load: () => import('./pages/Account.svelte') },
 ];
 
@@ -143,7 +167,9 @@ const records: Record<string, Page['load']> = {
   'developers/webhooks': () => import('./pages/Webhook.svelte'),
 };
 
-export const seen = (): Page[] => pages.filter((p) => p.visible?.() ?? true);
+const allowed = (p: Page): boolean => p.visible?.() ?? true;
+
+export const seen = (): Page[] => pages.filter(allowed);
 
 export interface Screen {
   path: string; // of the entry in the navigation
@@ -151,12 +177,13 @@ export interface Screen {
   load: Page['load'];
 }
 
-// find returns the screen of a path.
+// find returns the screen of a path, if the person may see it.
 export function find(path: string[]): Screen | undefined {
   const whole = path.join('/');
   const page = [...pages, ...inner].find((p) => p.path === whole);
-  if (page) return { path: page.path, id: '', load: page.load };
+  if (page) return allowed(page) ? { path: page.path, id: '', load: page.load } : undefined;
   const folder = path.slice(0, -1).join('/');
   const load = records[folder];
+  if (!pages.filter((p) => p.path === folder).every(allowed)) return undefined;
   return load && { path: folder, id: path.at(-1)!, load };
 }

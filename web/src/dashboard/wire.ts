@@ -262,3 +262,56 @@ export function line(a: Address): string {
   const street = [a.number, a.street].filter(Boolean).join(' ');
   return [a.name, street, a.city, [a.state, a.postalCode].filter(Boolean).join(' ')].filter(Boolean).join(', ');
 }
+
+// Installation is the state of the installation, for its owner.
+export interface Installation {
+  version: string;
+  url: string;
+  time: number;
+  problem: string | null;
+  database: { engine: string; bytes: number | null; waitingWrites: number };
+  disk: { free: number; total: number } | null;
+  lastBackup: number | null;
+  queues: InstallationQueue[];
+  maps: InstallationMap[];
+  mapsNote: string | null;
+  services: InstallationService[];
+}
+
+export interface InstallationQueue {
+  kind: string;
+  waiting: number;
+  due: number;
+  running: number;
+  failed: number;
+  oldestDue: number | null;
+}
+
+export interface InstallationMap {
+  name: string;
+  source: string;
+  imported: number;
+  products: { name: string; bytes: number; checksum: string }[];
+  area: [[number, number], [number, number]] | null;
+}
+
+export interface InstallationService {
+  id: string;
+  kind: 'geocoder' | 'router' | 'sms' | 'mail';
+  name: string;
+  host: string | null;
+  sender: string | null;
+  testable: boolean;
+}
+
+export interface ServiceResult {
+  ok: boolean;
+  took: number; // milliseconds
+  problem: string | null;
+  location: [number, number] | null;
+  address: string | null;
+  precision: string | null;
+  seconds: number | null;
+  meters: number | null;
+  sentTo: string | null;
+}

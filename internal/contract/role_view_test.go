@@ -1,0 +1,148 @@
+package contract_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+)
+
+// crew is a team with its manager and a worker who has carried out a task.
+type crew struct {
+	team, worker, task, photo string
+	admin                     string
+	*apptest.Browser
+}
+
+// newCrew makes a crew: the task has a recipient who gets text messages.
+func newCrew(t testing.TB, c *apptest.Client, name, number string) *crew {
+	t.Helper()
+	b, admin := c.Admin(t, fmt.Sprintf(`{"name":%q,"email":"%s@example.com","type":"standard"}`, name, name))
+	w := &crew{Browser: b, admin: string(admin)}
+	w.team = id(t, c, "/teams", fmt.Sprintf(`{"name":%q,"workers":[],"managers":[%q]}`, name, admin))
+	worker, phone := driver(t, c, w.team, number)
+	w.worker, w.photo = worker, phone.uploaded(t, numbered(t, int(number[len(number)-1])))
+	w.task = driverTask(t, c, map[string]any{
+		"container":   map[string]any{"type": "WORKER", "worker": worker},
+		"destination": map[string]any{"address": map[string]any{"number": "1", "street": "Shared Street", "city": "New York", "country": "US"}, "location": []float64{-74, 40.7}},
+		"recipients":  []any{map[string]any{"name": "Shared Recipient", "phone": "+12125550499"}},
+	})
+	phone.do(t, "start", w.task, "s", nil)
+	phone.do(t, "complete", w.task, "c", map[string]any{"success": true, "photoUploadIds": []string{w.photo}})
+	return w
+}
+
+// follow follows events as the manager.
+func (w *crew) follow(t testing.TB, query string) *stream {
+	t.Helper()
+	return follow(t, &apptest.Client{Platform: w.Platform}, query, "Cookie", "dray-session="+w.Cookie(t, "dray-session"))
+}
+
+// TestRoleViewContract compares what the managers of two teams see of reports, messages,
+// attachments and events.
+func TestRoleViewContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		c := p.Organization(t, "Acme")
+		north, south := newCrew(t, c, "north", "+12125550401"), newCrew(t, c, "south", "+12125550402")
+		free := driverTask(t, c, map[string]any{"recipients": []any{map[string]any{"name": "Shared Recipient", "phone": "+12125550499"}}})
+		reached(t, p)
+		for own, other := range map[*crew]*crew{north: south, south: north} {
+			get := func(path string) string { return string(own.Call(t, "GET", "/api/v2"+path, nil).OK(t).Body) }
+			for path, want := range map[string][]string{
+				"/search?q=shared+s":           {own.task},
+				"/search?q=shared+r":           {own.task, free},
+				"/search?q=%2B12125550499":     {own.task, free},
+				"/search?q=w+%2B1212":          {own.worker},
+				"/search?q=21255504":           {own.worker, own.task, free},
+				"/messages":                    {own.task},
+				"/messages?task=" + other.task: nil,
+				"/analytics?by=worker":         {own.worker},
+				"/analytics?by=team":           {own.team},
+			} {
+				got := get(path)
+				for _, record := range want {
+					if !strings.Contains(got, `"`+record+`"`) {
+						t.Errorf("%s does not have %s: %s", path, record, got)
+					}
+				}
+				for _, record := range []string{other.task, other.worker, other.team} {
+					if strings.Contains(got, `"`+record+`"`) {
+						t.Errorf("%s has what belongs to the other team: %s", path, got)
+					}
+				}
+			}
+			short := fmt.Sprint(c.Must(t, "GET", "/tasks/"+other.task, nil)["shortId"])
+			if got := get("/search?q=" + short); strings.Contains(got, other.task) {
+				t.Errorf("a task of the other team is found by its short id: %s", got)
+			}
+			total := own.Call(t, "GET", "/api/v2/analytics?by=day", nil).OK(t).Object(t)["total"].(map[string]any)
+			if total["created"] != 2.0 || total["completed"] != 1.0 { // with the unassigned one
+				t.Errorf("the total is %v", total)
+			}
+			if a := own.Call(t, "GET", "/api/v2/uploads/"+own.photo, nil); a.Status != http.StatusOK {
+				t.Errorf("the photo of an own task: %d %s", a.Status, a.Body)
+			}
+			expect(t, "the photo of another team's task", own.Call(t, "GET", "/api/v2/uploads/"+other.photo, nil), "foreignTeam", "")
+			events := own.follow(t, "?since=0")
+			seen, e := 0, events.next(t)
+			for ; !strings.Contains(e.data, free); e = events.next(t) { // the last one
+				if seen++; !strings.Contains(e.data, own.worker) || strings.Contains(e.data, other.worker) {
+					t.Errorf("an event of %s: %s", e.event, e.data)
+				}
+			}
+			if seen < 4 { // on duty, created, started, completed
+				t.Errorf("there are %d events of the own team", seen)
+			}
+			events.close()
+		}
+		total := c.Must(t, "GET", "/analytics?by=team", nil)
+		if groups := total["groups"].([]any); len(groups) != 2 {
+			t.Errorf("with a key, the groups are %v", groups)
+		}
+		t.Run("a worker of both teams counts for the own one", func(t *testing.T) {
+			c.Must(t, "PUT", "/workers/"+south.worker, map[string]any{"teams": []string{north.team, south.team}})
+			got := north.Call(t, "GET", "/api/v2/analytics?by=team", nil).OK(t)
+			if groups := got.Object(t)["groups"].([]any); len(groups) != 1 || groups[0].(map[string]any)["completed"] != 2.0 {
+				t.Errorf("the groups are %s", got.Body)
+			}
+		})
+		t.Run("streams end when teams change", func(t *testing.T) { testStreamsOfManagers(t, c, north, south) })
+	})
+}
+
+// testStreamsOfManagers changes who manages a team.
+func testStreamsOfManagers(t *testing.T, c *apptest.Client, north, south *crew) {
+	ends := func(change string, s *stream) {
+		t.Helper()
+		if err := c.Platform.Keys.Refresh(t.Context()); err != nil { // as every node does a few times a second
+			t.Fatal(err)
+		}
+		select {
+		case <-watch(s):
+		case <-time.After(time.Minute):
+			t.Errorf("%s: the stream goes on", change)
+		}
+	}
+	kept := watch(south.follow(t, ""))
+	for _, change := range []struct{ method, path, body string }{
+		{"PUT", "/teams/" + north.team, `{"managers":[]}`},
+		{"PUT", "/teams/" + north.team, fmt.Sprintf(`{"managers":[%q]}`, north.admin)},
+		{"POST", "/teams", fmt.Sprintf(`{"name":"West","workers":[],"managers":[%q]}`, north.admin)},
+		{"DELETE", "/teams/" + north.team, ""},
+		{"PUT", "/admins/" + north.admin, `{"isReadOnly":true}`},
+	} {
+		s := north.follow(t, "")
+		send(t, c, change.method, change.path, change.body).OK(t)
+		ends(change.method+" "+change.path+" "+change.body, s)
+	}
+	select {
+	case <-kept:
+		t.Error("the stream of another manager has ended")
+	default:
+	}
+}

@@ -1,0 +1,16 @@
+package wire
+
+import (
+	"strings"
+
+	"dray/internal/lastmile"
+)
+
+// FailureReasons returns the reasons for failures that workers are offered, in order. All
+// are accepted, because phones may send what they offered days ago.
+func FailureReasons(s lastmile.Settings) []string {
+	if s.FailureReasons != "" {
+		return strings.Split(s.FailureReasons, ",")
+	}
+	return Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) })
+}

@@ -31,12 +31,12 @@ var domain = []string{"analytics", "assignment", "customfield", "identity", "las
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"account", "addressbook", "audit", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
+	"account", "addressbook", "audit", "board", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "codec", "driverapi", "edge", "events", "geo", "installation", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "boardapi", "codec", "driverapi", "edge", "events", "geo", "installation", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlboard", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -99,6 +99,7 @@ var rules = map[string]rule{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/sqlaudit":   {may: []string{"audit", "lastmile", "store/engine"}},
+	"store/sqlboard":   {may: []string{"board", "lastmile", "store/engine", "wire"}},
 	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},
 	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
@@ -121,6 +122,7 @@ var rules = map[string]rule{
 	"tracking":     {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
 	"upload":       {may: []string{"lastmile", "store"}},
 	"webhook":      {may: []string{"lastmile", "store", "events", "rate", "work"}},
+	"board":        {may: []string{"lastmile", "store", "events", "rate"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
@@ -131,6 +133,7 @@ var rules = map[string]rule{
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
 	"auditapi":     {may: []string{"audit", "edge", "wire"}},
+	"boardapi":     {may: []string{"board", "edge", "lastmile", "webhook", "wire"}},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
@@ -160,7 +163,7 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"accountapi", "api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
+	"net/http/...":                            {"accountapi", "api", "app", "blob", "boardapi", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
 	"encoding/json/...":                       {"adminapi", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},

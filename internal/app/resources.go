@@ -2,14 +2,18 @@ package app
 
 import (
 	"slices"
+	"time"
 
 	"dray/docs"
 	"dray/internal/adminapi"
 	"dray/internal/api"
+	"dray/internal/board"
+	"dray/internal/boardapi"
 	"dray/internal/edge"
 	"dray/internal/orderapi"
 	"dray/internal/settings"
 	"dray/internal/sms"
+	"dray/internal/store/sqlboard"
 	"dray/internal/store/sqlreport"
 	"dray/internal/store/sqlstore"
 )
@@ -22,8 +26,29 @@ type reportTx struct {
 
 func withReports(t *sqlstore.Tx) reportTx { return reportTx{t, sqlreport.New(t.Conn())} }
 
+// boardTx is a transaction with the statements of boards.
+type boardTx struct {
+	*sqlstore.Tx
+	sqlboard.Part
+}
+
+func withBoards(t *sqlstore.Tx) boardTx { return boardTx{t, sqlboard.New(t.Conn())} }
+
+// logListsInterval is how often a node looks for lists that have changed.
+const logListsInterval = 250 * time.Millisecond
+
+// addBoards sets up the boards and what keeps them up to date.
+func addBoards(a *App) {
+	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}
+	a.Lists = &board.Lists{Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Encode: boardapi.EncodeList, Now: a.Now}
+	a.Live = &board.Live{
+		Store: sqlstore.With[board.LiveReader, board.LiveReader](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
+		EncodePositions: boardapi.EncodePositions, EncodeEstimates: boardapi.EncodeEstimates,
+	}
+}
+
 // resources returns the resources of the API that other packages than api serve.
-func (a *App) resources() api.Resources {
+func (a *App) resources(common edge.Settings) api.Resources {
 	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
 	admin := &adminapi.Server{
 		Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault, Messages: a.Messages, Reports: a.Reports,
@@ -31,7 +56,10 @@ func (a *App) resources() api.Resources {
 			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
 		},
 	}
-	return api.Resources{Tags: slices.Concat(orders.Tags(), admin.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes())}
+	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live}
+	return api.Resources{
+		Tags: slices.Concat(orders.Tags(), admin.Tags(), boards.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), boards.Routes()),
+	}
 }
 
 // Docs is the documentation at /docs, of the public API and the worker's API.

@@ -34,7 +34,7 @@ export function reader(): (chunk: string) => Message[] {
   };
 }
 
-export type Ended = 'signedOut' | 'absent' | 'broken';
+export type Ended = 'signedOut' | 'absent' | 'stale' | 'broken';
 
 // follow reads a stream until it ends and returns the reason. Servers send a
 // heartbeat every 20 seconds; a stream that is silent for longer than `silence` is
@@ -55,6 +55,7 @@ export async function follow(
     const response = await fetch(path, { headers, signal: cut.signal, cache: 'no-store' });
     if (response.status === 401) return 'signedOut';
     if (response.status === 404 || response.status === 405) return 'absent';
+    if (response.status === 410) return 'stale'; // where to resume is too long ago
     if (!response.ok || !response.body) return 'broken';
     opened();
     const read = reader();

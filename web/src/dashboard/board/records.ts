@@ -1,0 +1,348 @@
+// The records of the board, kept current by the event stream. Every change notes what it
+// touched, so that views update only that. Moves that the server has not confirmed are
+// shown on top of what it has said, and never change it.
+
+import {
+  toTask,
+  toWorker,
+  type BoardHub,
+  type BoardTask,
+  type BoardTeam,
+  type BoardWorker,
+  type Estimate,
+  type Event,
+  type ListChange,
+  type Position,
+  type Snapshot,
+} from './wire.ts';
+
+// A list is named by its kind and owner: W and a worker, T and a team, or O.
+export type ListKey = string;
+export const pool: ListKey = 'O';
+export const listOf = (worker: string): ListKey => `W${worker}`;
+export const teamList = (team: string): ListKey => `T${team}`;
+export const workerOf = (key: ListKey): string => (key.startsWith('W') ? key.slice(1) : '');
+
+// Move puts tasks into a list: at an index, after they were taken out of where they are.
+export interface Move {
+  ids: readonly string[];
+  to: ListKey;
+  at: number; // -1 for the end
+}
+
+// Touched is what has changed since it was last taken.
+export interface Touched {
+  all: boolean; // everything may have
+  tasks: Set<string>;
+  lists: Set<ListKey>;
+  workers: Set<string>;
+  moved: Set<string>; // workers whose location has changed
+}
+
+export interface Actor {
+  type: string;
+  id: string;
+  time: number;
+}
+
+const taskDeleted = 8;
+const workerDeleted = 16;
+const none: readonly string[] = [];
+
+const nothing = (): Touched => ({
+  all: false,
+  tasks: new Set(),
+  lists: new Set(),
+  workers: new Set(),
+  moved: new Set(),
+});
+
+export class Records {
+  readonly tasks = new Map<string, BoardTask>();
+  readonly workers = new Map<string, BoardWorker>();
+  readonly teams = new Map<string, BoardTeam>();
+  readonly hubs = new Map<string, BoardHub>();
+  readonly done = new Map<string, Set<string>>(); // completed tasks, by worker
+  readonly actors = new Map<string, Actor>(); // who has changed a task last, if known
+  from = 0;
+  to = 0;
+  date = '';
+  timezone = '';
+  truncated = false;
+  private organization = '';
+  private readonly lists = new Map<ListKey, string[]>(); // as the server has them
+  private readonly versions = new Map<ListKey, number>();
+  private readonly homes = new Map<string, ListKey>();
+  private readonly moves = new Map<number, Move>(); // not confirmed, in their order
+  private shown = new Map<ListKey, string[]>(); // lists that moves change
+  private movedTo = new Map<string, ListKey>();
+  private counter = 0;
+  private touched = nothing();
+
+  // load replaces everything.
+  load(snapshot: Snapshot) {
+    for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
+    for (const map of [this.lists, this.versions, this.homes]) map.clear();
+    ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
+    this.truncated = snapshot.truncated;
+    this.organization = snapshot.organization.id;
+    for (const team of snapshot.teams) this.teams.set(team.id, team);
+    for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
+    for (const worker of snapshot.workers) this.workers.set(worker.id, worker);
+    for (const task of snapshot.tasks) this.setTask(task);
+    for (const worker of snapshot.workers) this.setList(listOf(worker.id), worker.tasks);
+    for (const team of snapshot.teams) if (team.tasks) this.setList(teamList(team.id), team.tasks);
+    if (snapshot.organization.tasks) this.setList(pool, snapshot.organization.tasks);
+    this.touched = { ...nothing(), all: true };
+    this.arrange();
+  }
+
+  // take returns what has changed, and begins anew.
+  take(): Touched {
+    if (this.moves.size > 0 && (this.touched.all || this.touched.lists.size > 0)) this.arrange();
+    const taken = this.touched;
+    this.touched = nothing();
+    return taken;
+  }
+
+  list(key: ListKey): readonly string[] {
+    return this.shown.get(key) ?? this.lists.get(key) ?? none;
+  }
+
+  // home returns the list of a task that is neither active nor completed.
+  home(id: string): ListKey | undefined {
+    return this.movedTo.get(id) ?? this.homes.get(id);
+  }
+
+  // confirmed returns the list of a task as the server has it.
+  confirmed(id: string): ListKey | undefined {
+    return this.homes.get(id);
+  }
+
+  // keyOf returns the list that a container of the API is.
+  keyOf(type: string, owner: string | undefined): ListKey {
+    return type === 'WORKER' ? listOf(owner ?? '') : type === 'TEAM' ? teamList(owner ?? '') : pool;
+  }
+
+  // path returns the path of a list in the API.
+  path(key: ListKey): string {
+    if (key === pool) return `/containers/organizations/${this.organization}`;
+    return `/containers/${key.startsWith('T') ? 'teams' : 'workers'}/${key.slice(1)}`;
+  }
+
+  // apply applies an event of the log.
+  apply(event: Event) {
+    const { task, worker } = event.data;
+    if (event.triggerId === taskDeleted) {
+      if (event.taskId) this.removeTask(event.taskId);
+      return;
+    }
+    if (event.triggerId === workerDeleted) {
+      if (event.workerId) this.removeWorker(event.workerId);
+      return;
+    }
+    if (task) {
+      this.setTask(toTask(task));
+      if (event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
+    }
+    if (worker) {
+      const next = toWorker(worker, this.workers.get(worker.id));
+      this.setWorker(next);
+      this.setList(listOf(worker.id), next.tasks);
+    }
+  }
+
+  // arranged applies the order of a list. An older one than is known changes nothing.
+  arranged({ container, tasks, version }: ListChange) {
+    const key = this.keyOf(container.type, container.id);
+    if (version !== undefined) {
+      if (version < (this.versions.get(key) ?? 0)) return;
+      this.versions.set(key, version);
+    }
+    this.setList(key, tasks);
+  }
+
+  position(p: Position) {
+    const worker = this.workers.get(p.worker);
+    if (!worker || (worker.timeLastSeen ?? 0) > p.time) return;
+    this.workers.set(p.worker, {
+      ...worker,
+      location: p.location,
+      timeLastSeen: p.time,
+      heading: p.heading ?? null,
+      speed: p.speed ?? null,
+      battery: p.battery ?? worker.battery ?? null,
+    });
+    this.touched.moved.add(p.worker);
+  }
+
+  estimate({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {
+    const task = this.tasks.get(id);
+    if (!task || task.state === 3) return;
+    const next = { ...task };
+    for (const [name, value] of Object.entries({ estimatedArrivalTime, estimatedCompletionTime, delayTime })) {
+      if (value === null) delete next[name as 'delayTime'];
+      else next[name as 'delayTime'] = value;
+    }
+    this.tasks.set(id, next);
+    this.touch(next);
+  }
+
+  // move shows a move before it is confirmed, and returns its number.
+  move(move: Move): number {
+    this.moves.set(++this.counter, move);
+    for (const id of move.ids) this.touchHome(id);
+    this.arrange();
+    return this.counter;
+  }
+
+  // settle ends a move that was confirmed or rejected: only what the server says is shown.
+  settle(number: number) {
+    const move = this.moves.get(number);
+    if (!move) return;
+    this.moves.delete(number);
+    for (const id of move.ids) {
+      this.touched.tasks.add(id);
+      this.touchHome(id);
+    }
+    this.arrange();
+  }
+
+  get waiting(): boolean {
+    return this.moves.size > 0;
+  }
+
+  // setTask saves a task if it is of this day, and the list that it names.
+  setTask(task: BoardTask) {
+    const before = this.tasks.get(task.id);
+    if (before && before.timeLastModified > task.timeLastModified) return;
+    if (!this.belongs(task)) {
+      if (before) this.removeTask(task.id);
+      return;
+    }
+    this.tasks.set(task.id, task);
+    const c = task.container;
+    // The active task is in no list: it cannot move.
+    const home = task.state > 1 || !c ? undefined : this.keyOf(c.type, c.worker ?? c.team);
+    this.house(task.id, home);
+    if (before?.worker !== task.worker || before?.state !== task.state) {
+      if (before?.worker) this.done.get(before.worker)?.delete(task.id);
+      if (task.state === 3 && task.worker) {
+        let set = this.done.get(task.worker);
+        if (!set) this.done.set(task.worker, (set = new Set()));
+        set.add(task.id);
+      }
+      if (before?.worker) this.touched.lists.add(listOf(before.worker));
+    }
+    this.touch(task);
+  }
+
+  private touch(task: BoardTask) {
+    this.touched.tasks.add(task.id);
+    this.touchHome(task.id);
+    if (task.worker) this.touched.lists.add(listOf(task.worker));
+  }
+
+  private touchHome(id: string) {
+    const home = this.home(id);
+    if (home) this.touched.lists.add(home);
+  }
+
+  private belongs(task: BoardTask): boolean {
+    if (task.state === 3) {
+      const time = task.completionDetails?.time ?? this.from;
+      return time >= this.from && time < this.to;
+    }
+    const { completeAfter = -Infinity, completeBefore = Infinity } = task;
+    if (completeAfter >= this.to) return false;
+    const now = Date.now();
+    return completeBefore >= this.from || (now >= this.from && now < this.to);
+  }
+
+  // house makes a list the only one that contains a task; undefined for none.
+  private house(id: string, key: ListKey | undefined) {
+    const before = this.homes.get(id);
+    if (before === key) return;
+    if (before !== undefined) this.leave(before, id);
+    if (key === undefined) {
+      this.homes.delete(id);
+      return;
+    }
+    this.homes.set(id, key);
+    const list = this.lists.get(key);
+    if (list) list.push(id); // a list of thousands is not copied for each
+    else this.lists.set(key, [id]);
+    this.touched.lists.add(key);
+  }
+
+  private leave(key: ListKey, id: string) {
+    const list = this.lists.get(key);
+    if (list) this.putList(key, list.filter((other) => other !== id)); // prettier-ignore
+  }
+
+  // setList applies the order of a list as the server has it.
+  private setList(key: ListKey, ids: readonly string[]) {
+    const listed = new Set(ids);
+    for (const id of this.lists.get(key) ?? none) {
+      if (!listed.has(id) && this.homes.get(id) === key) this.homes.delete(id);
+    }
+    this.putList(key, [...ids]);
+    for (const id of ids) {
+      const before = this.homes.get(id);
+      if (before === key) continue;
+      if (before !== undefined) this.leave(before, id);
+      this.homes.set(id, key);
+    }
+  }
+
+  private putList(key: ListKey, ids: string[]) {
+    this.lists.set(key, ids);
+    this.touched.lists.add(key);
+  }
+
+  private removeTask(id: string) {
+    const task = this.tasks.get(id);
+    this.house(id, undefined);
+    if (!task) return;
+    if (task.worker) {
+      this.done.get(task.worker)?.delete(id);
+      this.touched.lists.add(listOf(task.worker));
+    }
+    this.tasks.delete(id);
+    this.actors.delete(id);
+    this.touched.tasks.add(id);
+  }
+
+  private setWorker(worker: BoardWorker) {
+    const before = this.workers.get(worker.id);
+    this.workers.set(worker.id, worker);
+    this.touched.workers.add(worker.id);
+    if (!before) this.touched.all = true; // another list
+  }
+
+  private removeWorker(id: string) {
+    this.setList(listOf(id), []);
+    if (this.workers.delete(id)) this.touched.all = true;
+  }
+
+  // arrange shows the moves that are not confirmed on top of the lists.
+  private arrange() {
+    for (const key of this.shown.keys()) this.touched.lists.add(key);
+    this.shown = new Map();
+    this.movedTo = new Map();
+    for (const { ids, to, at } of this.moves.values()) {
+      const moved = ids.filter((id) => this.home(id) !== undefined && (this.tasks.get(id)?.state ?? 3) < 2);
+      const taken = new Set(moved);
+      for (const key of new Set([to, ...moved.map((id) => this.home(id)!)])) {
+        this.shown.set(key, this.list(key).filter((id) => !taken.has(id))); // prettier-ignore
+        this.touched.lists.add(key);
+      }
+      const list = this.shown.get(to)!;
+      list.splice(at < 0 ? list.length : Math.min(at, list.length), 0, ...moved);
+      for (const id of moved) {
+        this.movedTo.set(id, to);
+        this.touched.tasks.add(id);
+      }
+    }
+  }
+}

@@ -31,12 +31,12 @@ var domain = []string{"analytics", "assignment", "customfield", "identity", "las
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
 var useCases = []string{
-	"account", "addressbook", "audit", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
+	"account", "addressbook", "audit", "board", "dispatch", "fleet", "messaging", "ordering", "report", "settings", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "boardapi", "codec", "driverapi", "edge", "events", "geo", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlboard", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -98,6 +98,7 @@ var rules = map[string]rule{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/sqlaudit":   {may: []string{"audit", "lastmile", "store/engine"}},
+	"store/sqlboard":   {may: []string{"board", "lastmile", "store/engine", "wire"}},
 	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},
 	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
@@ -109,6 +110,7 @@ var rules = map[string]rule{
 	"account":     {may: []string{"identity", "lastmile", "store", "rate", "work"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"audit":       {may: []string{"lastmile", "store"}},
+	"board":       {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":    {may: []string{"lastmile", "order", "rate", "store", "travel"}},
@@ -129,6 +131,7 @@ var rules = map[string]rule{
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
 	"auditapi":     {may: []string{"audit", "edge", "wire"}},
+	"boardapi":     {may: []string{"board", "edge", "lastmile", "wire"}},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},

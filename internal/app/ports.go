@@ -6,6 +6,7 @@ import (
 	"dray/internal/addressbook"
 	"dray/internal/audit"
 	"dray/internal/blob"
+	"dray/internal/board"
 	"dray/internal/dispatch"
 	"dray/internal/fleet"
 	"dray/internal/messaging"
@@ -29,6 +30,7 @@ var (
 	_ audit.Writer             = auditTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
+	_ board.Reader             = boardTx{}
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
 	_ dispatch.ReplanWriter    = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)

@@ -45,6 +45,7 @@ var Table = map[string]Rule{
 	"PUT /apiKeys/{id}":    manage,
 	"DELETE /apiKeys/{id}": manage,
 
+	"GET /board":     view.filtered().at(Team, "query.teams[]"),
 	"GET /analytics": inspect,
 	"GET /search":    inspect,
 

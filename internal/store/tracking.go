@@ -33,3 +33,16 @@ type TaskEstimate struct {
 	State     lastmile.TaskState // the state they were made for
 	Estimates lastmile.Estimates
 }
+
+// EstimatesAt returns stored estimates of a task as they are shown. A task that is late is
+// at least as late as it is now, whatever was estimated, until its worker arrives.
+func EstimatesAt(e lastmile.Estimates, state lastmile.TaskState, completeBefore, now time.Time) lastmile.Estimates {
+	if e.ETA != nil && *e.ETA == 0 && !e.Arrival.After(now) { // arrived: the delay is final
+		return e
+	}
+	task := lastmile.Task{State: state, CompleteBefore: completeBefore}
+	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
+		e.Delay = &late
+	}
+	return e
+}

@@ -33,7 +33,7 @@ type ContainerRecord struct {
 
 // NewContainer returns a container in its wire form.
 func NewContainer(c lastmile.Container) ContainerRecord {
-	ref := newContainer(c.ContainerRef)
+	ref := NewContainerRef(c.ContainerRef)
 	return ContainerRecord{
 		ID: c.ID(), TimeCreated: Millis(c.Created), TimeLastModified: Millis(c.Modified), Organization: c.Organization,
 		Type: c.Kind, ActiveTask: OrNull(c.ActiveTask), Tasks: OrEmpty(c.Tasks), Team: ref.Team, Worker: ref.Worker,

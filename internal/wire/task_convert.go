@@ -67,13 +67,14 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		record.GeofenceAttempts = &attempts
 	}
 	if t.Container.Kind != "" {
-		container := newContainer(t.Container)
+		container := NewContainerRef(t.Container)
 		record.Container = &container
 	}
 	return record
 }
 
-func newContainer(c lastmile.ContainerRef) Container {
+// NewContainerRef returns a reference to a container in its wire form.
+func NewContainerRef(c lastmile.ContainerRef) Container {
 	shown := Container{Type: c.Kind}
 	switch c.Kind {
 	case lastmile.InOrganization:
@@ -86,7 +87,8 @@ func newContainer(c lastmile.ContainerRef) Container {
 	return shown
 }
 
-func (c Container) domain() lastmile.ContainerRef {
+// Domain returns the container that the wire form represents.
+func (c Container) Domain() lastmile.ContainerRef {
 	switch c.Type {
 	case lastmile.InTeam:
 		return lastmile.TeamContainer(c.Team)
@@ -141,7 +143,7 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 // is described with its organization.
 func NewAssignments(t lastmile.Task) []Assignment {
 	return Each(t.History, func(a lastmile.Assignment) Assignment {
-		in := newContainer(a.Container)
+		in := NewContainerRef(a.Container)
 		in.Organization = cmp.Or(in.Organization, t.Organization)
 		return Assignment{
 			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
@@ -155,7 +157,7 @@ func Assignments(history []Assignment) []lastmile.Assignment {
 	return Each(history, func(a Assignment) lastmile.Assignment {
 		return lastmile.Assignment{
 			Actor:     lastmile.Actor{Type: a.ActionContext.Type, ID: a.ActionContext.ID},
-			Container: a.ContainerDescription.domain(), At: a.Time.Time(),
+			Container: a.ContainerDescription.Domain(), At: a.Time.Time(),
 		}
 	})
 }
@@ -216,7 +218,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID, CompletedWithGeofenceWarning: r.CompletedWithGeofenceWarning,
 	}
 	if r.Container != nil {
-		t.Container = r.Container.domain()
+		t.Container = r.Container.Domain()
 	}
 	if r.GeofenceAttempts != nil {
 		t.Geofenced = true

@@ -43,20 +43,12 @@ func (r *taskRow) scan(s scanner, more ...any) error {
 	return s.Scan(append([]any{(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
 }
 
-// estimates is when the task will probably be done. A task that is late is at
-// least as late as it is now, whatever was foreseen, until its worker arrives.
+// estimates is when the task will probably be done.
 func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	e := lastmile.Estimates{
 		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
 	}
-	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBefore: instant(r.completeBefore)}
-	if e.ETA != nil && *e.ETA == 0 && !e.Arrival.After(now) { // arrived: the delay is final
-		return e
-	}
-	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
-		e.Delay = &late
-	}
-	return e
+	return store.EstimatesAt(e, lastmile.TaskState(r.state), instant(r.completeBefore), now)
 }
 
 // shown joins the parts of a task as the API shows it.

@@ -1,0 +1,204 @@
+package sqlboard
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/board"
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+	"dray/internal/wire"
+)
+
+// Part is the part of a transaction that has the statements of this package.
+type Part struct{ c engine.Conn }
+
+// New returns the part of a transaction with a connection.
+func New(c engine.Conn) Part { return Part{c} }
+
+// CheckTeam returns an error if the organization does not have a team.
+func (p Part) CheckTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
+	found, err := engine.Exists(ctx, p.c, `SELECT 1 FROM team WHERE org = $1 AND id = $2`, org, id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for team %s: %w", id, err)
+	case !found:
+		return engine.Missing(ctx, p.c, `team`, string(id))
+	}
+	return nil
+}
+
+// BoardVersions returns the versions of the lists of an organization, without those that
+// never changed.
+func (p Part) BoardVersions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.ContainerRef]int64, error) {
+	versions := map[lastmile.ContainerRef]int64{}
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (of lastmile.ContainerRef, err error) {
+		var version int64
+		err = r.Scan(&of.Kind, &of.Owner, &version)
+		versions[of] = version
+		return of, err
+	}, `SELECT kind, owner, version FROM container WHERE org = $1`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read versions of containers: %w", err)
+	}
+	return versions, nil
+}
+
+// LastMoves returns the latest position of each worker who was located, with the speed and
+// the heading.
+func (p Part) LastMoves(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]lastmile.Position, error) {
+	moves := map[lastmile.WorkerID]lastmile.Position{}
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+		var (
+			at   lastmile.Position
+			time int64
+		)
+		err = r.Scan(&id, &time, &at.Accuracy, &at.Speed, &at.Heading)
+		at.At = instant(&time)
+		moves[id] = at
+		return id, err
+	}, `SELECT w.id, p.at, p.accuracy, p.speed, p.heading FROM worker w JOIN position p ON p.org = $1 AND p.worker = w.id AND p.at = w.located
+		WHERE w.org = $1 AND w.located IS NOT NULL`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read the latest positions: %w", err)
+	}
+	return moves, nil
+}
+
+// Schedules returns the schedules of all workers.
+func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]lastmile.Schedule, error) {
+	all := map[lastmile.WorkerID]lastmile.Schedule{}
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+		var (
+			doc  []byte
+			form wire.Schedule
+		)
+		if err = r.Scan(&id, &doc); err == nil {
+			err = wire.Unmarshal(doc, &form)
+		}
+		all[id] = form.Domain()
+		return id, err
+	}, `SELECT worker, doc FROM worker_schedule WHERE org = $1`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read schedules: %w", err)
+	}
+	return all, nil
+}
+
+// BoardTasks lists the tasks of a day that an organization has or placed with others, up to
+// limit. If there are more, it lists those whose windows end first.
+func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) ([]board.Task, error) {
+	owners := []string{`t.org`}
+	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks of connections: %w", err)
+	}
+	if placed {
+		owners = append(owners, `t.origin`)
+	}
+	var all []board.Task
+	for _, order := range []string{``, ` ORDER BY COALESCE(t.complete_before, t.completed, t.complete_after, t.created), t.id`} {
+		all = nil
+		for _, owner := range owners {
+			for _, condition := range []string{open, done} {
+				found, err := p.tasks(ctx, org, f, owner+` = $1 AND `+condition, order+` LIMIT `+strconv.Itoa(limit))
+				if err != nil {
+					return nil, fmt.Errorf("read the tasks of the board: %w", err)
+				}
+				all = append(all, found...)
+			}
+		}
+		if len(all) < limit {
+			break // there was no need to sort them
+		}
+	}
+	return all[:min(len(all), limit)], nil
+}
+
+// The tasks of a day: those that are open, with a window that touches the day or none, and
+// those that were completed on it. $2 is when the day begins, or 0 for what is overdue as
+// well, $3 when it ends and $4 when it begins.
+const (
+	open = `t.state IN (0, 1, 2) AND (t.complete_after IS NULL OR t.complete_after < $3) AND (t.complete_before IS NULL OR t.complete_before >= $2)`
+	done = `t.completed IS NOT NULL AND t.completed >= $4 AND t.completed < $3`
+)
+
+func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, where, tail string) ([]board.Task, error) {
+	due := f.Day.From.UnixMilli()
+	if f.Overdue {
+		due = 0
+	}
+	args := []any{org, due, f.Day.To.UnixMilli(), f.Day.From.UnixMilli()}
+	if !strings.Contains(where, `$2`) {
+		where += ` AND $2 >= 0`
+	}
+	if !strings.Contains(where, `$4`) {
+		where += ` AND $4 >= 0`
+	}
+	if f.Manager != "" {
+		args = append(args, f.Manager)
+		where += ` AND ` + engine.OwnTask(`$`+strconv.Itoa(len(args)))
+	}
+	if len(f.Teams) > 0 {
+		places := make([]string, len(f.Teams))
+		for i, id := range f.Teams {
+			args = append(args, id)
+			places[i] = `$` + strconv.Itoa(len(args))
+		}
+		teams := `(` + strings.Join(places, `, `) + `)`
+		where += ` AND ((t.org <> $1 OR t.container_kind = 'ORGANIZATION' OR t.container IN ` + teams + `
+			OR t.worker IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1 AND tw.team IN ` + teams + `)) IS TRUE)`
+	}
+	const query = `SELECT t.org, t.doc, t.arrival, t.completion, t.eta, t.delay, t.pin, d.doc, r.doc FROM task t
+		JOIN destination d ON d.org = t.org AND d.id = t.destination
+		LEFT JOIN recipient r ON r.org = COALESCE(t.origin, t.org) AND r.id = t.recipient WHERE `
+	meter := lastmile.MeterOf(ctx)
+	// Only what is kept of a task counts, not all that is stored of it.
+	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query+where+tail, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var (
+		all []board.Task
+		row taskRow
+	)
+	for rows.Next() {
+		if err := rows.Scan(&row.org, &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.pin, &row.destination, &row.recipient); err != nil {
+			return nil, err
+		}
+		task, err := row.task(org)
+		if err != nil {
+			return nil, err
+		}
+		if meter != nil {
+			if err := meter.Count(taskBytes + len(task.Notes)); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, task)
+	}
+	return all, rows.Err()
+}
+
+// taskBytes is what a task takes in memory, besides its notes.
+const taskBytes = 1 << 10
+
+// instant is a stored time; the zero time for null.
+func instant(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms).UTC()
+}
+
+// duration is a stored number of milliseconds.
+func duration(ms *int64) *time.Duration {
+	if ms == nil {
+		return nil
+	}
+	return new(time.Duration(*ms) * time.Millisecond)
+}

@@ -66,7 +66,9 @@ const wire = (triggerId: number, task?: BoardTask, worker?: BoardWorker): Event 
   time: now,
   actionContext: { type: 'ADMIN', id: 'someone' },
   data: {
-    ...(task && { task: { ...task, destination: { ...task.destination, address: { street: task.destination.line } } } }),
+    ...(task && {
+      task: { ...task, destination: { ...task.destination, address: { street: task.destination.line } } },
+    }),
     ...(worker && { worker }),
   },
 });
@@ -162,7 +164,7 @@ test('two moves of the same task are shown in their order, and settle one by one
 });
 
 test('positions and estimates replace only what they contain', () => {
-  const { records } = opened([given('a', 'w')], [person('w', ['a'], { timeLastSeen: 10, battery: 0.4 })]);
+  const { records } = opened([given('a', 'w')], [person('w', ['a'], { timeLocated: 10, battery: 0.4 })]);
   records.position({ worker: 'w', location: [1, 2], time: 20, heading: 90 });
   records.position({ worker: 'w', location: [9, 9], time: 15 });
   assert.deepEqual(records.workers.get('w')?.location, [1, 2]);

@@ -18,7 +18,8 @@ export interface Page {
 const manages = () => app.me?.type === 'super';
 
 export const pages: Page[] = [
-  { path: '', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
+  { path: '', title: 'board', icon: 'board', group: '', load: () => import('./board/Board.svelte') },
+  { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {
     path: 'fleet/workers',
     title: 'workers',

@@ -89,6 +89,11 @@ export class Groups {
     return this.byKey.get(key);
   }
 
+  // includes reports whether a task is of the chosen team.
+  includes(id: string): boolean {
+    return this.counted.has(id);
+  }
+
   // passes reports whether a task is shown.
   passes(task: BoardTask, now: number): boolean {
     const { statuses: wanted, late } = this.filter;

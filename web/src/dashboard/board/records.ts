@@ -90,9 +90,10 @@ export class Records {
     for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
     for (const worker of snapshot.workers) this.workers.set(worker.id, worker);
     for (const task of snapshot.tasks) this.setTask(task);
-    for (const worker of snapshot.workers) this.setList(listOf(worker.id), worker.tasks);
-    for (const team of snapshot.teams) if (team.tasks) this.setList(teamList(team.id), team.tasks);
-    if (snapshot.organization.tasks) this.setList(pool, snapshot.organization.tasks);
+    const arrange = (type: string, id: string, tasks: string[] = [], version?: number) =>
+      this.arranged({ container: { type, id }, tasks, version });
+    for (const { id, tasks, version } of snapshot.workers) arrange('WORKER', id, tasks, version);
+    for (const { id, tasks, version } of snapshot.teams) arrange('TEAM', id, tasks, version);
     this.touched = { ...nothing(), all: true };
     this.arrange();
   }
@@ -164,11 +165,12 @@ export class Records {
 
   position(p: Position) {
     const worker = this.workers.get(p.worker);
-    if (!worker || (worker.timeLastSeen ?? 0) > p.time) return;
+    if (!worker || (worker.timeLocated ?? 0) > p.time) return;
     this.workers.set(p.worker, {
       ...worker,
       location: p.location,
-      timeLastSeen: p.time,
+      timeLocated: p.time,
+      timeLastSeen: Math.max(p.time, worker.timeLastSeen ?? 0),
       heading: p.heading ?? null,
       speed: p.speed ?? null,
       battery: p.battery ?? worker.battery ?? null,
@@ -270,7 +272,8 @@ export class Records {
     }
     this.homes.set(id, key);
     const list = this.lists.get(key);
-    if (list) list.push(id); // a list of thousands is not copied for each
+    if (list)
+      list.push(id); // a list of thousands is not copied for each
     else this.lists.set(key, [id]);
     this.touched.lists.add(key);
   }

@@ -44,7 +44,9 @@ export interface BoardWorker {
   onDuty: boolean;
   activeTask?: string | null;
   tasks: string[];
+  version?: number; // of the list
   location?: Point | null;
+  timeLocated?: number | null;
   timeLastSeen?: number | null;
   delayTime?: number | null;
   vehicle?: { type: string } | null;
@@ -62,6 +64,7 @@ export interface BoardTeam {
   workers: string[];
   hub?: string | null;
   tasks?: string[];
+  version?: number; // of the list
 }
 
 export interface BoardHub {
@@ -77,7 +80,7 @@ export interface Snapshot {
   from: number;
   to: number;
   timezone: string;
-  organization: { id: string; name: string; location?: Point; tasks?: string[] };
+  organization: { id: string; name: string; location?: Point };
   teams: BoardTeam[];
   hubs: BoardHub[];
   workers: BoardWorker[];
@@ -105,7 +108,7 @@ export interface Estimate {
 export interface ListChange {
   container: { type: string; id: string };
   tasks: string[];
-  version?: number;
+  version?: number | undefined;
 }
 
 // Event is what the log says: the records as they were after it.
@@ -169,7 +172,12 @@ export function toTask(t: ApiTask): BoardTask {
     notes: t.notes ? t.notes.slice(0, maxNotes) : undefined,
     completedWithGeofenceWarning: t.completedWithGeofenceWarning || undefined,
     completionDetails: t.state === 3 ? { success, time: time ?? undefined, failureReason } : undefined,
-    destination: { id, location, line: line(address), ...(warnings?.length && { warnings }) },
+    destination: {
+      id,
+      location,
+      line: [line(address), address.country].filter(Boolean).join(', '),
+      ...(warnings?.length && { warnings }),
+    },
     recipients: t.recipients?.length ? t.recipients.slice(0, 1).map(({ name, phone }) => ({ name, phone })) : undefined,
     trackingURL: t.trackingURL,
   };
@@ -180,7 +188,7 @@ export function toTask(t: ApiTask): BoardTask {
 // toWorker returns what the board keeps of a worker of the API. What only positions and
 // the snapshot contain stays as it was.
 export function toWorker(w: ApiWorker, before: BoardWorker | undefined): BoardWorker {
-  const older = (w.timeLastSeen ?? 0) < (before?.timeLastSeen ?? 0);
+  const older = (w.timeLastSeen ?? 0) < Math.max(before?.timeLastSeen ?? 0, before?.timeLocated ?? 0);
   return {
     ...before,
     id: w.id,

@@ -1,0 +1,30 @@
+export default {
+  board: 'Leitstand',
+  day: 'Tag',
+  yesterday: 'Vorheriger Tag',
+  tomorrow: 'Nächster Tag',
+  backToToday: 'Zurück zu heute',
+  filterTasks: 'Aufträge filtern',
+  filterTasksHint: 'Name, Adresse, ID, Fahrer',
+  late: 'Verspätet',
+  lateCount: '{n} verspätet',
+  allTeams: 'Alle Teams',
+  byTime: 'bis {time}',
+  fromTime: 'ab {time}',
+  ageOf: 'Zuletzt vor {n} s aktualisiert',
+  truncatedDay:
+    'Dieser Tag hat mehr Aufträge, als hier gezeigt werden. Wählen Sie ein Team, um alle seine Aufträge zu sehen.',
+  boardEmpty: 'Keine Aufträge an diesem Tag',
+  boardEmptyLead:
+    'Legen Sie einen Auftrag an oder importieren Sie eine Datei. Fahrer und ihre Routen erscheinen sofort hier.',
+  lists: 'Listen',
+  map: 'Karte',
+  timeline: 'Zeitachse',
+  views: 'Ansichten',
+  selectedCount: '{n} ausgewählt',
+  clearSelection: 'Auswahl aufheben',
+  noMap:
+    'Dieser Browser kann die Karte nicht zeichnen: Sie braucht WebGL. Listen und Zeitachse funktionieren ohne sie.',
+  lasso: 'Mit dem Lasso auswählen (Umschalt und ziehen)',
+  etaAt: 'Ankunft {time}',
+};

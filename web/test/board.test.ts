@@ -16,7 +16,6 @@ const made = (id: string, more: Partial<BoardTask> = {}): BoardTask => ({
   timeLastModified: 1,
   container: { type: 'ORGANIZATION', organization: 'org' },
   destination: { id: `d${id}`, location: [0, 0], line: `${id} Main Street` },
-  trackingURL: '',
   ...more,
 });
 const given = (id: string, worker: string, more: Partial<BoardTask> = {}): BoardTask =>
@@ -83,6 +82,9 @@ test('an event moves a task between lists, and only those are rebuilt', () => {
   records.apply(wire(9, given('a', 'w', { timeLastModified: 2 }), person('w', ['a', 'c'])));
   show();
   assert.deepEqual(ids(pool), ['b']);
+  assert.deepEqual(ids(listOf('w')), ['c', 'a']); // at the end, until the list says where
+  records.arranged({ container: { type: 'WORKER', worker: 'w' }, tasks: ['a', 'c'], version: 2 });
+  show();
   assert.deepEqual(ids(listOf('w')), ['a', 'c']);
   assert.equal(groups.group(listOf('v')), untouched);
   assert.equal(groups.counts.assigned, 2);
@@ -114,11 +116,30 @@ test('tasks that are deleted, completed or of another day leave their list', () 
 
 test('a list is in the order of its latest version', () => {
   const { records, show, ids } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b'])]);
-  const container = { type: 'WORKER', id: 'w' };
+  const container = { type: 'WORKER', worker: 'w' };
   records.arranged({ container, tasks: ['b', 'a'], version: 5 });
   records.arranged({ container, tasks: ['a', 'b'], version: 4 });
   show();
   assert.deepEqual(ids(listOf('w')), ['b', 'a']);
+});
+
+test('it does not matter whether a task or its list arrives first', () => {
+  const { records, show, ids } = opened([given('c', 'w')], [person('w', ['c']), person('v', [])]);
+  const list = (worker: string, tasks: string[], version: number) =>
+    records.arranged({ container: { type: 'WORKER', worker }, tasks, version });
+  list('w', ['a', 'c'], 2); // the task is not known yet
+  records.apply(wire(6, made('a', { timeLastModified: 2 })));
+  assert.deepEqual(records.disputed(), [listOf('w')]);
+  records.apply(wire(9, given('a', 'w', { timeLastModified: 3 })));
+  show();
+  assert.deepEqual(records.disputed(), []);
+  assert.deepEqual([ids(pool), ids(listOf('w'))], [[], ['a', 'c']]);
+  // A move of which only the lists report.
+  list('v', ['a'], 2);
+  list('w', ['c'], 3);
+  show();
+  assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [['a'], ['c']]);
+  assert.deepEqual(records.disputed(), []);
 });
 
 test('the active task comes first, and is in no list that can be changed', () => {
@@ -154,7 +175,7 @@ test('two moves of the same task are shown in their order, and settle one by one
   const second = records.move({ ids: ['a'], to: listOf('w'), at: -1 });
   show();
   assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);
-  records.arranged({ container: { type: 'WORKER', id: 'v' }, tasks: ['a'] });
+  records.arranged({ container: { type: 'WORKER', worker: 'v' }, tasks: ['a'] });
   records.settle(first);
   show();
   assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);

@@ -2,18 +2,26 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
+import { call } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
-import type { BoardTask, BoardWorker, Event, Estimate, ListChange, Position } from './wire.ts';
+import type { BoardTask, BoardWorker, Container, Estimate, Event, ListChange, Position } from './wire.ts';
 
 const batch = 100; // ms between two updates of the views
 const slice = 8; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
+const patience = 2000; // ms in which a list and its tasks may contradict each other
 const old = 3; // seconds without a message from which on the board says so
+
+// Outcome is what became of one task of a change of several.
+export interface Outcome {
+  id: string;
+  reason: string; // '' if it was done
+}
 
 type Watcher = (touched: Touched) => void;
 
@@ -33,6 +41,8 @@ class Board {
   open = $state(''); // the task in the drawer
   unfolded = $state.raw<ReadonlySet<ListKey>>(new Set([pool]));
   worker = $state(''); // whose route is shown
+  report = $state.raw<readonly Outcome[]>([]); // of the last change of several tasks
+  readonly people = new Map<string, string>(); // names of administrators, as far as known
   private anchor = '';
   private stream: Stream | undefined;
   private users = 0;
@@ -40,6 +50,7 @@ class Board {
   private head = 0;
   private due: ReturnType<typeof setTimeout> | undefined;
   private clock: ReturnType<typeof setInterval> | undefined;
+  private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
   private readonly watchers = new Set<Watcher>();
 
@@ -101,7 +112,8 @@ class Board {
     this.stream = undefined;
     clearInterval(this.clock);
     clearTimeout(this.due);
-    this.clock = this.due = undefined;
+    clearTimeout(this.disputes);
+    this.clock = this.due = this.disputes = undefined;
     this.queue = [];
     this.head = 0;
     this.connected = false;
@@ -156,14 +168,39 @@ class Board {
       this.head = 0;
     }
     this.show();
+    this.settleDisputes();
   }
 
   private apply({ event, data }: Message) {
     const { records } = this;
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
     else if (event === 'estimates') for (const e of JSON.parse(data) as Estimate[]) records.estimate(e);
-    else if (event === 'containers') records.arranged(JSON.parse(data) as ListChange);
-    else records.apply(JSON.parse(data) as Event);
+    else if (event === 'containers') {
+      const change = JSON.parse(data) as ListChange;
+      records.arranged(change);
+      if (!change.tasks) void this.reread(records.keyOf(change.container));
+    } else records.apply(JSON.parse(data) as Event);
+  }
+
+  // reread reads a list that is too long for the stream, or contradicts a task.
+  private async reread(key: ListKey) {
+    if (key === pool) return;
+    try {
+      const { type, worker, team, ...list } = await call<Container & ListChange>('GET', this.records.path(key));
+      this.records.arranged({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
+      this.show();
+    } catch {
+      // The stream says it again.
+    }
+  }
+
+  // settleDisputes rereads lists that still contradict a task after a while.
+  private settleDisputes() {
+    if (this.disputes || this.records.disputed().length === 0) return;
+    this.disputes = setTimeout(() => {
+      this.disputes = undefined;
+      for (const key of this.records.disputed()) void this.reread(key);
+    }, patience);
   }
 
   // prune drops from the selection what does not exist any more.

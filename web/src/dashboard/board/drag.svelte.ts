@@ -17,6 +17,7 @@ class Drag {
   over = $state.raw<Target | undefined>();
   justEnded = false; // the click that ends a drag means nothing else
   dropped: (ids: readonly string[], target: Target) => void = () => {};
+  locate: ((key: ListKey, clientX: number) => string) | undefined; // where in a row of the timeline
   private end: (() => void) | undefined;
 
   begin(event: PointerEvent, ids: readonly string[]) {
@@ -70,6 +71,7 @@ class Drag {
     const row = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-list]');
     const key = row?.dataset['list'];
     if (!row || !key) return undefined;
+    if (row.dataset['located'] !== undefined) return { key, before: this.locate?.(key, clientX) ?? '' };
     const task = row.dataset['task'];
     if (!task) return { key, before: '' };
     const { top, height } = row.getBoundingClientRect();

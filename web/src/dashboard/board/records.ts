@@ -9,6 +9,7 @@ import {
   type BoardTask,
   type BoardTeam,
   type BoardWorker,
+  type Container,
   type Estimate,
   type Event,
   type ListChange,
@@ -70,9 +71,14 @@ export class Records {
   timezone = '';
   truncated = false;
   private organization = '';
-  private readonly lists = new Map<ListKey, string[]>(); // as the server has them
-  private readonly versions = new Map<ListKey, number>();
+  // Which list a task is in is said by the task and by the list, in either order: what
+  // came last holds. The order of a list is only said by the list.
   private readonly homes = new Map<string, ListKey>();
+  private readonly members = new Map<ListKey, Set<string>>();
+  private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
+  private readonly versions = new Map<ListKey, number>();
+  private readonly lists = new Map<ListKey, string[]>(); // of the two, until one changes
+  private readonly contested = new Map<string, ListKey>(); // tasks that left a list which still names them
   private readonly moves = new Map<number, Move>(); // not confirmed, in their order
   private shown = new Map<ListKey, string[]>(); // lists that moves change
   private movedTo = new Map<string, ListKey>();
@@ -82,7 +88,7 @@ export class Records {
   // load replaces everything.
   load(snapshot: Snapshot) {
     for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
-    for (const map of [this.lists, this.versions, this.homes]) map.clear();
+    for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
     this.organization = snapshot.organization.id;
@@ -90,10 +96,8 @@ export class Records {
     for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
     for (const worker of snapshot.workers) this.workers.set(worker.id, worker);
     for (const task of snapshot.tasks) this.setTask(task);
-    const arrange = (type: string, id: string, tasks: string[] = [], version?: number) =>
-      this.arranged({ container: { type, id }, tasks, version });
-    for (const { id, tasks, version } of snapshot.workers) arrange('WORKER', id, tasks, version);
-    for (const { id, tasks, version } of snapshot.teams) arrange('TEAM', id, tasks, version);
+    for (const { id, tasks, version } of snapshot.workers) this.setOrder(listOf(id), tasks, version);
+    for (const { id, tasks = [], version } of snapshot.teams) this.setOrder(teamList(id), tasks, version);
     this.touched = { ...nothing(), all: true };
     this.arrange();
   }
@@ -107,7 +111,19 @@ export class Records {
   }
 
   list(key: ListKey): readonly string[] {
-    return this.shown.get(key) ?? this.lists.get(key) ?? none;
+    return this.shown.get(key) ?? this.confirmedList(key);
+  }
+
+  // confirmedList returns a list as the server has it.
+  confirmedList(key: ListKey): readonly string[] {
+    let list = this.lists.get(key);
+    if (!list) {
+      const members = new Set(this.members.get(key));
+      list = (this.orders.get(key) ?? none).filter((id) => members.delete(id) || !this.tasks.has(id));
+      list.push(...members);
+      this.lists.set(key, list);
+    }
+    return list;
   }
 
   // home returns the list of a task that is neither active nor completed.
@@ -121,8 +137,8 @@ export class Records {
   }
 
   // keyOf returns the list that a container of the API is.
-  keyOf(type: string, owner: string | undefined): ListKey {
-    return type === 'WORKER' ? listOf(owner ?? '') : type === 'TEAM' ? teamList(owner ?? '') : pool;
+  keyOf({ type, worker = '', team = '' }: Container): ListKey {
+    return type === 'WORKER' ? listOf(worker) : type === 'TEAM' ? teamList(team) : pool;
   }
 
   // path returns the path of a list in the API.
@@ -147,20 +163,30 @@ export class Records {
       if (event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
     }
     if (worker) {
-      const next = toWorker(worker, this.workers.get(worker.id));
-      this.setWorker(next);
-      this.setList(listOf(worker.id), next.tasks);
+      this.setWorker(toWorker(worker, this.workers.get(worker.id)));
     }
   }
 
   // arranged applies the order of a list. An older one than is known changes nothing.
-  arranged({ container, tasks, version }: ListChange) {
-    const key = this.keyOf(container.type, container.id);
-    if (version !== undefined) {
-      if (version < (this.versions.get(key) ?? 0)) return;
-      this.versions.set(key, version);
+  arranged({ container, activeTask, tasks, pinned, version }: ListChange) {
+    const key = this.keyOf(container);
+    const worker = this.workers.get(workerOf(key));
+    if (worker && activeTask !== undefined && worker.activeTask !== activeTask) {
+      this.setWorker({ ...worker, activeTask });
+      this.mark(key);
     }
-    this.setList(key, tasks);
+    if (!tasks || key === pool) return;
+    this.setOrder(key, tasks, version);
+    if (pinned) for (const id of tasks) this.setPin(id, pinned[id]);
+  }
+
+  // disputed returns the lists that name tasks which say that they are elsewhere. It is so
+  // for a moment, while the task or the list is on its way.
+  disputed(): ListKey[] {
+    for (const [id, key] of this.contested) {
+      if (this.homes.get(id) === key || !this.orders.get(key)?.includes(id)) this.contested.delete(id);
+    }
+    return [...new Set(this.contested.values())];
   }
 
   position(p: Position) {
@@ -170,7 +196,7 @@ export class Records {
       ...worker,
       location: p.location,
       timeLocated: p.time,
-      timeLastSeen: Math.max(p.time, worker.timeLastSeen ?? 0),
+      timeLastSeen: Math.max(p.timeLastSeen ?? p.time, worker.timeLastSeen ?? 0),
       heading: p.heading ?? null,
       speed: p.speed ?? null,
       battery: p.battery ?? worker.battery ?? null,
@@ -210,6 +236,15 @@ export class Records {
     this.arrange();
   }
 
+  // adopt puts tasks into a list that has confirmed them, before their own events come.
+  adopt(ids: readonly string[], key: ListKey) {
+    for (const id of ids) {
+      if ((this.tasks.get(id)?.state ?? 3) > 1) continue;
+      this.house(id, key);
+      this.touched.tasks.add(id);
+    }
+  }
+
   get waiting(): boolean {
     return this.moves.size > 0;
   }
@@ -218,6 +253,7 @@ export class Records {
   setTask(task: BoardTask) {
     const before = this.tasks.get(task.id);
     if (before && before.timeLastModified > task.timeLastModified) return;
+    if (before?.pinned && !task.pinned) task = { ...task, pinned: before.pinned }; // events of tasks do not say it
     if (!this.belongs(task)) {
       if (before) this.removeTask(task.id);
       return;
@@ -225,7 +261,7 @@ export class Records {
     this.tasks.set(task.id, task);
     const c = task.container;
     // The active task is in no list: it cannot move.
-    const home = task.state > 1 || !c ? undefined : this.keyOf(c.type, c.worker ?? c.team);
+    const home = task.state > 1 || !c ? undefined : this.keyOf(c);
     this.house(task.id, home);
     if (before?.worker !== task.worker || before?.state !== task.state) {
       if (before?.worker) this.done.get(before.worker)?.delete(task.id);
@@ -265,41 +301,45 @@ export class Records {
   private house(id: string, key: ListKey | undefined) {
     const before = this.homes.get(id);
     if (before === key) return;
-    if (before !== undefined) this.leave(before, id);
+    if (before !== undefined) {
+      this.members.get(before)?.delete(id);
+      if (this.orders.get(before)?.includes(id)) this.contested.set(id, before);
+      this.mark(before);
+    }
     if (key === undefined) {
       this.homes.delete(id);
       return;
     }
     this.homes.set(id, key);
-    const list = this.lists.get(key);
-    if (list)
-      list.push(id); // a list of thousands is not copied for each
-    else this.lists.set(key, [id]);
-    this.touched.lists.add(key);
+    let members = this.members.get(key);
+    if (!members) this.members.set(key, (members = new Set()));
+    members.add(id);
+    this.mark(key);
   }
 
-  private leave(key: ListKey, id: string) {
-    const list = this.lists.get(key);
-    if (list) this.putList(key, list.filter((other) => other !== id)); // prettier-ignore
-  }
-
-  // setList applies the order of a list as the server has it.
-  private setList(key: ListKey, ids: readonly string[]) {
+  // setOrder applies the order of a list as the server has it.
+  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined) {
+    if (version !== undefined) {
+      if (version < (this.versions.get(key) ?? 0)) return;
+      this.versions.set(key, version);
+    }
     const listed = new Set(ids);
-    for (const id of this.lists.get(key) ?? none) {
-      if (!listed.has(id) && this.homes.get(id) === key) this.homes.delete(id);
-    }
-    this.putList(key, [...ids]);
-    for (const id of ids) {
-      const before = this.homes.get(id);
-      if (before === key) continue;
-      if (before !== undefined) this.leave(before, id);
-      this.homes.set(id, key);
-    }
+    this.orders.set(key, ids);
+    for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, pool);
+    for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
+    this.mark(key);
   }
 
-  private putList(key: ListKey, ids: string[]) {
-    this.lists.set(key, ids);
+  private setPin(id: string, pinned: string | undefined) {
+    const task = this.tasks.get(id);
+    if (!task || task.pinned === pinned) return;
+    const { pinned: _, ...rest } = task;
+    this.tasks.set(id, pinned ? { ...rest, pinned } : rest);
+    this.touched.tasks.add(id);
+  }
+
+  private mark(key: ListKey) {
+    this.lists.delete(key);
     this.touched.lists.add(key);
   }
 
@@ -324,7 +364,7 @@ export class Records {
   }
 
   private removeWorker(id: string) {
-    this.setList(listOf(id), []);
+    this.setOrder(listOf(id), [], undefined);
     if (this.workers.delete(id)) this.touched.all = true;
   }
 

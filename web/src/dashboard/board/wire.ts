@@ -26,7 +26,8 @@ export interface BoardTask {
   completedWithGeofenceWarning?: boolean;
   destination: { id: string; location: Point; line: string; warnings?: string[] };
   recipients?: { name: string; phone: string }[]; // the first one
-  trackingURL: string;
+  priority?: number;
+  pinned?: string; // to its worker, or also to its position
 }
 
 export interface Container {
@@ -93,6 +94,7 @@ export interface Position {
   worker: string;
   location: Point;
   time: number;
+  timeLastSeen?: number;
   heading?: number | null;
   speed?: number | null;
   battery?: number | null;
@@ -106,8 +108,10 @@ export interface Estimate {
 }
 
 export interface ListChange {
-  container: { type: string; id: string };
-  tasks: string[];
+  container: Container;
+  activeTask?: string | null;
+  tasks: string[] | null; // null if it is too long for the stream
+  pinned?: Record<string, string>;
   version?: number | undefined;
 }
 
@@ -179,7 +183,7 @@ export function toTask(t: ApiTask): BoardTask {
       ...(warnings?.length && { warnings }),
     },
     recipients: t.recipients?.length ? t.recipients.slice(0, 1).map(({ name, phone }) => ({ name, phone })) : undefined,
-    trackingURL: t.trackingURL,
+    priority: t.priority || undefined,
   };
   for (const name of Object.keys(task)) if (task[name] === null || task[name] === undefined) delete task[name];
   return task as unknown as BoardTask;

@@ -139,7 +139,7 @@ const inner: Page[] = [
 
 // records are the screens of single records, by the path before the id.
 const records: Record<string, Page['load']> = {
-  tasks: () => import('./pages/Task.svelte'),
+  tasks: () => import('./board/Board.svelte'),
   'fleet/workers': () => import('./pages/Worker.svelte'),
   'developers/webhooks': () => import('./pages/Webhook.svelte'),
 };

@@ -244,3 +244,26 @@ export async function autoAssign(ids: readonly string[]) {
     app.complain(error);
   }
 }
+
+// finish completes a task that is under way, on behalf of its worker.
+export const finish = (id: string, success: boolean) =>
+  call('POST', `/tasks/${id}/complete`, { completionDetails: { success } });
+
+// clone creates a task like another, and opens it.
+export async function clone(id: string) {
+  try {
+    const made = await call<{ id: string }>('POST', `/tasks/${id}/clone`, {});
+    board.open = made.id;
+    offer(app.say('taskCreated'), async () => {
+      await removeTask(made.id);
+      return true;
+    });
+  } catch (error) {
+    app.complain(error);
+  }
+}
+
+export async function removeTask(id: string) {
+  await call('DELETE', `/tasks/${id}`);
+  if (board.open === id) board.open = '';
+}

@@ -55,8 +55,9 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
       return true;
     case 'Enter':
       if (!list && on !== document.body && on.id !== 'main') return false;
-      if (board.records.tasks.has(board.cursor)) board.open = board.cursor;
-      else board.fold(board.cursor);
+      if (!board.records.tasks.has(board.cursor)) board.fold(board.cursor);
+      else if (board.open === board.cursor) document.getElementById('drawer')?.focus();
+      else board.open = board.cursor;
       return true;
     case 'a':
       if (chosen().length > 0 && board.mayChange) commands.assign();

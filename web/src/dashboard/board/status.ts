@@ -9,7 +9,7 @@ export type Risk = '' | 'tight' | 'late';
 
 const tight = 10 * 60_000; // ms before the deadline
 
-export function status(task: BoardTask): Status {
+export function status(task: Pick<BoardTask, 'state'> & { completionDetails?: { success?: boolean } }): Status {
   if (task.state === 3) return task.completionDetails?.success === false ? 'failed' : 'completed';
   return task.state === 2 ? 'active' : task.state === 1 ? 'assigned' : 'unassigned';
 }

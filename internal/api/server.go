@@ -38,7 +38,6 @@ type Server struct {
 	Dispatches    *dispatch.Dispatches
 	Fields        *taskflow.Fields
 	Webhooks      *webhook.Registry
-	Feed          *webhook.Feed
 	Uploads       Images
 	Pages         *taskflow.Pages
 
@@ -104,7 +103,7 @@ func (s *Server) routes() []edge.Route {
 		customFields{s}.routes(),
 		customFields{s}.templateRoutes(),
 		webhooks{s}.routes(),
-		eventStream{s}.routes(),
+
 		uploads{s}.routes(),
 		s.More.Routes,
 		addresses{s}.routes(),

@@ -84,8 +84,8 @@ func (a *App) addAccounts(newID func() string, passwords *access.Passwords) erro
 
 // moreResources returns the resources of the public API that packages other than api
 // serve.
-func moreResources(a *App, people *accountapi.Server) api.Resources {
-	more := a.resources()
+func moreResources(a *App, people *accountapi.Server, settings edge.Settings) api.Resources {
+	more := a.resources(settings)
 	more.Routes = append(more.Routes, people.AdminRoutes()...)
 	return more
 }

@@ -22,6 +22,7 @@ import (
 	"dray/internal/addressbook"
 	"dray/internal/api"
 	"dray/internal/audit"
+	"dray/internal/board"
 	"dray/internal/dispatch"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
@@ -95,6 +96,9 @@ type App struct {
 	Events        *events.Log
 	Messages      *messaging.Messages
 	Reports       *report.Reports
+	Boards        *board.Boards
+	Lists         *board.Lists
+	Live          *board.Live
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -201,6 +205,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
+	addBoards(a)
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)
 	if a.assets, err = web.Built(); err != nil {
@@ -219,7 +224,7 @@ func (a *App) Handler() http.Handler {
 	people := accountServer(a, settings)
 	public := &api.Server{
 		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: withAuditLog(moreResources(a, people), a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: withAuditLog(moreResources(a, people, settings), a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,

@@ -68,7 +68,7 @@ func (p *platform) saveTask(b *testing.B, w *sqlstore.Tx, n int) error {
 }
 
 // save saves a task, its destination and its recipient.
-func (p *platform) save(b *testing.B, w *sqlstore.Tx, task lastmile.Task) error {
+func (p *platform) save(b testing.TB, w *sqlstore.Tx, task lastmile.Task) error {
 	if err := w.SaveDestination(b.Context(), task.Destination); err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, cmp.Or(a.Config.Poll, fillInterval), "fill columns for search", a.Reports.Fill)
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
+	a.every(ctx, purging, "purge the log of lists", purgeLists(a))
+	a.every(ctx, cmp.Or(a.Config.Poll, logListsInterval), "log lists", a.Lists.Log)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.loops.Go(func() { a.Dispatching.Run(ctx) })
 	if a.Accounts.Mailer != nil {
@@ -168,6 +170,15 @@ func (a *App) purgeEvents(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteEvents(ctx, before, limit)
 	})
+}
+
+// purgeLists returns a function that purges the log of lists.
+func purgeLists(a *App) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
+			return withBoards(w).DeleteLists(ctx, before, limit)
+		})
+	}
 }
 
 func (a *App) purgeReceipts(ctx context.Context) error {

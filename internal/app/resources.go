@@ -2,11 +2,13 @@ package app
 
 import (
 	"slices"
+	"time"
 
 	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/board"
 	"dray/internal/boardapi"
+	"dray/internal/edge"
 	"dray/internal/orderapi"
 	"dray/internal/settings"
 	"dray/internal/sms"
@@ -31,8 +33,21 @@ type boardTx struct {
 
 func withBoards(t *sqlstore.Tx) boardTx { return boardTx{t, sqlboard.New(t.Conn())} }
 
+// logListsInterval is how often a node looks for lists that have changed.
+const logListsInterval = 250 * time.Millisecond
+
+// addBoards sets up the boards and what keeps them up to date.
+func addBoards(a *App) {
+	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}
+	a.Lists = &board.Lists{Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Encode: boardapi.EncodeList, Now: a.Now}
+	a.Live = &board.Live{
+		Store: sqlstore.With[board.LiveReader, board.LiveReader](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
+		EncodePositions: boardapi.EncodePositions, EncodeEstimates: boardapi.EncodeEstimates,
+	}
+}
+
 // resources returns the resources of the API that other packages than api serve.
-func (a *App) resources() api.Resources {
+func (a *App) resources(common edge.Settings) api.Resources {
 	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
 	admin := &adminapi.Server{
 		Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault, Messages: a.Messages, Reports: a.Reports,
@@ -40,7 +55,7 @@ func (a *App) resources() api.Resources {
 			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
 		},
 	}
-	boards := &boardapi.Server{Boards: &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}}
+	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live}
 	return api.Resources{
 		Tags: slices.Concat(orders.Tags(), admin.Tags(), boards.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), boards.Routes()),
 	}

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -78,7 +79,6 @@ type Task struct {
 	Success                       bool
 	FailureReason                 string
 	Notes                         string // the first MaxNotes characters
-	TrackingURL                   string
 	Destination                   lastmile.DestinationID
 	Location                      lastmile.Point
 	Address                       string // on one line
@@ -145,6 +145,8 @@ func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 	if len(b.Tasks) > MaxTasks {
 		b.Tasks, b.Truncated = b.Tasks[:MaxTasks], true
 	}
+	// What is the same is next to each other, which makes the response smaller.
+	slices.SortFunc(b.Tasks, func(a, b Task) int { return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.ID, b.ID)) })
 	return err
 }
 

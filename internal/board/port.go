@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -30,4 +31,46 @@ type Reader interface {
 	Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+}
+
+// ListReader is what the log of lists reads in a transaction.
+type ListReader interface {
+	// ChangedLists returns lists that have changed and are not logged yet, of up to so many
+	// changes, each with at most so many tasks.
+	ChangedLists(ctx context.Context, changes, tasks int) ([]ChangedList, error)
+}
+
+// ListWriter is what the log of lists reads and saves in a transaction.
+type ListWriter interface {
+	ListReader
+	// LogList logs a list and removes the notes of its changes. It does nothing if there
+	// are none any more, and only removes them if there is no body.
+	LogList(ctx context.Context, list ChangedList, body []byte, now time.Time) error
+}
+
+// ListEntry is an entry of the log of lists.
+type ListEntry struct {
+	Nth  int64
+	Seq  int64 // the last event before it
+	Body []byte
+}
+
+// LiveReader is what streams read in a transaction.
+type LiveReader interface {
+	// EstimatesOf returns the estimates of the tasks that workers have, up to limit.
+	EstimatesOf(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, limit int) (map[lastmile.WorkerID][]EstimatedTask, error)
+	// EventKept returns the number of the oldest event that is stored, or that of the next
+	// one if there is none, and when the event seq was stored; zero if it is not.
+	EventKept(ctx context.Context, org lastmile.OrganizationID, seq int64) (oldest int64, at time.Time, err error)
+	// LastEstimates returns when the tasks of each worker were estimated, without the tasks.
+	LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Estimated, error)
+	// LastPositions returns where each worker is who was located.
+	LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Moved, error)
+	// ListEntries returns entries of the log of lists after one, up to those that come after
+	// an event, and so many bytes. Of those for a manager, only what belongs to own teams.
+	ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) ([]ListEntry, error)
+	// ListsBefore returns the number of the last entry of the log of lists before an event.
+	ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq int64) (int64, error)
+	// Managed returns the teams that an administrator manages, and their workers.
+	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 }

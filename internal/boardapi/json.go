@@ -26,7 +26,7 @@ type Board struct {
 	Hubs []BoardHub `json:"hubs"`
 	// Workers, oldest first.
 	Workers []BoardWorker `json:"workers"`
-	// Tasks of the day, in no particular order.
+	// Tasks of the day, those of a worker together.
 	Tasks []BoardTask `json:"tasks"`
 	// Whether there are more tasks than the board shows.
 	Truncated bool `json:"truncated" example:"false"`
@@ -176,8 +176,6 @@ type BoardTask struct {
 	Recipients []BoardRecipient `json:"recipients,omitzero"`
 	// Destination of the task.
 	Destination BoardDestination `json:"destination"`
-	// URL of the tracking page for the recipient.
-	TrackingURL string `json:"trackingURL" example:"https://dray.example/t/q7Vd2mXw9LkT4pZs"`
 }
 
 // BoardCompletion is the outcome of a task on the board.
@@ -252,7 +250,7 @@ func newTask(t board.Task) BoardTask {
 		ServiceTime: wire.Minutes(t.ServiceTime), Priority: t.Priority,
 		EstimatedArrivalTime: wire.Millis(t.Estimates.Arrival), EstimatedCompletionTime: wire.Millis(t.Estimates.Completion),
 		ETA: (*wire.Seconds)(t.Estimates.ETA), DelayTime: (*wire.Seconds)(t.Estimates.Delay), StartTime: wire.Millis(t.Started),
-		OrderShortID: t.OrderShortID, Pinned: t.Pin, Notes: t.Notes, TrackingURL: t.TrackingURL,
+		OrderShortID: t.OrderShortID, Pinned: t.Pin, Notes: t.Notes,
 		Destination: BoardDestination{ID: t.Destination, Location: wire.LonLat(t.Location), Line: t.Address},
 	}
 	if len(t.Dependencies) > 0 {

@@ -421,13 +421,14 @@ func testListsByRole(t *testing.T, s *staff) {
 			for request, record := range map[string]string{
 				"GET /workers": m.worker, "POST /workers/metadata": m.worker, "GET /tasks/all?from=1": m.task, "GET /tasks?from=1&state=0,1": m.task,
 				"POST /tasks/metadata": m.task, "GET /routePlans": m.plan, "GET /routePlans/all": m.plan, "GET /teams": w.own["team"], "POST /teams/metadata": w.own["team"],
+				"GET /board": m.task, "GET /board?date=": m.worker, "GET /board?teams=": w.own["team"],
 			} {
 				if found := strings.Contains(s.all(t, p, request, metadata), `"`+record+`"`); found != sees {
 					t.Errorf("%s as %s: it is %t that a record is listed, want %t", request, p.name, found, sees)
 				}
 			}
 		}
-		for _, request := range []string{"GET /tasks/all?from=1", "POST /tasks/metadata"} {
+		for _, request := range []string{"GET /tasks/all?from=1", "POST /tasks/metadata", "GET /board"} {
 			if !strings.Contains(s.all(t, p, request, metadata), `"`+free+`"`) {
 				t.Errorf("%s as %s: an unassigned task is not listed", request, p.name)
 			}

@@ -21,6 +21,13 @@ func WorkerTopic(id lastmile.WorkerID) Topic { return Topic("w" + id) }
 // TaskTopic is a task with its estimates.
 func TaskTopic(id lastmile.TaskID) Topic { return Topic("t" + id) }
 
+// BoardTopic is the log of lists of an organization.
+func BoardTopic(id lastmile.OrganizationID) Topic { return Topic("b" + id) }
+
+// MoveTopic is the positions of workers of an organization, and the estimates of their
+// tasks.
+func MoveTopic(id lastmile.OrganizationID) Topic { return Topic("p" + id) }
+
 // topicsOf returns the topics that events have changed.
 func topicsOf(events []lastmile.Event) []Topic {
 	var topics []Topic

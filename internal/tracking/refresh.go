@@ -252,6 +252,9 @@ func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimate
 	if flipped {
 		topics = append(topics, events.ListTopic(snap.Worker.ID))
 	}
+	if len(snap.Tasks) > 0 { // also if they are the same: the events of a change may show older ones
+		topics = append(topics, events.MoveTopic(snap.Worker.Organization))
+	}
 	if len(topics) > 0 {
 		t.Events.Publish(w, topics...)
 	}

@@ -90,7 +90,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 				return err
 			}
 		}
-		t.Events.Publish(w, events.WorkerTopic(who.Worker))
+		t.Events.Publish(w, events.WorkerTopic(who.Worker), events.MoveTopic(who.Organization))
 		return w.SaveLatestPosition(ctx, who.Organization, who.Worker, latest, now)
 	})
 	return accepted, err

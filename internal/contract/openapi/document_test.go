@@ -23,6 +23,7 @@ import (
 	"dray/internal/adminapi"
 	"dray/internal/api"
 	"dray/internal/auditapi"
+	"dray/internal/boardapi"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
@@ -39,13 +40,13 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	orders, admin, people, log := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}, &auditapi.Server{}
+	orders, admin, people, log, boards := &orderapi.Server{}, &adminapi.Server{}, &accountapi.Server{}, &auditapi.Server{}, &boardapi.Server{}
 	return &api.Server{
 		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
 		Roles: &access.Roles{},
 		More: api.Resources{
-			Tags:   slices.Concat(orders.Tags(), admin.Tags(), log.Tags()),
-			Routes: slices.Concat(orders.Routes(), admin.Routes(), people.AdminRoutes(), log.Routes()),
+			Tags:   slices.Concat(orders.Tags(), admin.Tags(), boards.Tags(), log.Tags()),
+			Routes: slices.Concat(orders.Routes(), admin.Routes(), boards.Routes(), people.AdminRoutes(), log.Routes()),
 		},
 	}
 }

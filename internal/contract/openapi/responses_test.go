@@ -11,6 +11,8 @@ import (
 	"dray/internal/adminapi"
 	"dray/internal/audit"
 	"dray/internal/auditapi"
+	"dray/internal/board"
+	"dray/internal/boardapi"
 	"dray/internal/driverapi"
 
 	"dray/internal/orderapi"
@@ -216,6 +218,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.PageSettings]():        samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
 	reflect.TypeFor[orderapi.Order]():           orderSamples(),
+	reflect.TypeFor[boardapi.Board]():           boardSamples(),
 	reflect.TypeFor[auditapi.AuditPage]():       {auditapi.NewAuditPage(nil, ""), auditapi.NewAuditPage([]audit.Entry{sampleOf[audit.Entry](bare), sampleOf[audit.Entry](full)}, sampleID)},
 	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
@@ -302,6 +305,17 @@ func leanTask() lastmile.Task {
 		Barcodes:   lastmile.Barcodes{Required: []lastmile.Barcode{{ID: sampleID}}},
 		Completion: lastmile.Completion{Events: []lastmile.CompletionEvent{{Name: "start", At: sampleTime}}},
 	}
+}
+
+// boardSamples are boards with everything and with nothing that can be missing.
+func boardSamples() []any {
+	lean := board.Board{Date: "2026-01-02", Organization: sampleOf[lastmile.Organization](bare), Day: lastmile.Window{From: sampleTime, To: sampleTime}}
+	whole := sampleOf[board.Board](full)
+	lean.Teams, lean.Hubs = []lastmile.Team{sampleOf[lastmile.Team](bare)}, whole.Hubs
+	lean.Workers = []board.Worker{{Worker: sampleOf[lastmile.Worker](bare)}}
+	lean.Tasks = []board.Task{{ID: sampleID, Destination: sampleID, Created: sampleTime, Modified: sampleTime}, {ID: sampleID, Destination: sampleID, Created: sampleTime, Modified: sampleTime, Completed: sampleTime, Success: true}, {ID: sampleID, Destination: sampleID, Created: sampleTime, Modified: sampleTime, Completed: sampleTime, FailureReason: "NONE"}}
+	lean.Workers[0].Whereabouts.LocatedAt = time.Time{}
+	return []any{boardapi.NewBoard(lean), boardapi.NewBoard(whole)}
 }
 
 // taskSamples are tasks in all the forms that they are shown in.

@@ -27,7 +27,6 @@ type (
 		TimeLastModified  int64              `json:"timeLastModified"`
 		ShortID           string             `json:"shortId"`
 		OrderShortID      *string            `json:"orderShortId"`
-		TrackingURL       string             `json:"trackingURL"`
 		Worker            *lastmile.WorkerID `json:"worker"`
 		Dependencies      []lastmile.TaskID  `json:"dependencies"`
 		State             lastmile.TaskState `json:"state"`
@@ -90,7 +89,7 @@ func (r *taskRow) task(org lastmile.OrganizationID) (t board.Task, err error) {
 		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies, Pin: pins[r.pin],
 		Estimates: lastmile.Estimates{Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay)},
 		Completed: instant(done.Time), Success: done.Success, FailureReason: done.FailureReason,
-		Notes: lastmile.Truncate(doc.Notes, board.MaxNotes), TrackingURL: doc.TrackingURL,
+		Notes:       lastmile.Truncate(doc.Notes, board.MaxNotes),
 		Destination: destination.ID, Location: lastmile.Point{Lon: destination.Location[0], Lat: destination.Location[1]},
 		Address: lastmile.Address(destination.Address).Line(), Warnings: destination.Warnings,
 		Recipient: recipient.Name, Phone: recipient.Phone,

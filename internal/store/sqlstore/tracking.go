@@ -194,9 +194,9 @@ func (t trackingTx) BeginEstimate(ctx context.Context, s store.EstimateSchedule)
 // transaction that ends the lease.
 func (t trackingTx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
 	const query = `
-		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7
+		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7, estimated = $8
 		WHERE org = $1 AND worker = $2`
-	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask)
+	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask, t.now().UnixMilli())
 	if err != nil {
 		return fmt.Errorf("save estimate schedule of worker %s: %w", s.Worker, err)
 	}

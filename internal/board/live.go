@@ -1,0 +1,341 @@
+package board
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/rate"
+	"dray/internal/store"
+)
+
+// Limits of streams.
+const (
+	// LiveInterval is the shortest time between two batches of positions or estimates.
+	LiveInterval = time.Second
+	// MaxLive is how many estimates of an organization are followed.
+	MaxLive = 20_000
+	// MaxListPage is how many bytes of lists are read at once for a stream, and one list.
+	MaxListPage = 128 << 10
+	// clocksDiffer is how much the clocks of nodes may differ.
+	clocksDiffer = 10 * time.Second
+)
+
+// Live lets clients follow what changes on the board besides events. Positions and
+// estimates are not logged: a client that was away gets the latest.
+type Live struct {
+	Store           store.Transactor[LiveReader, LiveReader]
+	Hub             *events.Hub
+	Now             func() time.Time
+	EncodePositions func([]Moved) ([]byte, error)
+	EncodeEstimates func([]Estimated) ([]byte, error)
+
+	reads rate.Turns // of organizations
+
+	mu    sync.Mutex
+	known map[lastmile.OrganizationID]*followed
+}
+
+// followed is an organization whose board is followed.
+type followed struct {
+	followers int
+	state     *state // nil if it is not known
+	expired   atomic.Bool
+}
+
+// state is the latest positions and estimates of an organization. It does not change.
+type state struct {
+	moved     map[lastmile.WorkerID]Moved
+	estimated map[lastmile.WorkerID]Estimated
+}
+
+// Moved is where a worker is.
+type Moved struct {
+	Worker lastmile.WorkerID
+	lastmile.Position
+	Seen time.Time
+}
+
+// Estimated is the estimates of the tasks of a worker.
+type Estimated struct {
+	Worker lastmile.WorkerID
+	At     time.Time // when they were made
+	Delay  *time.Duration
+	Tasks  []EstimatedTask
+}
+
+// EstimatedTask is the estimates of a task.
+type EstimatedTask struct {
+	ID             lastmile.TaskID
+	State          lastmile.TaskState
+	CompleteBefore time.Time
+	Estimates      lastmile.Estimates
+}
+
+// Wanted is what a client follows.
+type Wanted struct{ Lists, Positions bool }
+
+// Message is a message to a client.
+type Message struct {
+	Seq  int64 // the event after which it comes, for lists
+	Name string
+	Data []byte
+}
+
+// Follower follows the board for one client.
+type Follower struct {
+	live      *Live
+	who       lastmile.Principal
+	want      Wanted
+	lists     *events.Subscription
+	moves     *events.Subscription
+	since     time.Time     // estimates that are older are known
+	nth, seq  int64         // the last list that was sent, and up to which event lists were
+	ready     chan struct{} // closed when positions and estimates may be sent
+	relisted  bool          // there may be lists to send
+	woken     bool          // there may be positions or estimates to send
+	moved     map[lastmile.WorkerID]Moved
+	estimated map[lastmile.WorkerID]time.Time
+}
+
+// Follow begins to follow a board after an event. The follower must be closed.
+func (l *Live) Follow(ctx context.Context, who lastmile.Principal, seq int64, want Wanted) (*Follower, error) {
+	f := &Follower{live: l, who: who, want: want, seq: seq, ready: make(chan struct{}), relisted: true, woken: true, moved: map[lastmile.WorkerID]Moved{}, estimated: map[lastmile.WorkerID]time.Time{}}
+	close(f.ready)
+	err := l.Store.Read(ctx, func(r LiveReader) (err error) {
+		oldest, at, err := r.EventKept(ctx, who.Organization, seq)
+		if err != nil {
+			return err
+		}
+		if seq < oldest-1 {
+			return lastmile.Invalid("since: the events after number %d are no longer stored; read the board again and continue from its cursor", seq).Because("cursorTooOld")
+		}
+		if !at.IsZero() {
+			f.since = at.Add(-clocksDiffer)
+		}
+		f.nth, err = r.ListsBefore(ctx, who.Organization, seq)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.lists, f.moves = l.Hub.Subscribe(events.BoardTopic(who.Organization)), l.Hub.Subscribe(events.MoveTopic(who.Organization))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = map[lastmile.OrganizationID]*followed{}
+	}
+	if l.known[who.Organization] == nil {
+		l.known[who.Organization] = &followed{}
+	}
+	l.known[who.Organization].followers++
+	return f, nil
+}
+
+// Close ends the follower.
+func (f *Follower) Close() {
+	f.lists.Close()
+	f.moves.Close()
+	l := f.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.known[f.who.Organization]
+	if of.followers--; of.followers == 0 {
+		delete(l.known, f.who.Organization)
+	}
+}
+
+// Until calls stop when there may be something to send. It returns when it has, or when ctx
+// ends. It must have returned before Take is called.
+func (f *Follower) Until(ctx context.Context, stop func()) {
+	ready, moves := f.ready, (<-chan struct{})(nil)
+	for !f.relisted {
+		select {
+		case <-f.lists.Changed():
+			f.relisted = true
+		case <-moves:
+			f.woken = true
+			stop()
+			return
+		case <-ready:
+			if f.woken {
+				stop()
+				return
+			}
+			ready, moves = nil, f.moves.Changed()
+		case <-ctx.Done():
+			return
+		}
+	}
+	stop()
+}
+
+// Take returns what has changed since the last call, of lists up to an event.
+func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err error) {
+	if f.want.Lists && (f.relisted || seq > f.seq) {
+		if messages, err = f.takeLists(ctx, seq); err != nil {
+			return nil, err
+		}
+	}
+	f.relisted = f.relisted && f.want.Lists
+	select {
+	case <-f.ready:
+	default:
+		return messages, nil
+	}
+	if !f.woken {
+		return messages, nil
+	}
+	now, err := f.live.read(ctx, f.who.Organization)
+	if err != nil {
+		return nil, err
+	}
+	ready := make(chan struct{})
+	f.ready, f.woken = ready, false
+	time.AfterFunc(LiveInterval, func() { close(ready) })
+	sees, err := f.sees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.want.Positions {
+		if messages, err = f.addPositions(messages, now, sees); err != nil {
+			return nil, err
+		}
+	}
+	if f.want.Lists {
+		messages, err = f.addEstimates(messages, now, sees)
+	}
+	return messages, err
+}
+
+// takeLists returns the entries of the log of lists that come next, up to an event.
+func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message, err error) {
+	var entries []ListEntry
+	err = f.live.Store.Read(ctx, func(r LiveReader) (err error) {
+		entries, err = r.ListEntries(ctx, f.who.Organization, f.who.Manager(), f.nth, seq, MaxListPage)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, e := range entries {
+		messages = append(messages, Message{Seq: e.Seq, Name: "containers", Data: e.Body})
+		f.nth = e.Nth
+		size += len(e.Body)
+	}
+	f.relisted, f.seq = size >= MaxListPage, seq
+	return messages, nil
+}
+
+// sees returns a function that reports whether the client may see a worker.
+func (f *Follower) sees(ctx context.Context) (func(lastmile.WorkerID) bool, error) {
+	if f.who.Manager() == "" {
+		return func(lastmile.WorkerID) bool { return true }, nil
+	}
+	own := map[lastmile.WorkerID]bool{}
+	err := f.live.Store.Read(ctx, func(r LiveReader) error {
+		_, workers, err := r.Managed(ctx, f.who.Organization, f.who.Manager())
+		for _, id := range workers {
+			own[id] = true
+		}
+		return err
+	})
+	return func(id lastmile.WorkerID) bool { return own[id] }, err
+}
+
+func (f *Follower) addPositions(messages []Message, now *state, sees func(lastmile.WorkerID) bool) ([]Message, error) {
+	var batch []Moved
+	for _, id := range slices.Sorted(maps.Keys(now.moved)) {
+		moved, last := now.moved[id], f.moved[id]
+		if sees(id) && (!moved.At.Equal(last.At) || !moved.Seen.Equal(last.Seen)) {
+			batch = append(batch, moved)
+			f.moved[id] = moved
+		}
+	}
+	if len(batch) == 0 {
+		return messages, nil
+	}
+	data, err := f.live.EncodePositions(batch)
+	return append(messages, Message{Name: "positions", Data: data}), err
+}
+
+func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmile.WorkerID) bool) ([]Message, error) {
+	var batch []Estimated
+	at := f.live.Now()
+	for _, id := range slices.Sorted(maps.Keys(now.estimated)) {
+		made := now.estimated[id]
+		if !sees(id) || made.At.Before(f.since) || made.At.Equal(f.estimated[id]) {
+			continue
+		}
+		f.estimated[id] = made.At
+		made.Tasks = slices.Clone(made.Tasks)
+		for i := range made.Tasks {
+			t := &made.Tasks[i]
+			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, at)
+		}
+		batch = append(batch, made)
+	}
+	if len(batch) == 0 {
+		return messages, nil
+	}
+	data, err := f.live.EncodeEstimates(batch)
+	return append(messages, Message{Name: "estimates", Data: data}), err
+}
+
+// read returns the latest positions and estimates of an organization. However many clients
+// follow it, they are read at most once in LiveInterval.
+func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (*state, error) {
+	end, err := l.reads.Take(ctx, string(org))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	l.mu.Lock()
+	of := l.known[org]
+	l.mu.Unlock()
+	before := of.state
+	if before != nil && !of.expired.Load() {
+		return before, nil
+	}
+	if before == nil {
+		before = &state{}
+	}
+	now := &state{}
+	err = l.Store.Read(ctx, func(r LiveReader) (err error) {
+		if now.moved, err = r.LastPositions(ctx, org); err != nil {
+			return err
+		}
+		if now.estimated, err = r.LastEstimates(ctx, org); err != nil {
+			return err
+		}
+		var changed []lastmile.WorkerID
+		for id, made := range now.estimated {
+			if known, ok := before.estimated[id]; ok && known.At.Equal(made.At) {
+				made.Tasks = known.Tasks
+				now.estimated[id] = made
+			} else {
+				changed = append(changed, id)
+			}
+		}
+		tasks, err := r.EstimatesOf(ctx, org, changed, MaxLive)
+		for _, id := range changed {
+			made := now.estimated[id]
+			made.Tasks = tasks[id]
+			now.estimated[id] = made
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	of.state = now
+	of.expired.Store(false)
+	time.AfterFunc(LiveInterval, func() { of.expired.Store(true) })
+	return now, nil
+}

@@ -1,0 +1,169 @@
+package sqlboard
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/board"
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+)
+
+// ChangedLists returns lists that have changed and are not logged yet, of up to so many
+// changes. A list of more than so many tasks is returned without them.
+func (p Part) ChangedLists(ctx context.Context, changes, tasks int) ([]board.ChangedList, error) {
+	type key struct {
+		org lastmile.OrganizationID
+		in  lastmile.ContainerRef
+	}
+	var (
+		all    []board.ChangedList
+		places = map[key]int{}
+	)
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id int64, err error) {
+		var of key
+		if err = r.Scan(&of.org, &of.in.Kind, &of.in.Owner, &id); err != nil {
+			return id, err
+		}
+		at, known := places[of]
+		if !known {
+			at = len(all)
+			places[of] = at
+			all = append(all, board.ChangedList{Organization: of.org, List: board.List{Container: of.in}})
+		}
+		all[at].Notes = append(all[at].Notes, id)
+		return id, nil
+	}, `SELECT org, kind, owner, id FROM changed_list LIMIT $1`, int64(changes))
+	for i := range all {
+		if err == nil {
+			err = p.readList(ctx, &all[i], tasks)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read changed lists: %w", err)
+	}
+	return all, nil
+}
+
+// owners are the tables of the owners of lists.
+var owners = map[lastmile.ContainerKind]string{lastmile.InWorker: `worker`, lastmile.InTeam: `team`}
+
+// readList reads a list.
+func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) error {
+	org, in := list.Organization, list.Container
+	versions, err := engine.Collect(ctx, p.c, func(r engine.Rows) (version int64, err error) {
+		err = r.Scan(&version)
+		return version, err
+	}, `SELECT c.version FROM container c JOIN `+owners[in.Kind]+` o ON o.org = $1 AND o.id = $3 WHERE c.org = $1 AND c.kind = $2 AND c.owner = $3`, org, in.Kind, in.Owner)
+	if err != nil || len(versions) == 0 {
+		return err
+	}
+	list.Version, list.Tasks = versions[0], []lastmile.TaskID{}
+	_, err = engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {
+		var state, pin int64
+		if err = r.Scan(&id, &state, &pin); err != nil {
+			return id, err
+		}
+		if lastmile.TaskState(state) == lastmile.TaskActive {
+			list.Active = id
+		} else {
+			list.Tasks = append(list.Tasks, id)
+		}
+		if pin != 0 {
+			if list.Pins == nil {
+				list.Pins = map[lastmile.TaskID]lastmile.Pin{}
+			}
+			list.Pins[id] = pins[pin]
+		}
+		return id, nil
+	}, `SELECT id, state, pin FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL ORDER BY rank, id LIMIT `+strconv.Itoa(most+2),
+		org, in.Kind, in.Owner)
+	if err != nil || len(list.Tasks) <= most {
+		return err
+	}
+	list.Tasks, list.Pins = nil, nil
+	active, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, `SELECT id FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL AND rank IS NULL AND state = 2`, org, in.Kind, in.Owner)
+	if len(active) > 0 {
+		list.Active = active[0]
+	}
+	return err
+}
+
+// LogList logs a list and removes the notes of its changes. It does nothing if there are
+// none any more, and only removes them if there is no body.
+func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, now time.Time) error {
+	args, places := []any{list.Organization, list.Container.Kind, list.Container.Owner}, make([]string, len(list.Notes))
+	for i, id := range list.Notes {
+		args = append(args, id)
+		places[i] = `$` + strconv.Itoa(len(args))
+	}
+	removed, err := p.c.Exec(ctx, `DELETE FROM changed_list WHERE org = $1 AND kind = $2 AND owner = $3 AND id IN (`+strings.Join(places, `, `)+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("remove notes of changed lists: %w", err)
+	}
+	if removed == 0 || body == nil {
+		return nil
+	}
+	var seq, nth int64
+	err = p.c.Row(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 1) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists + 1 RETURNING seq, lists`,
+		list.Organization).Scan(&seq, &nth)
+	if err == nil {
+		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			list.Organization, nth, seq, list.Container.Kind, list.Container.Owner, now.UnixMilli(), body)
+	}
+	if err != nil {
+		return fmt.Errorf("log a list: %w", err)
+	}
+	return nil
+}
+
+// DeleteLists deletes entries of the log of lists older than a time, some at a time, and
+// returns how many it deleted.
+func (p Part) DeleteLists(ctx context.Context, before time.Time, most int) (int64, error) {
+	return engine.DeleteOld(ctx, p.c, `list_entry`, `created`, ``, before.UnixMilli(), most)
+}
+
+// ListsBefore returns the number of the last entry of the log of lists before an event.
+func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq int64) (int64, error) {
+	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (nth int64, err error) {
+		err = r.Scan(&nth)
+		return nth, err
+	}, `SELECT nth FROM list_entry WHERE org = $1 AND seq < $2 ORDER BY seq DESC, nth DESC LIMIT 1`, org, seq)
+	if err != nil {
+		return 0, fmt.Errorf("find a place in the log of lists: %w", err)
+	}
+	if len(found) == 0 {
+		return 0, nil
+	}
+	return found[0], nil
+}
+
+// ListEntries returns entries of the log of lists after one, up to those that come after an
+// event, until they have so many bytes. For a manager, only lists of own teams.
+func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) ([]board.ListEntry, error) {
+	args, own := []any{org, after, seq}, ``
+	if manager != "" {
+		args = append(args, manager)
+		own = ` AND ((kind = 'TEAM' AND owner IN ` + engine.OwnTeams(`$4`) + `) OR (kind = 'WORKER' AND owner IN ` + engine.OwnWorkers(`$4`) + `))`
+	}
+	rows, err := p.c.Query(ctx, `SELECT nth, seq, body FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3`+own+` ORDER BY nth LIMIT 500`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the log of lists: %w", err)
+	}
+	defer rows.Close()
+	var all []board.ListEntry
+	for size := 0; size < bytes && rows.Next(); {
+		var e board.ListEntry
+		if err := rows.Scan(&e.Nth, &e.Seq, &e.Body); err != nil {
+			return nil, fmt.Errorf("read the log of lists: %w", err)
+		}
+		all, size = append(all, e), size+len(e.Body)
+	}
+	return all, rows.Err()
+}

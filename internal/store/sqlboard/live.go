@@ -1,0 +1,117 @@
+package sqlboard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/board"
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+)
+
+// EventKept returns the number of the oldest event that is stored, or that of the next one
+// if there is none, and when the event seq was stored; zero if it is not.
+func (p Part) EventKept(ctx context.Context, org lastmile.OrganizationID, seq int64) (oldest int64, at time.Time, err error) {
+	number := func(r engine.Rows) (n int64, err error) {
+		err = r.Scan(&n)
+		return n, err
+	}
+	found, err := engine.Collect(ctx, p.c, number, `SELECT seq FROM event WHERE org = $1 AND seq IS NOT NULL ORDER BY seq LIMIT 1`, org)
+	if err == nil && len(found) == 0 {
+		found, err = engine.Collect(ctx, p.c, number, `SELECT seq + 1 FROM event_head WHERE org = $1`, org)
+	}
+	if err != nil {
+		return 0, at, fmt.Errorf("find the oldest event: %w", err)
+	}
+	if len(found) > 0 {
+		oldest = found[0]
+	}
+	created, err := engine.Collect(ctx, p.c, number, `SELECT created FROM event WHERE org = $1 AND seq IS NOT NULL AND seq = $2`, org, seq)
+	if err != nil {
+		return 0, at, fmt.Errorf("find an event: %w", err)
+	}
+	if len(created) > 0 {
+		at = instant(&created[0])
+	}
+	return oldest, at, nil
+}
+
+// LastPositions returns where each worker is who was located.
+func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Moved, error) {
+	all := map[lastmile.WorkerID]board.Moved{}
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+		var (
+			m        board.Moved
+			at, seen *int64
+		)
+		err = r.Scan(&m.Worker, &m.Location.Lon, &m.Location.Lat, &at, &seen, &m.Battery, &m.Accuracy, &m.Speed, &m.Heading)
+		m.At, m.Seen = instant(at), instant(seen)
+		all[m.Worker] = m
+		return m.Worker, err
+	}, `SELECT w.id, w.lon, w.lat, w.located, w.last_seen, w.battery, p.accuracy, p.speed, p.heading
+		FROM worker w LEFT JOIN position p ON p.org = $1 AND p.worker = w.id AND p.at = w.located WHERE w.org = $1 AND w.lon IS NOT NULL`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read positions: %w", err)
+	}
+	return all, nil
+}
+
+// LastEstimates returns when the tasks of each worker were estimated, without the tasks.
+func (p Part) LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Estimated, error) {
+	all := map[lastmile.WorkerID]board.Estimated{}
+	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+		var (
+			e     board.Estimated
+			at    int64
+			delay *int64
+		)
+		err = r.Scan(&e.Worker, &at, &delay)
+		e.At, e.Delay = instant(&at), duration(delay)
+		all[e.Worker] = e
+		return e.Worker, err
+	}, `SELECT t.worker, t.estimated, w.delay FROM worker_watch t JOIN worker w ON w.org = $1 AND w.id = t.worker WHERE t.org = $1 AND t.estimated > 0`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read when tasks were estimated: %w", err)
+	}
+	return all, nil
+}
+
+// estimatedAtOnce is of how many workers a statement reads the tasks.
+const estimatedAtOnce = 100
+
+// EstimatesOf returns the estimates of the tasks that workers have, up to limit.
+func (p Part) EstimatesOf(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, limit int) (map[lastmile.WorkerID][]board.EstimatedTask, error) {
+	all := map[lastmile.WorkerID][]board.EstimatedTask{}
+	for chunk := range slices.Chunk(workers, estimatedAtOnce) {
+		args, places := []any{org}, make([]string, len(chunk))
+		for i, id := range chunk {
+			args = append(args, id)
+			places[i] = `$` + strconv.Itoa(len(args))
+		}
+		found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {
+			var (
+				worker                                  lastmile.WorkerID
+				t                                       board.EstimatedTask
+				before, arrival, completion, eta, delay *int64
+				state                                   int64
+			)
+			err = r.Scan(&worker, &t.ID, &state, &before, &arrival, &completion, &eta, &delay)
+			t.State, t.CompleteBefore = lastmile.TaskState(state), instant(before)
+			t.Estimates = lastmile.Estimates{Arrival: instant(arrival), Completion: instant(completion), ETA: duration(eta), Delay: duration(delay)}
+			all[worker] = append(all[worker], t)
+			return t.ID, err
+		}, `SELECT container, id, state, complete_before, arrival, completion, eta, delay FROM task
+			WHERE org = $1 AND container_kind = 'WORKER' AND container IN (`+strings.Join(places, `, `)+`) AND container IS NOT NULL LIMIT `+strconv.Itoa(max(limit, 1)), args...)
+		if err != nil {
+			return nil, fmt.Errorf("read estimates: %w", err)
+		}
+		if limit -= len(found); limit <= 0 {
+			break
+		}
+	}
+	return all, nil
+}

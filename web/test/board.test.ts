@@ -190,8 +190,14 @@ test('positions and estimates replace only what they contain', () => {
   records.position({ worker: 'w', location: [9, 9], time: 15 });
   assert.deepEqual(records.workers.get('w')?.location, [1, 2]);
   assert.equal(records.workers.get('w')?.battery, 0.4);
-  records.estimate({ id: 'a', estimatedArrivalTime: 5, estimatedCompletionTime: null, delayTime: 3 });
-  records.estimate({ id: 'a', estimatedArrivalTime: 6, estimatedCompletionTime: null, delayTime: null });
+  const expect = (estimatedArrivalTime: number, delayTime: number | null) =>
+    records.estimate({
+      worker: 'w',
+      delayTime,
+      tasks: [{ id: 'a', estimatedArrivalTime, estimatedCompletionTime: null, delayTime }],
+    });
+  expect(5, 3);
+  expect(6, null);
   const { estimatedArrivalTime, delayTime } = records.tasks.get('a')!;
   assert.deepEqual([estimatedArrivalTime, delayTime], [6, undefined]);
 });

@@ -2,20 +2,21 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
-import { call } from '../api.ts';
+import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
-import type { BoardTask, BoardWorker, Container, Estimate, Event, ListChange, Position } from './wire.ts';
+import { toTask, type ApiTask } from './wire.ts';
+import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position } from './wire.ts';
 
 const batch = 100; // ms between two updates of the views
 const slice = 8; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
-const old = 3; // seconds without a message from which on the board says so
+const old = 25; // seconds without a heartbeat from which on the board says so
 
 // Outcome is what became of one task of a change of several.
 export interface Outcome {
@@ -83,8 +84,8 @@ class Board {
         this.ready = true;
         this.failure = undefined;
       },
+      alive: () => this.hear(),
       message: (message) => {
-        this.hear();
         this.queue.push(message);
         this.plan();
       },
@@ -174,7 +175,7 @@ class Board {
   private apply({ event, data }: Message) {
     const { records } = this;
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
-    else if (event === 'estimates') for (const e of JSON.parse(data) as Estimate[]) records.estimate(e);
+    else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;
       records.arranged(change);
@@ -194,13 +195,26 @@ class Board {
     }
   }
 
-  // settleDisputes rereads lists that still contradict a task after a while.
+  // settleDisputes rereads lists that still contradict a task after a while, and tasks that
+  // are in no list: of those of foreign teams, only the list that they left reports.
   private settleDisputes() {
-    if (this.disputes || this.records.disputed().length === 0) return;
+    const { records } = this;
+    if (this.disputes || (records.disputed().length === 0 && records.orphans().length === 0)) return;
     this.disputes = setTimeout(() => {
       this.disputes = undefined;
-      for (const key of this.records.disputed()) void this.reread(key);
+      for (const key of records.disputed()) void this.reread(key);
+      for (const id of records.orphans().slice(0, 100)) void this.find(id);
     }, patience);
+  }
+
+  private async find(id: string) {
+    try {
+      this.records.setTask(toTask(await call<ApiTask>('GET', `/tasks/${id}`)));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return;
+      this.records.removeTask(id);
+    }
+    this.show();
   }
 
   // prune drops from the selection what does not exist any more.

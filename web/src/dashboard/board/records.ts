@@ -11,6 +11,7 @@ import {
   type BoardWorker,
   type Container,
   type Estimate,
+  type Estimates,
   type Event,
   type ListChange,
   type Position,
@@ -78,6 +79,7 @@ export class Records {
   private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
   private readonly versions = new Map<ListKey, number>();
   private readonly lists = new Map<ListKey, string[]>(); // of the two, until one changes
+  private readonly homeless = new Set<string>(); // tasks that left a list, and are in no other yet
   private readonly contested = new Map<string, ListKey>(); // tasks that left a list which still names them
   private readonly moves = new Map<number, Move>(); // not confirmed, in their order
   private shown = new Map<ListKey, string[]>(); // lists that moves change
@@ -89,6 +91,7 @@ export class Records {
   load(snapshot: Snapshot) {
     for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
     for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
+    this.homeless.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
     this.organization = snapshot.organization.id;
@@ -180,6 +183,14 @@ export class Records {
     if (pinned) for (const id of tasks) this.setPin(id, pinned[id]);
   }
 
+  // orphans returns open tasks that are in no list.
+  orphans(): string[] {
+    for (const id of this.homeless) {
+      if (this.homes.has(id) || (this.tasks.get(id)?.state ?? 3) > 1) this.homeless.delete(id);
+    }
+    return [...this.homeless];
+  }
+
   // disputed returns the lists that name tasks which say that they are elsewhere. It is so
   // for a moment, while the task or the list is on its way.
   disputed(): ListKey[] {
@@ -204,7 +215,16 @@ export class Records {
     this.touched.moved.add(p.worker);
   }
 
-  estimate({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {
+  estimate({ worker: id, delayTime, tasks }: Estimates) {
+    const worker = this.workers.get(id);
+    if (worker && worker.delayTime !== delayTime) {
+      this.workers.set(id, { ...worker, delayTime });
+      this.touched.workers.add(id);
+    }
+    for (const task of tasks) this.expect(task);
+  }
+
+  private expect({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {
     const task = this.tasks.get(id);
     if (!task || task.state === 3) return;
     const next = { ...task };
@@ -308,9 +328,11 @@ export class Records {
     }
     if (key === undefined) {
       this.homes.delete(id);
+      this.homeless.add(id);
       return;
     }
     this.homes.set(id, key);
+    this.homeless.delete(id);
     let members = this.members.get(key);
     if (!members) this.members.set(key, (members = new Set()));
     members.add(id);
@@ -325,7 +347,7 @@ export class Records {
     }
     const listed = new Set(ids);
     this.orders.set(key, ids);
-    for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, pool);
+    for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, undefined);
     for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
     this.mark(key);
   }
@@ -343,7 +365,7 @@ export class Records {
     this.touched.lists.add(key);
   }
 
-  private removeTask(id: string) {
+  removeTask(id: string) {
     const task = this.tasks.get(id);
     this.house(id, undefined);
     if (!task) return;

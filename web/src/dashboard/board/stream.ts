@@ -7,11 +7,12 @@ import type { Snapshot } from './wire.ts';
 
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
-const silence = 15_000; // the server sends something every second
+const silence = 45_000; // the server sends a heartbeat every 20 seconds
 
 export interface Heard {
   loaded: (snapshot: Snapshot) => void;
   message: (message: Message) => void;
+  alive: () => void; // something came
   connected: (connected: boolean) => void;
   failed: (error: unknown) => void; // there is no snapshot
 }
@@ -61,6 +62,7 @@ export class Stream {
           this.heard.message(message);
         },
         silence,
+        this.heard.alive,
       );
       if (signal.aborted) return;
       this.heard.connected(false);

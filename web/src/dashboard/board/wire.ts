@@ -107,6 +107,13 @@ export interface Estimate {
   delayTime: number | null;
 }
 
+// Estimates are those of all open tasks of a worker.
+export interface Estimates {
+  worker: string;
+  delayTime: number | null;
+  tasks: Estimate[];
+}
+
 export interface ListChange {
   container: Container;
   activeTask?: string | null;
@@ -126,7 +133,7 @@ export interface Event {
   time: number;
 }
 
-interface ApiTask extends Omit<
+export interface ApiTask extends Omit<
   BoardTask,
   'destination' | 'completionDetails' | 'worker' | 'orderShortId' | 'completeAfter' | 'completeBefore'
 > {

@@ -80,4 +80,12 @@ export default {
   isPickup: 'Abholung',
   needsSignature: 'Unterschrift erforderlich',
   needsPhoto: 'Foto erforderlich',
+  keySelect: 'Zeile auswählen; Auswahl erweitern',
+  keyAssign: 'Auswahl zuweisen',
+  keyUnassign: 'Zuweisung der Auswahl aufheben',
+  keyReorder: 'In der Route nach oben oder unten',
+  keyCreate: 'Neuer Auftrag',
+  keyEdit: 'Auftrag bearbeiten',
+  keyFilter: 'Leitstand filtern',
+  keyDays: 'Vorheriger Tag, nächster Tag, heute',
 };

@@ -78,4 +78,12 @@ export default {
   isPickup: 'Pickup',
   needsSignature: 'Signature required',
   needsPhoto: 'Photo required',
+  keySelect: 'Select the row; extend the selection',
+  keyAssign: 'Assign the selection',
+  keyUnassign: 'Unassign the selection',
+  keyReorder: 'Move up or down in the route',
+  keyCreate: 'New task',
+  keyEdit: 'Edit the task',
+  keyFilter: 'Filter the board',
+  keyDays: 'Previous day, next day, today',
 };

@@ -77,4 +77,12 @@ export default {
   isPickup: 'Recogida',
   needsSignature: 'Requiere firma',
   needsPhoto: 'Requiere foto',
+  keySelect: 'Seleccionar la fila; ampliar la selección',
+  keyAssign: 'Asignar la selección',
+  keyUnassign: 'Quitar la asignación de la selección',
+  keyReorder: 'Subir o bajar en la ruta',
+  keyCreate: 'Nueva tarea',
+  keyEdit: 'Editar la tarea',
+  keyFilter: 'Filtrar el tablero',
+  keyDays: 'Día anterior, día siguiente, hoy',
 };

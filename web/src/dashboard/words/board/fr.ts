@@ -79,4 +79,12 @@ export default {
   isPickup: 'Enlèvement',
   needsSignature: 'Signature requise',
   needsPhoto: 'Photo requise',
+  keySelect: 'Sélectionner la ligne ; étendre la sélection',
+  keyAssign: 'Assigner la sélection',
+  keyUnassign: 'Retirer la sélection',
+  keyReorder: 'Monter ou descendre dans la tournée',
+  keyCreate: 'Nouvelle tâche',
+  keyEdit: 'Modifier la tâche',
+  keyFilter: 'Filtrer le tableau',
+  keyDays: 'Jour précédent, jour suivant, aujourd’hui',
 };

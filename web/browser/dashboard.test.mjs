@@ -112,7 +112,7 @@ test('the first start creates an organization and leads to the first task', asyn
   await page.getByRole('button', { name: 'Create task' }).click();
   await page.getByRole('link', { name: '/t/' }).waitFor();
   await page.getByRole('link', { name: 'Finish' }).click();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
 
   await page.goto(server.link);
   await page.reload();
@@ -126,9 +126,9 @@ test('a wrong password does not sign in, the right one does, and signing out end
   await signIn(page, 'not the password');
   await page.getByText('Email or password is wrong').waitFor();
   await signIn(page);
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   await page.reload();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   const cookies = (await context.cookies()).filter((c) => c.name.includes('session'));
   assert.ok(cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === 'Lax');
   await page.getByRole('button', { name: 'Account' }).click();
@@ -141,13 +141,13 @@ test('a wrong password does not sign in, the right one does, and signing out end
   await context.close();
 });
 
-test('the first load is small', async () => {
+test('the first load is small, without the map, which is loaded at the same time', async () => {
   const { context, page } = await enter();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   const files = await page.evaluate(() =>
     performance
       .getEntriesByType('resource')
-      .filter((e) => e.name.includes('/assets/'))
+      .filter((e) => e.name.includes('/assets/') && !/\/(engine|maplibre-gl-worker)-/.test(e.name))
       .map((e) => [e.name.split('/').pop(), e.encodedBodySize]),
   );
   const sum = files.reduce((all, [, size]) => all + size, 0);
@@ -250,7 +250,7 @@ test('a change of settings is saved, and undone by a key', async () => {
 
 test('the palette and the help open by keyboard', async () => {
   const { context, page, faults } = await enter();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
@@ -267,7 +267,7 @@ test('the palette and the help open by keyboard', async () => {
 
 test('a lost connection is reported, and what could not be read comes back', async () => {
   const { context, page } = await enter();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   // The screen's code is there; its data is not.
   await visit(page, 'fleet/hubs', 'Hubs');
   await visit(page, 'fleet/teams', 'Teams');
@@ -317,7 +317,7 @@ test('a second factor is set up with a QR code and asked for', async () => {
   await other.page.getByText('The code is wrong').waitFor();
   await other.page.getByRole('textbox', { name: 'Code' }).fill(recovery);
   await other.page.getByRole('button', { name: 'Sign in' }).click();
-  await other.page.getByRole('heading', { name: 'Today' }).waitFor();
+  await other.page.getByRole('heading', { name: 'Board' }).waitFor();
   assert.deepEqual(other.faults, []);
   await other.context.close();
 
@@ -331,7 +331,8 @@ test('a second factor is set up with a QR code and asked for', async () => {
 
 // screens are all pages of the dashboard, with what opens a dialog on them.
 const screens = [
-  ['', 'Today'],
+  ['', 'Board', 'Create task'],
+  ['today', 'Today'],
   ['start', 'Getting started'],
   ['account', 'Account'],
   ['fleet/workers', 'Workers', 'Invite worker'],
@@ -378,12 +379,16 @@ test('every page works in every size and scheme', async () => {
     for (const [path, heading, dialog] of screens) {
       await visit(page, path, heading);
       await gone(page.locator('.bones'));
-      const what = `${path || 'today'} ${width} ${colorScheme}`;
+      const what = `${path || 'board'} ${width} ${colorScheme}`;
       for (const problem of await problems(page, width)) found.push(`${what}: ${problem}`);
-      await shot(page, `41-dashboard-${(path || 'today').replace('/', '-')}-${width}-${colorScheme}`);
+      await shot(page, `41-dashboard-${(path || 'board').replace('/', '-')}-${width}-${colorScheme}`);
       if (!dialog) continue;
       await page.getByRole('button', { name: dialog }).first().click();
-      await page.getByRole('dialog').getByLabel('Name').first().waitFor();
+      await page
+        .getByRole('dialog')
+        .getByLabel(/Name|Recipient/)
+        .first()
+        .waitFor();
       for (const problem of await problems(page, width)) found.push(`${what}, ${dialog}: ${problem}`);
       await shot(page, `41-dashboard-${path.replace('/', '-')}-dialog-${width}-${colorScheme}`);
       await page.keyboard.press('Escape');
@@ -401,10 +406,10 @@ test('the page speaks the language of the browser until another is chosen', asyn
   await page.getByRole('heading', { name: 'Se connecter' }).waitFor();
   await context.close();
   for (const [language, heading] of [
-    ['de', 'Heute'],
-    ['fr', 'Aujourd’hui'],
-    ['es', 'Hoy'],
-    ['pt', 'Hoje'],
+    ['de', 'Leitstand'],
+    ['fr', 'Tableau'],
+    ['es', 'Tablero'],
+    ['pt', 'Quadro'],
   ]) {
     const { context, page, faults } = await desk(chrome, server.origin);
     await page.goto(`${server.origin}/dashboard`);

@@ -150,9 +150,10 @@ test('hostile names do nothing in the dashboard', async () => {
   await page.goto(link);
   await page.getByLabel('New password').fill('correct horse battery');
   await page.getByRole('button', { name: 'Join' }).click();
-  await page.getByRole('heading', { name: 'Today' }).waitFor();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
   for (const [path, heading] of [
-    ['', 'Today'],
+    ['', 'Board'],
+    ['today', 'Today'],
     ['fleet/workers', 'Workers'],
     ['fleet/teams', 'Teams'],
     ['fleet/hubs', 'Hubs'],

@@ -10,7 +10,7 @@ export interface Toast {
   id: number;
   text: string;
   bad: boolean;
-  undo?: (() => Promise<void>) | undefined;
+  undo?: (() => Promise<unknown>) | undefined; // false if it has said what came of it
 }
 
 const shelf = {
@@ -45,6 +45,7 @@ class App {
   toasts = $state.raw<Toast[]>([]);
   lost = $state(false); // no connection to the server
   reconnected = $state(0); // how often a lost connection came back
+  undoOlder: (() => Promise<void>) | undefined; // of the screen, without a message
   private counter = 0;
   private probe: ReturnType<typeof setTimeout> | undefined;
 
@@ -131,7 +132,7 @@ class App {
     return error.message || this.say('unexpected');
   }
 
-  toast(text: string, undo?: () => Promise<void>, bad = false) {
+  toast(text: string, undo?: () => Promise<unknown>, bad = false) {
     const toast = { id: ++this.counter, text, undo, bad };
     this.toasts = [...this.toasts.slice(-2), toast];
     setTimeout(() => this.dismiss(toast.id), toastTime);
@@ -148,11 +149,13 @@ class App {
   // undo takes back the last change that offers it, or the one that is named.
   async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
     const toast = this.toasts.find((t) => t.id === id);
-    if (!toast?.undo) return;
+    if (!toast?.undo) {
+      if (id === undefined) await this.undoOlder?.();
+      return;
+    }
     this.dismiss(toast.id);
     try {
-      await toast.undo();
-      this.toast(this.say('undone'));
+      if ((await toast.undo()) !== false) this.toast(this.say('undone'));
     } catch (error) {
       this.complain(error);
     }

@@ -18,7 +18,8 @@ export interface Page {
 const manages = () => app.me?.type === 'super';
 
 export const pages: Page[] = [
-  { path: '', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
+  { path: '', title: 'board', icon: 'board', group: '', load: () => import('./board/Board.svelte') },
+  { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {
     path: 'fleet/workers',
     title: 'workers',
@@ -162,7 +163,7 @@ const inner: Page[] = [
 
 // records are the screens of single records, by the path before the id.
 const records: Record<string, Page['load']> = {
-  tasks: () => import('./pages/Task.svelte'),
+  tasks: () => import('./board/Board.svelte'),
   'fleet/workers': () => import('./pages/Worker.svelte'),
   'developers/webhooks': () => import('./pages/Webhook.svelte'),
 };

@@ -34,7 +34,7 @@ export function reader(): (chunk: string) => Message[] {
   };
 }
 
-export type Ended = 'signedOut' | 'absent' | 'broken';
+export type Ended = 'signedOut' | 'absent' | 'stale' | 'broken';
 
 // follow reads a stream until it ends and returns the reason. Servers send a
 // heartbeat every 20 seconds; a stream that is silent for longer than `silence` is
@@ -46,6 +46,7 @@ export async function follow(
   opened: () => void,
   heard: (message: Message) => void,
   silence = 50_000,
+  alive: () => void = () => {}, // something came, if only a heartbeat
 ): Promise<Ended> {
   const cut = new AbortController();
   const end = () => cut.abort();
@@ -55,6 +56,7 @@ export async function follow(
     const response = await fetch(path, { headers, signal: cut.signal, cache: 'no-store' });
     if (response.status === 401) return 'signedOut';
     if (response.status === 404 || response.status === 405) return 'absent';
+    if (response.status === 400 && (await response.text()).includes('cursorTooOld')) return 'stale';
     if (!response.ok || !response.body) return 'broken';
     opened();
     const read = reader();
@@ -64,6 +66,7 @@ export async function follow(
       if (done) return 'broken';
       clearTimeout(timer);
       timer = setTimeout(end, silence);
+      alive();
       read(value).forEach(heard);
     }
   } catch {

@@ -229,7 +229,7 @@ export class MapView {
 }
 
 // capable reports whether the device draws with WebGL 2.
-function capable(): boolean {
+export function capable(): boolean {
   const gl = document.createElement('canvas').getContext('webgl2');
   gl?.getExtension('WEBGL_lose_context')?.loseContext();
   return gl !== null;

@@ -1,6 +1,8 @@
+import board from './board/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...board,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

@@ -1,4 +1,7 @@
+import board from './board/en.ts';
+
 export default {
+  ...board,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

@@ -1,6 +1,8 @@
+import board from './board/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...board,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

@@ -1,6 +1,8 @@
+import board from './board/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...board,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

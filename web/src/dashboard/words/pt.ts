@@ -1,6 +1,8 @@
+import board from './board/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...board,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

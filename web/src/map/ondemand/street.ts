@@ -1,34 +1,14 @@
 // The map with streets, drawn by MapLibre from the server's tiles.
 
 import type { Feature, Geometry, Position } from 'geojson';
-import {
-  addProtocol,
-  Map as Engine,
-  Marker,
-  ScaleControl,
-  setWorkerUrl,
-  type GeoJSONSource,
-  type MapMouseEvent,
-} from 'maplibre-gl';
-import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
+import { Map as Engine, Marker, ScaleControl, type GeoJSONSource, type MapMouseEvent } from 'maplibre-gl';
 import { coasts, coastUntil } from '../coast.ts';
 import { inkOf, markSize, middle, paintSelf, paintStop, picture, selfSize, type Ink } from '../marks.ts';
 import { fit, metresPerUnit, project, unproject, unwrapped, type Place, type Point } from '../project.ts';
 import { extent, line, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
 import type { TileSource } from '../tiles.ts';
-import './street.css';
-import { levels, style } from './style.ts';
-
-setWorkerUrl(workerUrl);
-
-// The page fetches the tiles, not MapLibre's worker: only then do its service worker
-// and its content policy apply. Where there is no tile, the map is empty.
-const scheme = 'tiles://';
-addProtocol('tiles', async ({ url }, { signal }) => {
-  const response = await fetch(url.slice(scheme.length), { signal });
-  if (!response.ok && response.status !== 404) throw new Error(`tile: ${response.status}`);
-  return { data: response.ok ? await response.arrayBuffer() : new ArrayBuffer(0) };
-});
+import { options as common, styled } from './engine.ts';
+import { levels } from './style.ts';
 
 const reach = 26; // pixels around a tap in which a stop is found
 const lineEvery = 250; // ms between updates of lines while a vehicle moves
@@ -74,14 +54,9 @@ export class Street implements Drawing {
     this.map = new Engine({
       container: host,
       style: this.style(),
-      attributionControl: false,
+      ...common,
       interactive: !options.still,
       cooperativeGestures: options.scrolls ?? false,
-      dragRotate: false,
-      pitchWithRotate: false,
-      touchPitch: false,
-      minZoom: 1,
-      maxZoom: 19,
       fadeDuration: this.calm.matches ? 0 : 200,
       locale: { 'Map.Title': options.label },
       trackResize: true,
@@ -212,11 +187,7 @@ export class Street implements Drawing {
   }
 
   private style() {
-    const { bounds, minzoom, maxzoom } = this.tiles;
-    const tiles = this.tiles.tiles.map((url) => scheme + url);
-    const [west, , east] = bounds;
-    const limits = west < east ? { bounds } : {}; // across the antimeridian there is no way to state them
-    return style(this.ink, { type: 'vector', tiles, minzoom, maxzoom, ...limits }, this.withCoasts);
+    return styled(this.ink, this.tiles, this.withCoasts);
   }
 
   // repaint applies the colors of the scheme.

@@ -1,0 +1,269 @@
+// What a dispatcher does with tasks. A change is shown at once; the server's response
+// confirms it, or takes it back with the reason. Each offers to be undone.
+
+import { call, Failure } from '../api.ts';
+import { app } from '../app.svelte.ts';
+import { board, type Outcome } from './board.svelte.ts';
+import { listOf, pool, workerOf, type ListKey } from './records.ts';
+import type { ListChange } from './wire.ts';
+
+// Answer is a list after a change.
+interface Answer extends Omit<ListChange, 'container'> {
+  type: string;
+  worker?: string;
+  team?: string;
+  timeLastModified: number;
+}
+
+const maxUndo = 50;
+const undos: (() => Promise<boolean>)[] = [];
+
+// undo takes back the last change, also when its message is gone.
+export async function undo() {
+  const last = undos.pop();
+  if (!last) app.toast(app.say('nothingToUndo'));
+  else if (await last()) app.toast(app.say('undone'));
+}
+
+// offer says what was done, and offers to undo it.
+export function offer(text: string, back: () => Promise<boolean>) {
+  undos.push(back);
+  if (undos.length > maxUndo) undos.shift();
+  app.toast(text, async () => {
+    undos.splice(undos.indexOf(back), 1);
+    return await back();
+  });
+}
+
+// nameOf returns what a list is called.
+export function nameOf(key: ListKey): string {
+  const { workers, teams } = board.records;
+  if (key === pool) return app.say('unassigned');
+  return workers.get(workerOf(key))?.name ?? teams.get(key.slice(1))?.name ?? '';
+}
+
+// titleOf returns what a task is called.
+export function titleOf(id: string): string {
+  const task = board.records.tasks.get(id);
+  return task?.recipients?.[0]?.name || task?.orderShortId || task?.shortId || id;
+}
+
+// family adds the tasks that others depend on, and those that depend on them: a pickup
+// and its drop-off are carried by one worker.
+function family(ids: readonly string[]): string[] {
+  const { tasks } = board.records;
+  const all = new Set<string>();
+  const dependents = new Map<string, string[]>();
+  for (const task of tasks.values()) {
+    for (const other of task.dependencies ?? []) dependents.set(other, [...(dependents.get(other) ?? []), task.id]);
+  }
+  const add = (id: string) => {
+    if (all.has(id) || !tasks.has(id)) return;
+    for (const other of tasks.get(id)?.dependencies ?? []) add(other);
+    all.add(id);
+    for (const other of dependents.get(id) ?? []) add(other);
+  };
+  ids.forEach(add);
+  return [...all];
+}
+
+// why returns the reason that a task cannot move, '' if it can.
+function why(id: string): string {
+  const task = board.records.tasks.get(id);
+  if (!task) return app.say('taskGone');
+  if (task.state === 2) return app.say('isUnderWay');
+  return task.state === 3 ? app.say('isCompleted') : '';
+}
+
+// place moves tasks into a list, before one of its tasks or to the end.
+export async function place(ids: readonly string[], to: ListKey, before = '') {
+  if (!board.mayChange) return;
+  const moving = to === pool || workerOf(to) ? withFamily(ids, to) : [...ids];
+  const outcomes = moving.map((id) => ({ id, reason: why(id) }));
+  const free = outcomes.filter((o) => !o.reason).map((o) => o.id);
+  const taken = new Set(free);
+  const rest = board.records.list(to).filter((id) => !taken.has(id));
+  const at = before && !taken.has(before) ? rest.indexOf(before) : -1;
+  const unmoved = free.every((id) => board.records.home(id) === to);
+  const same = unmoved && free.join() === board.records.list(to).slice(at < 0 ? -free.length : at, at < 0 ? undefined : at + free.length).join(); // prettier-ignore
+  if (free.length === 0 || same) {
+    report(outcomes);
+    return;
+  }
+  const origins = originsOf(free);
+  if (!(await put(free, to, at, outcomes))) return;
+  const text = free.length === 1 ? app.say('movedOne', { task: titleOf(free[0]!), list: nameOf(to) }) : app.say('movedMany', { n: free.length, list: nameOf(to) }); // prettier-ignore
+  offer(text, () => putBack(origins, () => to));
+  report(outcomes);
+}
+
+// withFamily adds linked tasks that would otherwise stay with another worker.
+function withFamily(ids: readonly string[], to: ListKey): string[] {
+  const wanted = new Set(ids);
+  return family(ids).filter((id) => wanted.has(id) || (board.records.home(id) !== to && !why(id)));
+}
+
+// put sends a move, and reports whether it was done. If a task has started meanwhile, it is
+// left out, and the others move.
+async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]): Promise<boolean> {
+  const { records } = board;
+  const move = records.move({ ids, to, at });
+  board.show();
+  try {
+    const answer = await call<Answer>('PUT', records.path(to), { tasks: [at, ...ids] });
+    const { type, worker, team, tasks, version } = answer;
+    records.arranged({ container: { type, ...(worker && { worker }), ...(team && { team }) }, tasks, version });
+    records.adopt(ids, to);
+    return true;
+  } catch (error) {
+    const stuck = await settled(ids, error);
+    if (stuck.length === 0 || stuck.length === ids.length) {
+      explain(ids, error);
+      return false;
+    }
+    for (const outcome of outcomes) if (stuck.includes(outcome.id)) outcome.reason = why(outcome.id);
+    return await put(ids.filter((id) => !stuck.includes(id)), to, at, outcomes); // prettier-ignore
+  } finally {
+    records.settle(move);
+    board.show();
+  }
+}
+
+// settled returns the tasks of a rejected request that cannot move, once the stream has
+// said so.
+async function settled(ids: readonly string[], error: unknown): Promise<string[]> {
+  if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return [];
+  if (!ids.some(why)) await new Promise((resolve) => setTimeout(resolve, 1500));
+  return ids.filter(why);
+}
+
+// explain says why a change was rejected, and who has changed the task last.
+function explain(ids: readonly string[], error: unknown) {
+  const actor = ids.length === 1 ? board.records.actors.get(ids[0]!) : undefined;
+  const recent = actor && Date.now() - actor.time < 60_000 && actor.id !== app.me?.id;
+  const who = recent ? ` ${app.say('changedBy', { name: actorName(actor) })}` : '';
+  app.toast(app.explain(error) + who, undefined, true);
+}
+
+// actorName returns who has changed something, as far as the board knows.
+function actorName({ type, id }: { type: string; id: string }): string {
+  return board.records.workers.get(id)?.name ?? (type === 'ADMIN' ? (board.people.get(id) ?? app.say('otherDispatcher')) : type); // prettier-ignore
+}
+
+// report shows what could not be done, task by task.
+function report(outcomes: Outcome[]) {
+  const bad = outcomes.filter((o) => o.reason);
+  if (bad.length === 1) app.toast(`${titleOf(bad[0]!.id)}: ${bad[0]!.reason}`, undefined, true);
+  else if (bad.length > 1) board.report = outcomes;
+}
+
+interface Origin {
+  id: string;
+  key: ListKey;
+  at: number;
+}
+
+const originsOf = (ids: readonly string[]): Origin[] =>
+  ids.flatMap((id) => {
+    const key = board.records.home(id);
+    return key === undefined ? [] : [{ id, key, at: board.records.list(key).indexOf(id) }];
+  });
+
+// putBack returns tasks to where they were. Those that were moved again, or have started,
+// stay, and are reported. It reports whether all returned.
+async function putBack(origins: Origin[], from: (id: string) => ListKey): Promise<boolean> {
+  const outcomes: Outcome[] = origins.map(({ id }) => {
+    if (why(id)) return { id, reason: why(id) };
+    const now = board.records.home(id);
+    if (now === from(id)) return { id, reason: '' };
+    const actor = board.records.actors.get(id);
+    const by = actor ? actorName(actor) : app.say('otherDispatcher');
+    return { id, reason: app.say('movedSince', { list: now ? nameOf(now) : '–', name: by }) };
+  });
+  const stays = new Set(outcomes.filter((o) => o.reason).map((o) => o.id));
+  const runs = runsOf(origins.filter(({ id }) => !stays.has(id)));
+  for (const { key, at, ids } of runs) if (!(await put(ids, key, at, outcomes))) return false;
+  if (stays.size > 0 && stays.size < origins.length) app.toast(app.say('undoneSome', { n: origins.length - stays.size, all: origins.length })); // prettier-ignore
+  report(outcomes);
+  return stays.size === 0;
+}
+
+// runsOf groups tasks that were next to each other, the first of each list first.
+function runsOf(origins: Origin[]): { key: ListKey; at: number; ids: string[] }[] {
+  const runs: { key: ListKey; at: number; ids: string[] }[] = [];
+  const sorted = origins.toSorted((a, b) => a.key.localeCompare(b.key) || a.at - b.at);
+  for (const { id, key, at } of sorted) {
+    const last = runs.at(-1);
+    if (last?.key === key && (key === pool || last.at + last.ids.length === at)) last.ids.push(id);
+    else runs.push({ key, at: key === pool ? -1 : at, ids: [id] });
+  }
+  return runs;
+}
+
+// shift moves tasks up or down in their list.
+export async function shift(ids: readonly string[], by: -1 | 1) {
+  const key = board.records.home(ids[0] ?? '');
+  if (!key || !workerOf(key) || ids.some((id) => board.records.home(id) !== key)) return;
+  const list = board.records.list(key);
+  const moving = new Set(ids);
+  const first = list.findIndex((id) => moving.has(id));
+  const rest = list.filter((id) => !moving.has(id));
+  const at = Math.max(0, Math.min(rest.length, first + by));
+  await place(list.filter((id) => moving.has(id)), key, rest[at] ?? ''); // prettier-ignore
+}
+
+export const unassign = (ids: readonly string[]) =>
+  place(ids.filter((id) => board.records.home(id)?.startsWith('W')), pool); // prettier-ignore
+
+interface Assigned {
+  assignedTasks: Record<string, string>;
+  assignedTasksCount: number;
+}
+
+// autoAssign assigns tasks to the workers who suit them best, and says to whom.
+export async function autoAssign(ids: readonly string[]) {
+  const open = ids.filter((id) => board.records.tasks.get(id)?.state === 0);
+  if (open.length === 0 || !board.mayChange) return;
+  const origins = originsOf(open);
+  try {
+    const { assignedTasks } = await call<Assigned>('POST', '/tasks/autoAssign', {
+      tasks: open,
+      options: { mode: 'distance' },
+    });
+    const outcomes = open.map((id) => ({ id, reason: assignedTasks[id] ? '' : app.say('noWorkerFound') }));
+    const done = open.filter((id) => assignedTasks[id]);
+    for (const id of done) board.records.adopt([id], listOf(assignedTasks[id]!));
+    board.show();
+    if (done.length === 1) board.open = done[0]!; // with the explanation
+    if (done.length > 0) {
+      const moved = origins.filter(({ id }) => assignedTasks[id]);
+      offer(app.say('autoAssigned', { n: done.length }), () => putBack(moved, (id) => listOf(assignedTasks[id]!)));
+    }
+    report(outcomes);
+  } catch (error) {
+    app.complain(error);
+  }
+}
+
+// finish completes a task that is under way, on behalf of its worker.
+export const finish = (id: string, success: boolean) =>
+  call('POST', `/tasks/${id}/complete`, { completionDetails: { success } });
+
+// clone creates a task like another, and opens it.
+export async function clone(id: string) {
+  try {
+    const made = await call<{ id: string }>('POST', `/tasks/${id}/clone`, {});
+    board.open = made.id;
+    offer(app.say('taskCreated'), async () => {
+      await removeTask(made.id);
+      return true;
+    });
+  } catch (error) {
+    app.complain(error);
+  }
+}
+
+export async function removeTask(id: string) {
+  await call('DELETE', `/tasks/${id}`);
+  if (board.open === id) board.open = '';
+}

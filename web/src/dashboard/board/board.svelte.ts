@@ -1,0 +1,307 @@
+// The one state of the board: its records, the selection and the filter. Map, lists,
+// timeline and table are views of it. It outlives the screens that show it.
+
+import type { Message } from '../../driver/stream.ts';
+import { call, Failure } from '../api.ts';
+import { app } from '../app.svelte.ts';
+import { day } from '../format.ts';
+import { next } from '../schedule.ts';
+import { everything, Groups, narrow, type Filter } from './groups.ts';
+import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
+import { Stream } from './stream.ts';
+import { toTask, type ApiTask } from './wire.ts';
+import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position } from './wire.ts';
+
+const batch = 100; // ms between two updates of the views
+const slice = 8; // ms of one update that apply events
+const lingers = 60_000; // ms that the records stay current without a screen
+const patience = 2000; // ms in which a list and its tasks may contradict each other
+const old = 25; // seconds without a heartbeat from which on the board says so
+
+// Outcome is what became of one task of a change of several.
+export interface Outcome {
+  id: string;
+  reason: string; // '' if it was done
+}
+
+type Watcher = (touched: Touched) => void;
+
+class Board {
+  readonly records = new Records();
+  readonly groups = new Groups(this.records);
+  frame = $state(0); // rises when records have changed
+  now = $state(Date.now()); // to 10 seconds
+  ready = $state(false);
+  failure = $state.raw<unknown>();
+  connected = $state(false);
+  age = $state(0); // seconds since the last message; 0 if it is recent
+  date = $state(''); // '' for today
+  filter = $state.raw<Filter>(everything);
+  selection = $state.raw<ReadonlySet<string>>(new Set());
+  cursor = $state(''); // the row that keys move: a task or a list
+  open = $state(''); // the task in the drawer
+  unfolded = $state.raw<ReadonlySet<ListKey>>(new Set([pool]));
+  worker = $state(''); // whose route is shown
+  report = $state.raw<readonly Outcome[]>([]); // of the last change of several tasks
+  readonly people = new Map<string, string>(); // names of administrators, as far as known
+  private anchor = '';
+  private stream: Stream | undefined;
+  private users = 0;
+  private queue: Message[] = [];
+  private head = 0;
+  private due: ReturnType<typeof setTimeout> | undefined;
+  private clock: ReturnType<typeof setInterval> | undefined;
+  private disputes: ReturnType<typeof setTimeout> | undefined;
+  private heardAt = 0;
+  private readonly watchers = new Set<Watcher>();
+
+  // use keeps the board current while a screen is open, and returns what ends that.
+  use(): () => void {
+    this.users++;
+    if (!this.stream) this.start();
+    return () => {
+      this.users--;
+      setTimeout(() => this.users === 0 && this.stop(), lingers);
+    };
+  }
+
+  // watch calls a function after every change, with what has changed.
+  watch(watcher: Watcher): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  private start() {
+    this.ready = false;
+    this.failure = undefined;
+    this.stream = new Stream(this.date, {
+      loaded: (snapshot) => {
+        this.queue = [];
+        this.head = 0;
+        this.records.load(snapshot);
+        this.hear();
+        this.show();
+        this.ready = true;
+        this.failure = undefined;
+      },
+      alive: () => this.hear(),
+      message: (message) => {
+        this.queue.push(message);
+        this.plan();
+      },
+      connected: (connected) => {
+        this.connected = connected;
+        if (connected) this.hear();
+      },
+      failed: (error) => (this.failure = error),
+    });
+    let ticks = 0;
+    this.clock ??= setInterval(() => {
+      const silent = Math.floor((performance.now() - this.heardAt) / 1000);
+      this.age = this.ready && silent >= old ? silent : 0;
+      if (++ticks % 10 !== 0) return;
+      this.now = Date.now();
+      if (ticks % 30 === 0 && this.ready) {
+        this.groups.elapse(this.now);
+        this.frame++;
+      }
+    }, 1000);
+  }
+
+  private stop() {
+    this.stream?.close();
+    this.stream = undefined;
+    clearInterval(this.clock);
+    clearTimeout(this.due);
+    clearTimeout(this.disputes);
+    this.clock = this.due = this.disputes = undefined;
+    this.queue = [];
+    this.head = 0;
+    this.connected = false;
+  }
+
+  // again takes a new snapshot.
+  again() {
+    this.stop();
+    this.start();
+  }
+
+  // show passes on what has changed.
+  show() {
+    const touched = this.records.take();
+    this.groups.update(touched, Date.now());
+    this.prune(touched);
+    this.frame++;
+    for (const watcher of this.watchers) watcher(touched);
+  }
+
+  task(id: string): BoardTask | undefined {
+    void this.frame;
+    return this.records.tasks.get(id);
+  }
+
+  person(id: string): BoardWorker | undefined {
+    void this.frame;
+    return this.records.workers.get(id);
+  }
+
+  private hear() {
+    this.heardAt = performance.now();
+    this.age = 0;
+  }
+
+  private plan() {
+    this.due ??= setTimeout(() => {
+      this.due = undefined;
+      if (document.hidden) this.flush();
+      else requestAnimationFrame(() => this.flush());
+    }, batch);
+  }
+
+  // flush applies the messages that have come. Many are applied in several parts, so that
+  // the page stays responsive.
+  private flush() {
+    const until = performance.now() + slice;
+    while (this.head < this.queue.length && performance.now() < until) this.apply(this.queue[this.head++]!);
+    if (this.head < this.queue.length) this.plan();
+    else {
+      this.queue = [];
+      this.head = 0;
+    }
+    this.show();
+    this.settleDisputes();
+  }
+
+  private apply({ event, data }: Message) {
+    const { records } = this;
+    if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
+    else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
+    else if (event === 'containers') {
+      const change = JSON.parse(data) as ListChange;
+      records.arranged(change);
+      if (!change.tasks) void this.reread(records.keyOf(change.container));
+    } else records.apply(JSON.parse(data) as Event);
+  }
+
+  // reread reads a list that is too long for the stream, or contradicts a task.
+  private async reread(key: ListKey) {
+    if (key === pool) return;
+    try {
+      const { type, worker, team, ...list } = await call<Container & ListChange>('GET', this.records.path(key));
+      this.records.arranged({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
+      this.show();
+    } catch {
+      // The stream says it again.
+    }
+  }
+
+  // settleDisputes rereads lists that still contradict a task after a while, and tasks that
+  // are in no list: of those of foreign teams, only the list that they left reports.
+  private settleDisputes() {
+    const { records } = this;
+    if (this.disputes || (records.disputed().length === 0 && records.orphans().length === 0)) return;
+    this.disputes = setTimeout(() => {
+      this.disputes = undefined;
+      for (const key of records.disputed()) void this.reread(key);
+      for (const id of records.orphans().slice(0, 100)) void this.find(id);
+    }, patience);
+  }
+
+  private async find(id: string) {
+    try {
+      this.records.setTask(toTask(await call<ApiTask>('GET', `/tasks/${id}`)));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return;
+      this.records.removeTask(id);
+    }
+    this.show();
+  }
+
+  // prune drops from the selection what does not exist any more.
+  private prune(touched: Touched) {
+    const { tasks } = this.records;
+    const gone = touched.all ? [...this.selection] : [...touched.tasks].filter((id) => this.selection.has(id));
+    if (!gone.some((id) => !tasks.has(id))) return;
+    this.selection = new Set([...this.selection].filter((id) => tasks.has(id)));
+  }
+
+  // choose shows another day; '' for today.
+  choose(date: string) {
+    this.date = date === day(Date.now()) ? '' : date;
+    this.clear();
+    this.open = '';
+    this.again();
+  }
+
+  shift(days: number) {
+    this.choose(next(this.date || day(Date.now()), days));
+  }
+
+  narrow(change: Partial<Filter>) {
+    this.filter = { ...this.filter, ...change };
+    this.groups.narrow(this.filter, Date.now());
+    this.frame++;
+    const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
+    for (const watcher of this.watchers) watcher(touched);
+  }
+
+  // rows returns what is visible of the lists, in order: their keys, and their tasks.
+  rows(): string[] {
+    return this.groups.groups.flatMap((g) => (this.unfolds(g.key) ? [g.key, ...g.ids] : [g.key]));
+  }
+
+  unfolds(key: ListKey): boolean {
+    return this.unfolded.has(key) || narrow(this.filter);
+  }
+
+  fold(key: ListKey, unfold = !this.unfolded.has(key)) {
+    const next = new Set(this.unfolded);
+    if (unfold) next.add(key);
+    else next.delete(key);
+    this.unfolded = next;
+  }
+
+  // select makes one task the selection, adds it to it or removes it, or extends it from
+  // the last one.
+  select(id: string, how: 'only' | 'toggle' | 'range' = 'only', among: readonly string[] = this.rows()) {
+    if (how === 'range' && this.anchor) {
+      const [a, b] = [among.indexOf(this.anchor), among.indexOf(id)];
+      const range = among.slice(Math.min(a, b), Math.max(a, b) + 1).filter((row) => this.records.tasks.has(row));
+      this.selection = new Set([...(a < 0 ? this.selection : []), ...range, id]);
+    } else if (how === 'toggle') {
+      const next = new Set(this.selection);
+      if (!next.delete(id)) next.add(id);
+      this.selection = next;
+      this.anchor = id;
+    } else {
+      this.selection = new Set([id]);
+      this.anchor = id;
+    }
+    this.cursor = id;
+    this.worker = this.records.tasks.get(id)?.worker ?? this.worker;
+  }
+
+  selectAll(ids: Iterable<string>, add = false) {
+    this.selection = new Set([...(add ? this.selection : []), ...ids]);
+  }
+
+  clear() {
+    this.selection = new Set();
+    this.anchor = '';
+  }
+
+  // reveal shows a task in every view: its list is unfolded and scrolled to.
+  reveal(id: string) {
+    const task = this.records.tasks.get(id);
+    if (!task) return;
+    const key = this.records.home(id) ?? (task.worker ? listOf(task.worker) : pool);
+    if (!this.unfolds(key)) this.fold(key, true);
+    this.select(id);
+  }
+
+  get mayChange(): boolean {
+    return app.me !== undefined && !app.me.isReadOnly;
+  }
+}
+
+export const board = new Board();

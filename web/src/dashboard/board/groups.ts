@@ -1,0 +1,214 @@
+// The lists of the board as they are shown: filtered, counted, and rebuilt one by one as
+// they change.
+
+import { listOf, pool, teamList, workerOf, type ListKey, type Records, type Touched } from './records.ts';
+import { risk, status, type Status } from './status.ts';
+import type { BoardTask } from './wire.ts';
+
+export interface Filter {
+  text: string;
+  statuses: ReadonlySet<Status>; // empty for all but those that are done
+  late: boolean; // only those that are late or may be
+  team: string; // '' for all
+}
+
+export const everything: Filter = { text: '', statuses: new Set(), late: false, team: '' };
+
+// narrow reports whether a filter leaves out tasks.
+export const narrow = (f: Filter): boolean => f.text !== '' || f.statuses.size > 0 || f.late;
+
+export interface Group {
+  key: ListKey;
+  ids: readonly string[]; // the tasks that are shown, in their order
+  open: number; // tasks that are not completed, shown or not
+  done: number;
+  failed: number;
+  late: number; // open tasks that are late or will be
+}
+
+export type Counts = Record<Status | 'late', number>;
+
+const { compare } = new Intl.Collator();
+const haystacks = new WeakMap<BoardTask, string>();
+
+// haystack returns the text in which a task is searched for.
+export function haystack(task: BoardTask): string {
+  let text = haystacks.get(task);
+  if (text === undefined) {
+    const { name = '', phone = '' } = task.recipients?.[0] ?? {};
+    text = [task.shortId, task.id, task.orderShortId, name, phone, task.destination.line, task.notes]
+      .filter(Boolean)
+      .join('\n')
+      .toLowerCase();
+    haystacks.set(task, text);
+  }
+  return text;
+}
+
+// due orders tasks of pools: what has to be done first, first.
+const due = (t: BoardTask): number => t.completeBefore ?? t.completeAfter ?? Number.MAX_SAFE_INTEGER;
+
+export class Groups {
+  groups: Group[] = [];
+  counts: Counts = { unassigned: 0, assigned: 0, active: 0, completed: 0, failed: 0, late: 0 };
+  private readonly byKey = new Map<ListKey, Group>();
+  private readonly counted = new Map<string, { status: Status; late: boolean }>();
+  private filter: Filter = everything;
+  private words: string[] = [];
+
+  constructor(private readonly records: Records) {}
+
+  // update applies what has changed, and reports whether a list has.
+  update(touched: Touched, now: number): boolean {
+    if (touched.all) {
+      this.recount(now);
+      this.rebuild(now);
+      return true;
+    }
+    for (const id of touched.tasks) this.count(id, now);
+    for (const key of touched.lists) this.build(key, now);
+    const changed = touched.lists.size > 0 || touched.workers.size > 0;
+    if (changed) this.order();
+    return changed;
+  }
+
+  // narrow shows only what a filter leaves.
+  narrow(filter: Filter, now: number) {
+    this.filter = filter;
+    this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+    this.rebuild(now);
+  }
+
+  // elapse counts again what has become late.
+  elapse(now: number) {
+    this.recount(now);
+    this.rebuild(now);
+  }
+
+  group(key: ListKey): Group | undefined {
+    return this.byKey.get(key);
+  }
+
+  // includes reports whether a task is of the chosen team.
+  includes(id: string): boolean {
+    return this.counted.has(id);
+  }
+
+  // passes reports whether a task is shown.
+  passes(task: BoardTask, now: number): boolean {
+    const { statuses: wanted, late } = this.filter;
+    const is = this.statusOf(task);
+    if (wanted.size > 0 ? !wanted.has(is) : !late && task.state === 3 && this.words.length === 0) return false;
+    if (late && risk(task, now) === '') return false;
+    if (this.words.length === 0) return true;
+    const worker = task.worker ? (this.records.workers.get(task.worker)?.name.toLowerCase() ?? '') : '';
+    const text = haystack(task);
+    return this.words.every((word) => text.includes(word) || worker.includes(word));
+  }
+
+  // statusOf returns the state of a task, also while a move of it is not confirmed.
+  statusOf(task: BoardTask): Status {
+    if (task.state > 1) return status(task);
+    return this.records.home(task.id)?.startsWith('W') ? 'assigned' : 'unassigned';
+  }
+
+  private recount(now: number) {
+    this.counted.clear();
+    this.counts = { unassigned: 0, assigned: 0, active: 0, completed: 0, failed: 0, late: 0 };
+    for (const id of this.records.tasks.keys()) this.count(id, now);
+  }
+
+  private count(id: string, now: number) {
+    const before = this.counted.get(id);
+    if (before) {
+      this.counts[before.status]--;
+      if (before.late) this.counts.late--;
+    }
+    const task = this.records.tasks.get(id);
+    if (!task || !this.ofTeam(task)) {
+      this.counted.delete(id);
+      return;
+    }
+    const next = { status: this.statusOf(task), late: task.state < 3 && risk(task, now) === 'late' };
+    this.counts[next.status]++;
+    if (next.late) this.counts.late++;
+    this.counted.set(id, next);
+  }
+
+  private ofTeam(task: BoardTask): boolean {
+    const { team } = this.filter;
+    if (!team) return true;
+    const key = this.records.home(task.id) ?? (task.worker ? listOf(task.worker) : pool);
+    return this.inTeam(key);
+  }
+
+  private inTeam(key: ListKey): boolean {
+    const { team } = this.filter;
+    if (!team || key === pool || key === teamList(team)) return true;
+    return this.records.workers.get(workerOf(key))?.teams.includes(team) ?? false;
+  }
+
+  private rebuild(now: number) {
+    if (this.filter.team) this.recount(now);
+    this.byKey.clear();
+    this.build(pool, now);
+    for (const id of this.records.teams.keys()) this.build(teamList(id), now);
+    for (const id of this.records.workers.keys()) this.build(listOf(id), now);
+    this.order();
+  }
+
+  // build makes one list.
+  private build(key: ListKey, now: number) {
+    const { records } = this;
+    const worker = workerOf(key);
+    if (worker ? !records.workers.has(worker) : key !== pool && !records.teams.has(key.slice(1))) return;
+    const group: Group = { key, ids: [], open: 0, done: 0, failed: 0, late: 0 };
+    const found: BoardTask[] = [];
+    const add = (id: string | null | undefined) => {
+      const task = id ? records.tasks.get(id) : undefined;
+      if (!task) return;
+      if (task.state === 3) {
+        group.done++;
+        if (status(task) === 'failed') group.failed++;
+      } else {
+        group.open++;
+        if (risk(task, now) === 'late') group.late++;
+      }
+      if (this.passes(task, now)) found.push(task);
+    };
+    if (worker) {
+      const done = [...(records.done.get(worker) ?? [])];
+      const time = (id: string) => records.tasks.get(id)?.completionDetails?.time ?? 0;
+      done.sort((a, b) => time(a) - time(b)).forEach(add);
+      const list = records.list(key);
+      const active = records.workers.get(worker)?.activeTask;
+      if (active && !list.includes(active) && records.tasks.get(active)?.state !== 3) add(active);
+      list.forEach(add);
+    } else {
+      records.list(key).forEach(add);
+      found.sort((a, b) => due(a) - due(b));
+    }
+    group.ids = found.map((t) => t.id);
+    this.byKey.set(key, group);
+  }
+
+  // order sorts the lists: pools, then workers on duty, then the others.
+  private order() {
+    const { workers, teams } = this.records;
+    const rank = (g: Group) => {
+      if (!g.key.startsWith('W')) return g.key === pool ? 0 : 1;
+      return workers.get(workerOf(g.key))?.onDuty ? 2 : g.open > 0 ? 3 : 4;
+    };
+    const name = (g: Group) => workers.get(workerOf(g.key))?.name ?? teams.get(g.key.slice(1))?.name ?? '';
+    const filtered = narrow(this.filter);
+    const seen = [...this.byKey.values()].filter((g) => {
+      if (!this.inTeam(g.key)) return false;
+      if (filtered && g.ids.length === 0) return false;
+      return g.key === pool || !g.key.startsWith('T') || g.ids.length > 0;
+    });
+    this.groups = seen
+      .map((group) => ({ group, rank: rank(group), name: name(group) }))
+      .sort((a, b) => a.rank - b.rank || compare(a.name, b.name))
+      .map(({ group }) => group);
+  }
+}

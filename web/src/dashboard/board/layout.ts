@@ -1,0 +1,68 @@
+// Where the rows of the lists are, without building all of them.
+
+import type { Group } from './groups.ts';
+
+export const headHeight = 46; // pixels
+export const rowHeight = 44;
+
+export interface Row {
+  group: Group;
+  id: string; // of the task; '' for the head of the list
+  y: number;
+  index: number; // in the list
+}
+
+export class Layout {
+  readonly height: number;
+  private readonly tops: number[] = [];
+
+  constructor(
+    private readonly groups: readonly Group[],
+    private readonly unfolds: (key: string) => boolean,
+  ) {
+    let y = 0;
+    for (const group of groups) {
+      this.tops.push(y);
+      y += headHeight + (unfolds(group.key) ? group.ids.length * rowHeight : 0);
+    }
+    this.height = y;
+  }
+
+  // visible returns the rows between two heights.
+  visible(from: number, to: number): Row[] {
+    const rows: Row[] = [];
+    for (let g = this.groupAt(from); g < this.groups.length && this.tops[g]! < to; g++) {
+      const group = this.groups[g]!;
+      const y = this.tops[g]!;
+      rows.push({ group, id: '', y, index: -1 });
+      if (!this.unfolds(group.key)) continue;
+      const first = Math.max(0, Math.floor((from - y - headHeight) / rowHeight));
+      const last = Math.min(group.ids.length, Math.ceil((to - y - headHeight) / rowHeight));
+      for (let i = first; i < last; i++) {
+        rows.push({ group, id: group.ids[i]!, y: y + headHeight + i * rowHeight, index: i });
+      }
+    }
+    return rows;
+  }
+
+  // find returns the top and height of the row of a list or a task.
+  find(row: string): { y: number; height: number } | undefined {
+    for (let g = 0; g < this.groups.length; g++) {
+      const { key, ids } = this.groups[g]!;
+      if (key === row) return { y: this.tops[g]!, height: headHeight };
+      const i = this.unfolds(key) ? ids.indexOf(row) : -1;
+      if (i >= 0) return { y: this.tops[g]! + headHeight + i * rowHeight, height: rowHeight };
+    }
+    return undefined;
+  }
+
+  private groupAt(y: number): number {
+    let [low, high] = [0, this.tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.tops[middle]! <= y) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+}

@@ -1,0 +1,47 @@
+// What part of the world the map shows, and where on the screen a location is. Maps of
+// the board are not turned, so that this is one multiplication for each of thousands.
+
+import { project, type Point } from '../../../map/project.ts';
+
+export class Camera {
+  width = 0; // pixels
+  height = 0;
+  zoom = 0; // of MapLibre
+  private left = 0;
+  private top = 0;
+  private scale = 1;
+
+  // look follows the map.
+  look(centre: Point, zoom: number, width: number, height: number) {
+    const [x, y] = project(centre);
+    this.scale = 512 * 2 ** zoom;
+    this.zoom = zoom;
+    this.width = width;
+    this.height = height;
+    this.left = x - width / 2 / this.scale;
+    this.top = y - height / 2 / this.scale;
+  }
+
+  x(place: number): number {
+    return (place - this.left) * this.scale;
+  }
+
+  y(place: number): number {
+    return (place - this.top) * this.scale;
+  }
+
+  // sees reports whether a point of the screen is visible, or nearly so.
+  sees(x: number, y: number, margin = 24): boolean {
+    return x > -margin && y > -margin && x < this.width + margin && y < this.height + margin;
+  }
+}
+
+// inside reports whether a point is in a polygon.
+export function inside(x: number, y: number, polygon: readonly (readonly [number, number])[]): boolean {
+  let within = false;
+  for (let i = 0, j = polygon.length - 1; i < polygon.length; j = i++) {
+    const [[ax, ay], [bx, by]] = [polygon[i]!, polygon[j]!];
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) within = !within;
+  }
+  return within;
+}

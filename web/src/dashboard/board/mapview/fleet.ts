@@ -1,0 +1,143 @@
+// Vehicles that move smoothly from one reported location to the next.
+
+import type { Ink } from '../../../map/marks.ts';
+import { distance, project, type Point } from '../../../map/project.ts';
+import { span } from '../../../map/glide.ts';
+import { bearing } from '../../../map/way.ts';
+import type { BoardWorker } from '../wire.ts';
+import type { Camera } from './camera.ts';
+
+const silent = 10 * 60_000; // ms without contact on duty
+const lowBattery = 0.15;
+const turned = 5; // metres of a move that show the direction
+
+interface Vehicle {
+  worker: BoardWorker;
+  from: readonly [number, number]; // in units of project.ts
+  to: readonly [number, number];
+  since: number; // of performance.now
+  takes: number; // ms; 0 if it is there
+  reported: number;
+  point: Point;
+  heading: number | null;
+}
+
+export class Fleet {
+  private readonly vehicles = new Map<string, Vehicle>();
+
+  constructor(private readonly still: () => boolean) {}
+
+  get size(): number {
+    return this.vehicles.size;
+  }
+
+  // set updates a worker, and reports whether the picture changes.
+  set(worker: BoardWorker, now: number): boolean {
+    const { location } = worker;
+    if (!location || (!worker.onDuty && !worker.activeTask)) return this.vehicles.delete(worker.id);
+    const time = worker.timeLocated ?? worker.timeLastSeen ?? 0;
+    const known = this.vehicles.get(worker.id);
+    const place = project(location);
+    if (!known) {
+      this.vehicles.set(worker.id, {
+        worker,
+        from: place,
+        to: place,
+        since: 0,
+        takes: 0,
+        reported: time,
+        point: location,
+        heading: worker.heading ?? null,
+      });
+      return true;
+    }
+    known.worker = worker;
+    if (known.point[0] === location[0] && known.point[1] === location[1]) return true;
+    known.takes = this.still() ? 0 : span(known.point, location, Math.min(5000, time - known.reported));
+    known.from = this.at(known, now);
+    known.to = place;
+    known.since = now;
+    known.reported = time;
+    if (distance(known.point, location) > turned) known.heading = worker.heading ?? bearing(known.point, location);
+    known.point = location;
+    return true;
+  }
+
+  keep(ids: ReadonlyMap<string, unknown>) {
+    for (const id of this.vehicles.keys()) if (!ids.has(id)) this.vehicles.delete(id);
+  }
+
+  // moving reports whether a vehicle is between two locations.
+  moving(now: number): boolean {
+    for (const v of this.vehicles.values()) if (v.takes > 0 && now < v.since + v.takes) return true;
+    return false;
+  }
+
+  place(id: string, now: number): readonly [number, number] | undefined {
+    const vehicle = this.vehicles.get(id);
+    return vehicle && this.at(vehicle, now);
+  }
+
+  // find returns the worker at a point of the screen.
+  find(camera: Camera, x: number, y: number, reach: number, now: number): string {
+    let best = '';
+    let least = reach;
+    for (const [id, vehicle] of this.vehicles) {
+      const [px, py] = this.at(vehicle, now);
+      const away = Math.hypot(camera.x(px) - x, camera.y(py) - y);
+      if (away < least) [best, least] = [id, away];
+    }
+    return best;
+  }
+
+  draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
+    const time = Date.now();
+    const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'middle';
+    ctx.font = '600 12px system-ui, sans-serif';
+    for (const [id, vehicle] of this.vehicles) {
+      const [px, py] = this.at(vehicle, now);
+      const [x, y] = [camera.x(px), camera.y(py)];
+      if (!camera.sees(x, y, 60)) continue;
+      const { worker, heading } = vehicle;
+      const warn = time - (worker.timeLastSeen ?? time) > silent || (worker.battery ?? 1) < lowBattery;
+      const main = id === shown || id === hovered;
+      ctx.save();
+      ctx.translate(x, y);
+      ctx.globalAlpha = shown && !main ? 0.75 : 1;
+      ctx.fillStyle = ink('halo');
+      circle(ctx, main ? 14 : 11);
+      ctx.fillStyle = warn ? ink('goal') : ink('self');
+      circle(ctx, main ? 12 : 9.5);
+      ctx.fillStyle = ink('halo');
+      if (heading === null) circle(ctx, 3.5);
+      else {
+        ctx.rotate((heading * Math.PI) / 180);
+        ctx.scale(main ? 1.2 : 1, main ? 1.2 : 1);
+        ctx.beginPath();
+        for (const [dx, dy] of [[0, -6.5], [4.8, 5], [0, 2.6], [-4.8, 5]] as const) ctx.lineTo(dx, dy); // prettier-ignore
+        ctx.fill();
+      }
+      ctx.restore();
+      if (!names && !main) continue;
+      ctx.lineWidth = 3;
+      ctx.strokeStyle = ink('halo');
+      ctx.fillStyle = ink('text');
+      ctx.strokeText(worker.name, x + 16, y);
+      ctx.fillText(worker.name, x + 16, y);
+    }
+  }
+
+  private at({ from, to, since, takes }: Vehicle, now: number): readonly [number, number] {
+    if (takes === 0) return to;
+    const part = Math.min(1, Math.max(0, (now - since) / takes));
+    return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
+  }
+}
+
+function circle(ctx: CanvasRenderingContext2D, r: number) {
+  ctx.beginPath();
+  ctx.arc(0, 0, r, 0, 7);
+  ctx.fill();
+}

@@ -1,0 +1,136 @@
+// The stops of a day on the map: one picture for each kind, drawn thousands of times.
+
+import { project } from '../../../map/project.ts';
+import type { Ink } from '../../../map/marks.ts';
+import type { Risk, Status } from '../status.ts';
+import type { BoardTask } from '../wire.ts';
+import type { Camera } from './camera.ts';
+
+export interface Stop {
+  id: string;
+  x: number; // in units of project.ts
+  y: number;
+  status: Status;
+  risk: Risk;
+  task: BoardTask;
+}
+
+export const stopOf = (task: BoardTask, status: Status, risk: Risk): Stop => {
+  const [x, y] = project(task.destination.location);
+  return { id: task.id, x, y, status, risk, task };
+};
+
+// The later in this order, the further on top.
+const kinds = ['completed', 'failed', 'assigned', 'active', 'unassigned'] as const;
+const order = (s: Stop): number => kinds.indexOf(s.status) + (s.status !== 'completed' && s.risk === 'late' ? 5 : 0);
+
+// radius of a stop in pixels, by zoom level.
+export const radius = (zoom: number, status: Status): number => {
+  const size = zoom < 10 ? 3 : zoom < 12 ? 4 : zoom < 14 ? 5.5 : 7;
+  return status === 'completed' ? size * 0.75 : size;
+};
+
+export class Sprites {
+  private readonly made = new Map<string, HTMLCanvasElement>();
+
+  constructor(
+    private readonly ink: Ink,
+    private readonly ratio: number,
+  ) {}
+
+  // get returns the picture of a stop, whose middle is at its location.
+  get(status: Status, risk: Risk, r: number, chosen: boolean): HTMLCanvasElement {
+    const key = `${status} ${risk} ${r} ${chosen}`;
+    let canvas = this.made.get(key);
+    if (!canvas) {
+      canvas = document.createElement('canvas');
+      const size = 2 * Math.ceil(r + 5);
+      canvas.width = canvas.height = size * this.ratio;
+      const ctx = canvas.getContext('2d')!;
+      ctx.scale(this.ratio, this.ratio);
+      ctx.translate(size / 2, size / 2);
+      this.paint(ctx, status, risk, r, chosen);
+      this.made.set(key, canvas);
+    }
+    return canvas;
+  }
+
+  private paint(ctx: CanvasRenderingContext2D, status: Status, risk: Risk, r: number, chosen: boolean) {
+    const { ink } = this;
+    const color = risk === 'late' || status === 'failed' ? 'failed' : { completed: 'done', assigned: 'open', active: 'active', unassigned: 'goal', failed: 'failed' }[status]; // prettier-ignore
+    const shape = (margin: number) => {
+      ctx.beginPath();
+      if (status === 'failed') {
+        const d = r + margin + 1;
+        ctx.moveTo(0, -d);
+        ctx.lineTo(d, 0);
+        ctx.lineTo(0, d);
+        ctx.lineTo(-d, 0);
+        ctx.closePath();
+      } else if (status === 'active') ctx.roundRect(-r - margin, -r - margin, 2 * (r + margin), 2 * (r + margin), 2);
+      else ctx.arc(0, 0, r + margin, 0, 7);
+      ctx.fill();
+    };
+    ctx.fillStyle = chosen ? ink('self') : ink('halo');
+    shape(chosen ? 3.5 : 1.5);
+    if (chosen) {
+      ctx.fillStyle = ink('halo');
+      shape(1.5);
+    }
+    ctx.fillStyle = ink(color);
+    shape(0);
+    if (status === 'unassigned') {
+      ctx.fillStyle = ink('halo');
+      ctx.beginPath();
+      ctx.arc(0, 0, r * 0.45, 0, 7);
+      ctx.fill();
+    }
+  }
+}
+
+// drawStops draws stops, and returns how many are visible.
+export function drawStops(
+  ctx: CanvasRenderingContext2D,
+  camera: Camera,
+  stops: Iterable<Stop>,
+  sprites: Sprites,
+  chosen: ReadonlySet<string>,
+  numbers: ReadonlyMap<string, number>, // of the route that is shown
+  ink: Ink,
+): number {
+  const layers: Stop[][] = Array.from({ length: 11 }, () => []);
+  let seen = 0;
+  for (const stop of stops) {
+    if (!camera.sees(camera.x(stop.x), camera.y(stop.y))) continue;
+    layers[chosen.has(stop.id) || numbers.has(stop.id) ? 10 : order(stop)]!.push(stop);
+    seen++;
+  }
+  ctx.font = '700 11px system-ui, sans-serif';
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  for (const layer of layers) {
+    for (const stop of layer) {
+      const number = numbers.get(stop.id);
+      const r = number ? 10 : radius(camera.zoom, stop.status);
+      const sprite = sprites.get(stop.status, stop.risk, r, chosen.has(stop.id));
+      const size = 2 * Math.ceil(r + 5);
+      const [x, y] = [camera.x(stop.x), camera.y(stop.y)];
+      ctx.drawImage(sprite, x - size / 2, y - size / 2, size, size);
+      if (!number) continue;
+      ctx.fillStyle = ink('mark');
+      ctx.fillText(String(number), x, y + 0.5);
+    }
+  }
+  return seen;
+}
+
+// nearest returns the stop at a point of the screen, if there is one within reach.
+export function nearest(stops: Iterable<Stop>, camera: Camera, x: number, y: number, reach: number): Stop | undefined {
+  let best: Stop | undefined;
+  let least = reach;
+  for (const stop of stops) {
+    const away = Math.hypot(camera.x(stop.x) - x, camera.y(stop.y) - y);
+    if (away < least) [best, least] = [stop, away];
+  }
+  return best;
+}

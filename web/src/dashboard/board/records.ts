@@ -1,0 +1,413 @@
+// The records of the board, kept current by the event stream. Every change notes what it
+// touched, so that views update only that. Moves that the server has not confirmed are
+// shown on top of what it has said, and never change it.
+
+import {
+  toTask,
+  toWorker,
+  type BoardHub,
+  type BoardTask,
+  type BoardTeam,
+  type BoardWorker,
+  type Container,
+  type Estimate,
+  type Estimates,
+  type Event,
+  type ListChange,
+  type Position,
+  type Snapshot,
+} from './wire.ts';
+
+// A list is named by its kind and owner: W and a worker, T and a team, or O.
+export type ListKey = string;
+export const pool: ListKey = 'O';
+export const listOf = (worker: string): ListKey => `W${worker}`;
+export const teamList = (team: string): ListKey => `T${team}`;
+export const workerOf = (key: ListKey): string => (key.startsWith('W') ? key.slice(1) : '');
+
+// Move puts tasks into a list: at an index, after they were taken out of where they are.
+export interface Move {
+  ids: readonly string[];
+  to: ListKey;
+  at: number; // -1 for the end
+}
+
+// Touched is what has changed since it was last taken.
+export interface Touched {
+  all: boolean; // everything may have
+  tasks: Set<string>;
+  lists: Set<ListKey>;
+  workers: Set<string>;
+  moved: Set<string>; // workers whose location has changed
+}
+
+export interface Actor {
+  type: string;
+  id: string;
+  time: number;
+}
+
+const taskDeleted = 8;
+const workerDeleted = 16;
+const none: readonly string[] = [];
+
+const nothing = (): Touched => ({
+  all: false,
+  tasks: new Set(),
+  lists: new Set(),
+  workers: new Set(),
+  moved: new Set(),
+});
+
+export class Records {
+  readonly tasks = new Map<string, BoardTask>();
+  readonly workers = new Map<string, BoardWorker>();
+  readonly teams = new Map<string, BoardTeam>();
+  readonly hubs = new Map<string, BoardHub>();
+  readonly done = new Map<string, Set<string>>(); // completed tasks, by worker
+  readonly actors = new Map<string, Actor>(); // who has changed a task last, if known
+  from = 0;
+  to = 0;
+  date = '';
+  timezone = '';
+  truncated = false;
+  private organization = '';
+  // Which list a task is in is said by the task and by the list, in either order: what
+  // came last holds. The order of a list is only said by the list.
+  private readonly homes = new Map<string, ListKey>();
+  private readonly members = new Map<ListKey, Set<string>>();
+  private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
+  private readonly versions = new Map<ListKey, number>();
+  private readonly lists = new Map<ListKey, string[]>(); // of the two, until one changes
+  private readonly homeless = new Set<string>(); // tasks that left a list, and are in no other yet
+  private readonly contested = new Map<string, ListKey>(); // tasks that left a list which still names them
+  private readonly moves = new Map<number, Move>(); // not confirmed, in their order
+  private shown = new Map<ListKey, string[]>(); // lists that moves change
+  private movedTo = new Map<string, ListKey>();
+  private counter = 0;
+  private touched = nothing();
+
+  // load replaces everything.
+  load(snapshot: Snapshot) {
+    for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
+    for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
+    this.homeless.clear();
+    ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
+    this.truncated = snapshot.truncated;
+    this.organization = snapshot.organization.id;
+    for (const team of snapshot.teams) this.teams.set(team.id, team);
+    for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
+    for (const worker of snapshot.workers) this.workers.set(worker.id, worker);
+    for (const task of snapshot.tasks) this.setTask(task);
+    for (const { id, tasks, version } of snapshot.workers) this.setOrder(listOf(id), tasks, version);
+    for (const { id, tasks = [], version } of snapshot.teams) this.setOrder(teamList(id), tasks, version);
+    this.touched = { ...nothing(), all: true };
+    this.arrange();
+  }
+
+  // take returns what has changed, and begins anew.
+  take(): Touched {
+    if (this.moves.size > 0 && (this.touched.all || this.touched.lists.size > 0)) this.arrange();
+    const taken = this.touched;
+    this.touched = nothing();
+    return taken;
+  }
+
+  list(key: ListKey): readonly string[] {
+    return this.shown.get(key) ?? this.confirmedList(key);
+  }
+
+  // confirmedList returns a list as the server has it.
+  confirmedList(key: ListKey): readonly string[] {
+    let list = this.lists.get(key);
+    if (!list) {
+      const members = new Set(this.members.get(key));
+      list = (this.orders.get(key) ?? none).filter((id) => members.delete(id) || !this.tasks.has(id));
+      list.push(...members);
+      this.lists.set(key, list);
+    }
+    return list;
+  }
+
+  // home returns the list of a task that is neither active nor completed.
+  home(id: string): ListKey | undefined {
+    return this.movedTo.get(id) ?? this.homes.get(id);
+  }
+
+  // confirmed returns the list of a task as the server has it.
+  confirmed(id: string): ListKey | undefined {
+    return this.homes.get(id);
+  }
+
+  // keyOf returns the list that a container of the API is.
+  keyOf({ type, worker = '', team = '' }: Container): ListKey {
+    return type === 'WORKER' ? listOf(worker) : type === 'TEAM' ? teamList(team) : pool;
+  }
+
+  // path returns the path of a list in the API.
+  path(key: ListKey): string {
+    if (key === pool) return `/containers/organizations/${this.organization}`;
+    return `/containers/${key.startsWith('T') ? 'teams' : 'workers'}/${key.slice(1)}`;
+  }
+
+  // apply applies an event of the log.
+  apply(event: Event) {
+    const { task, worker } = event.data;
+    if (event.triggerId === taskDeleted) {
+      if (event.taskId) this.removeTask(event.taskId);
+      return;
+    }
+    if (event.triggerId === workerDeleted) {
+      if (event.workerId) this.removeWorker(event.workerId);
+      return;
+    }
+    if (task) {
+      this.setTask(toTask(task));
+      if (event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
+    }
+    if (worker) {
+      this.setWorker(toWorker(worker, this.workers.get(worker.id)));
+    }
+  }
+
+  // arranged applies the order of a list. An older one than is known changes nothing.
+  arranged({ container, activeTask, tasks, pinned, version }: ListChange) {
+    const key = this.keyOf(container);
+    const worker = this.workers.get(workerOf(key));
+    if (worker && activeTask !== undefined && worker.activeTask !== activeTask) {
+      this.setWorker({ ...worker, activeTask });
+      this.mark(key);
+    }
+    if (!tasks || key === pool) return;
+    this.setOrder(key, tasks, version);
+    if (pinned) for (const id of tasks) this.setPin(id, pinned[id]);
+  }
+
+  // orphans returns open tasks that are in no list.
+  orphans(): string[] {
+    for (const id of this.homeless) {
+      if (this.homes.has(id) || (this.tasks.get(id)?.state ?? 3) > 1) this.homeless.delete(id);
+    }
+    return [...this.homeless];
+  }
+
+  // disputed returns the lists that name tasks which say that they are elsewhere. It is so
+  // for a moment, while the task or the list is on its way.
+  disputed(): ListKey[] {
+    for (const [id, key] of this.contested) {
+      if (this.homes.get(id) === key || !this.orders.get(key)?.includes(id)) this.contested.delete(id);
+    }
+    return [...new Set(this.contested.values())];
+  }
+
+  position(p: Position) {
+    const worker = this.workers.get(p.worker);
+    if (!worker || (worker.timeLocated ?? 0) > p.time) return;
+    this.workers.set(p.worker, {
+      ...worker,
+      location: p.location,
+      timeLocated: p.time,
+      timeLastSeen: Math.max(p.timeLastSeen ?? p.time, worker.timeLastSeen ?? 0),
+      heading: p.heading ?? null,
+      speed: p.speed ?? null,
+      battery: p.battery ?? worker.battery ?? null,
+    });
+    this.touched.moved.add(p.worker);
+  }
+
+  estimate({ worker: id, delayTime, tasks }: Estimates) {
+    const worker = this.workers.get(id);
+    if (worker && worker.delayTime !== delayTime) {
+      this.workers.set(id, { ...worker, delayTime });
+      this.touched.workers.add(id);
+    }
+    for (const task of tasks) this.expect(task);
+  }
+
+  private expect({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {
+    const task = this.tasks.get(id);
+    if (!task || task.state === 3) return;
+    const next = { ...task };
+    for (const [name, value] of Object.entries({ estimatedArrivalTime, estimatedCompletionTime, delayTime })) {
+      if (value === null) delete next[name as 'delayTime'];
+      else next[name as 'delayTime'] = value;
+    }
+    this.tasks.set(id, next);
+    this.touch(next);
+  }
+
+  // move shows a move before it is confirmed, and returns its number.
+  move(move: Move): number {
+    this.moves.set(++this.counter, move);
+    for (const id of move.ids) this.touchHome(id);
+    this.arrange();
+    return this.counter;
+  }
+
+  // settle ends a move that was confirmed or rejected: only what the server says is shown.
+  settle(number: number) {
+    const move = this.moves.get(number);
+    if (!move) return;
+    this.moves.delete(number);
+    for (const id of move.ids) {
+      this.touched.tasks.add(id);
+      this.touchHome(id);
+    }
+    this.arrange();
+  }
+
+  // adopt puts tasks into a list that has confirmed them, before their own events come.
+  adopt(ids: readonly string[], key: ListKey) {
+    for (const id of ids) {
+      if ((this.tasks.get(id)?.state ?? 3) > 1) continue;
+      this.house(id, key);
+      this.touched.tasks.add(id);
+    }
+  }
+
+  get waiting(): boolean {
+    return this.moves.size > 0;
+  }
+
+  // setTask saves a task if it is of this day, and the list that it names.
+  setTask(task: BoardTask) {
+    const before = this.tasks.get(task.id);
+    if (before && before.timeLastModified > task.timeLastModified) return;
+    if (before?.pinned && !task.pinned) task = { ...task, pinned: before.pinned }; // events of tasks do not say it
+    if (!this.belongs(task)) {
+      if (before) this.removeTask(task.id);
+      return;
+    }
+    this.tasks.set(task.id, task);
+    const c = task.container;
+    // The active task is in no list: it cannot move.
+    const home = task.state > 1 || !c ? undefined : this.keyOf(c);
+    this.house(task.id, home);
+    if (before?.worker !== task.worker || before?.state !== task.state) {
+      if (before?.worker) this.done.get(before.worker)?.delete(task.id);
+      if (task.state === 3 && task.worker) {
+        let set = this.done.get(task.worker);
+        if (!set) this.done.set(task.worker, (set = new Set()));
+        set.add(task.id);
+      }
+      if (before?.worker) this.touched.lists.add(listOf(before.worker));
+    }
+    this.touch(task);
+  }
+
+  private touch(task: BoardTask) {
+    this.touched.tasks.add(task.id);
+    this.touchHome(task.id);
+    if (task.worker) this.touched.lists.add(listOf(task.worker));
+  }
+
+  private touchHome(id: string) {
+    const home = this.home(id);
+    if (home) this.touched.lists.add(home);
+  }
+
+  private belongs(task: BoardTask): boolean {
+    if (task.state === 3) {
+      const time = task.completionDetails?.time ?? this.from;
+      return time >= this.from && time < this.to;
+    }
+    const { completeAfter = -Infinity, completeBefore = Infinity } = task;
+    if (completeAfter >= this.to) return false;
+    const now = Date.now();
+    return completeBefore >= this.from || (now >= this.from && now < this.to);
+  }
+
+  // house makes a list the only one that contains a task; undefined for none.
+  private house(id: string, key: ListKey | undefined) {
+    const before = this.homes.get(id);
+    if (before === key) return;
+    if (before !== undefined) {
+      this.members.get(before)?.delete(id);
+      if (this.orders.get(before)?.includes(id)) this.contested.set(id, before);
+      this.mark(before);
+    }
+    if (key === undefined) {
+      this.homes.delete(id);
+      this.homeless.add(id);
+      return;
+    }
+    this.homes.set(id, key);
+    this.homeless.delete(id);
+    let members = this.members.get(key);
+    if (!members) this.members.set(key, (members = new Set()));
+    members.add(id);
+    this.mark(key);
+  }
+
+  // setOrder applies the order of a list as the server has it.
+  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined) {
+    if (version !== undefined) {
+      if (version < (this.versions.get(key) ?? 0)) return;
+      this.versions.set(key, version);
+    }
+    const listed = new Set(ids);
+    this.orders.set(key, ids);
+    for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, undefined);
+    for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
+    this.mark(key);
+  }
+
+  private setPin(id: string, pinned: string | undefined) {
+    const task = this.tasks.get(id);
+    if (!task || task.pinned === pinned) return;
+    const { pinned: _, ...rest } = task;
+    this.tasks.set(id, pinned ? { ...rest, pinned } : rest);
+    this.touched.tasks.add(id);
+  }
+
+  private mark(key: ListKey) {
+    this.lists.delete(key);
+    this.touched.lists.add(key);
+  }
+
+  removeTask(id: string) {
+    const task = this.tasks.get(id);
+    this.house(id, undefined);
+    if (!task) return;
+    if (task.worker) {
+      this.done.get(task.worker)?.delete(id);
+      this.touched.lists.add(listOf(task.worker));
+    }
+    this.tasks.delete(id);
+    this.actors.delete(id);
+    this.touched.tasks.add(id);
+  }
+
+  private setWorker(worker: BoardWorker) {
+    const before = this.workers.get(worker.id);
+    this.workers.set(worker.id, worker);
+    this.touched.workers.add(worker.id);
+    if (!before) this.touched.all = true; // another list
+  }
+
+  private removeWorker(id: string) {
+    this.setOrder(listOf(id), [], undefined);
+    if (this.workers.delete(id)) this.touched.all = true;
+  }
+
+  // arrange shows the moves that are not confirmed on top of the lists.
+  private arrange() {
+    for (const key of this.shown.keys()) this.touched.lists.add(key);
+    this.shown = new Map();
+    this.movedTo = new Map();
+    for (const { ids, to, at } of this.moves.values()) {
+      const moved = ids.filter((id) => this.home(id) !== undefined && (this.tasks.get(id)?.state ?? 3) < 2);
+      const taken = new Set(moved);
+      for (const key of new Set([to, ...moved.map((id) => this.home(id)!)])) {
+        this.shown.set(key, this.list(key).filter((id) => !taken.has(id))); // prettier-ignore
+        this.touched.lists.add(key);
+      }
+      const list = this.shown.get(to)!;
+      list.splice(at < 0 ? list.length : Math.min(at, list.length), 0, ...moved);
+      for (const id of moved) {
+        this.movedTo.set(id, to);
+        this.touched.tasks.add(id);
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// The snapshot of a day, and the event stream from there on. An interruption is resumed
+// where it was; if that is too long ago, a new snapshot is taken.
+
+import { follow, type Message } from '../../driver/stream.ts';
+import { call, query, url } from '../api.ts';
+import type { Snapshot } from './wire.ts';
+
+const shortestWait = 500; // milliseconds between attempts
+const longestWait = 10_000;
+const silence = 45_000; // the server sends a heartbeat every 20 seconds
+
+export interface Heard {
+  loaded: (snapshot: Snapshot) => void;
+  message: (message: Message) => void;
+  alive: () => void; // something came
+  connected: (connected: boolean) => void;
+  failed: (error: unknown) => void; // there is no snapshot
+}
+
+export class Stream {
+  private readonly stop = new AbortController();
+
+  constructor(
+    private readonly date: string, // '' for today
+    private readonly heard: Heard,
+  ) {
+    void this.run();
+  }
+
+  close() {
+    this.stop.abort();
+  }
+
+  private async run() {
+    const { signal } = this.stop;
+    let cursor: string | undefined;
+    let wait = shortestWait;
+    while (!signal.aborted) {
+      if (cursor === undefined) {
+        try {
+          const snapshot = await call<Snapshot>('GET', `/board${query({ date: this.date })}`, undefined, signal);
+          if (signal.aborted) return;
+          cursor = String(snapshot.cursor);
+          this.heard.loaded(snapshot);
+        } catch (error) {
+          if (signal.aborted) return;
+          this.heard.failed(error);
+          await pause((wait = Math.min(wait * 2, longestWait)), signal);
+          continue;
+        }
+      }
+      const ended = await follow(
+        url('/events?lists=1&positions=1'),
+        { 'Last-Event-ID': cursor },
+        signal,
+        () => {
+          wait = shortestWait;
+          this.heard.connected(true);
+        },
+        (message) => {
+          if (message.id) cursor = message.id;
+          this.heard.message(message);
+        },
+        silence,
+        this.heard.alive,
+      );
+      if (signal.aborted) return;
+      this.heard.connected(false);
+      if (ended === 'signedOut') return;
+      if (ended === 'stale') {
+        cursor = undefined;
+        continue;
+      }
+      await pause(wait, signal);
+      wait = Math.min(wait * 2, longestWait);
+    }
+  }
+}
+
+// pause waits, or until the network is back.
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      removeEventListener('online', end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener('online', end);
+    signal.addEventListener('abort', end);
+  });

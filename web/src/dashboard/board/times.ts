@@ -1,0 +1,48 @@
+// Times and durations of the board, with formats that are made once: rows use them often.
+
+import { app } from '../app.svelte.ts';
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const zone = app.me?.organization.timezone;
+  const key = `${app.language} ${zone} ${JSON.stringify(options)}`;
+  let found = formats.get(key);
+  if (!found) {
+    try {
+      found = new Intl.DateTimeFormat(app.language, { ...options, ...(zone && { timeZone: zone }) });
+    } catch {
+      found = new Intl.DateTimeFormat(app.language, options);
+    }
+    formats.set(key, found);
+  }
+  return found;
+}
+
+// clock formats a time of day.
+export const clock = (ms: number): string => format({ hour: 'numeric', minute: '2-digit' }).format(ms);
+
+// dayName formats a date such as 2026-11-16.
+export const dayName = (date: string): string =>
+  new Intl.DateTimeFormat(app.language, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+    Date.parse(`${date}T00:00:00Z`),
+  );
+
+// span formats the window of a task.
+export function span(after: number | undefined, before: number | undefined): string {
+  if (after !== undefined && before !== undefined) return format({ hour: 'numeric', minute: '2-digit' }).formatRange(after, before); // prettier-ignore
+  if (before !== undefined) return app.say('byTime', { time: clock(before) });
+  return after === undefined ? '' : app.say('fromTime', { time: clock(after) });
+}
+
+// minutes formats a duration, such as 1 h 5 min.
+export function minutes(ms: number): string {
+  const all = Math.max(1, Math.round(ms / 60_000));
+  const [h, m] = [Math.floor(all / 60), all % 60];
+  const part = (n: number, unit: string) =>
+    new Intl.NumberFormat(app.language, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
+  return [h > 0 && part(h, 'hour'), (m > 0 || h === 0) && part(m, 'minute')].filter(Boolean).join(' ');
+}
+
+export const percent = (share: number): string =>
+  new Intl.NumberFormat(app.language, { style: 'percent' }).format(share);

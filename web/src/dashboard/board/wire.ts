@@ -1,0 +1,220 @@
+// What the board reads of the snapshot and of the event stream.
+
+import { line, type Address, type Point } from '../wire.ts';
+
+export interface BoardTask {
+  id: string;
+  shortId: string;
+  state: number; // 0 unassigned, 1 assigned, 2 active, 3 completed
+  timeLastModified: number;
+  timeCreated?: number;
+  completeAfter?: number;
+  completeBefore?: number;
+  pickupTask?: boolean;
+  quantity?: number;
+  serviceTime?: number; // minutes
+  estimatedArrivalTime?: number;
+  estimatedCompletionTime?: number;
+  delayTime?: number; // seconds
+  startTime?: number;
+  worker?: string;
+  container?: Container;
+  dependencies?: string[];
+  orderShortId?: string;
+  notes?: string;
+  completionDetails?: { success?: boolean; time?: number; failureReason?: string };
+  completedWithGeofenceWarning?: boolean;
+  destination: { id: string; location: Point; line: string; warnings?: string[] };
+  recipients?: { name: string; phone: string }[]; // the first one
+  priority?: number;
+  pinned?: string; // to its worker, or also to its position
+}
+
+export interface Container {
+  type: string;
+  worker?: string;
+  team?: string;
+  organization?: string;
+}
+
+export interface BoardWorker {
+  id: string;
+  name: string;
+  phone: string;
+  teams: string[];
+  onDuty: boolean;
+  activeTask?: string | null;
+  tasks: string[];
+  version?: number; // of the list
+  location?: Point | null;
+  timeLocated?: number | null;
+  timeLastSeen?: number | null;
+  delayTime?: number | null;
+  vehicle?: { type: string } | null;
+  capacity?: number;
+  battery?: number | null; // 0 to 1
+  heading?: number | null;
+  speed?: number | null;
+  appVersion?: string | null;
+  schedule?: [number, number][];
+}
+
+export interface BoardTeam {
+  id: string;
+  name: string;
+  workers: string[];
+  hub?: string | null;
+  tasks?: string[];
+  version?: number; // of the list
+}
+
+export interface BoardHub {
+  id: string;
+  name: string;
+  location: Point;
+  address?: string;
+}
+
+export interface Snapshot {
+  cursor: string | number;
+  date: string;
+  from: number;
+  to: number;
+  timezone: string;
+  organization: { id: string; name: string; location?: Point };
+  teams: BoardTeam[];
+  hubs: BoardHub[];
+  workers: BoardWorker[];
+  tasks: BoardTask[];
+  truncated: boolean;
+}
+
+// Position is the location of a worker, which is not part of the event log.
+export interface Position {
+  worker: string;
+  location: Point;
+  time: number;
+  timeLastSeen?: number;
+  heading?: number | null;
+  speed?: number | null;
+  battery?: number | null;
+}
+
+export interface Estimate {
+  id: string;
+  estimatedArrivalTime: number | null;
+  estimatedCompletionTime: number | null;
+  delayTime: number | null;
+}
+
+// Estimates are those of all open tasks of a worker.
+export interface Estimates {
+  worker: string;
+  delayTime: number | null;
+  tasks: Estimate[];
+}
+
+export interface ListChange {
+  container: Container;
+  activeTask?: string | null;
+  tasks: string[] | null; // null if it is too long for the stream
+  pinned?: Record<string, string>;
+  version?: number | undefined;
+}
+
+// Event is what the log says: the records as they were after it.
+export interface Event {
+  taskId: string | null;
+  workerId: string | null;
+  data: { task?: ApiTask; worker?: ApiWorker };
+  actionContext: { type: string; id: string } | null;
+  triggerId: number;
+  triggerName: string;
+  time: number;
+}
+
+export interface ApiTask extends Omit<
+  BoardTask,
+  'destination' | 'completionDetails' | 'worker' | 'orderShortId' | 'completeAfter' | 'completeBefore'
+> {
+  worker?: string | null;
+  orderShortId?: string | null;
+  completeAfter?: number | null;
+  completeBefore?: number | null;
+  destination: { id: string; location: Point; address: Address; warnings?: string[] };
+  completionDetails?: {
+    success?: boolean;
+    time?: number | null;
+    failureReason?: string;
+    events?: { name: string; time: number }[];
+  };
+}
+
+interface ApiWorker extends Omit<BoardWorker, 'battery' | 'appVersion'> {
+  userData?: { appVersion?: string; batteryLevel?: number };
+}
+
+const maxNotes = 200; // characters
+
+// toTask returns what the board keeps of a task of the API: the same as the snapshot.
+export function toTask(t: ApiTask): BoardTask {
+  const { success, time, failureReason, events } = t.completionDetails ?? {};
+  const started = events?.find((e) => e.name === 'start')?.time;
+  const { id, location, address, warnings } = t.destination;
+  const task: Record<string, unknown> = {
+    id: t.id,
+    shortId: t.shortId,
+    state: t.state,
+    timeLastModified: t.timeLastModified,
+    timeCreated: t.timeCreated,
+    completeAfter: t.completeAfter,
+    completeBefore: t.completeBefore,
+    pickupTask: t.pickupTask || undefined,
+    quantity: t.quantity || undefined,
+    serviceTime: t.serviceTime || undefined,
+    estimatedArrivalTime: t.estimatedArrivalTime,
+    estimatedCompletionTime: t.estimatedCompletionTime,
+    delayTime: t.delayTime,
+    startTime: started,
+    worker: t.worker,
+    container: t.container,
+    dependencies: t.dependencies?.length ? t.dependencies : undefined,
+    orderShortId: t.orderShortId,
+    notes: t.notes ? t.notes.slice(0, maxNotes) : undefined,
+    completedWithGeofenceWarning: t.completedWithGeofenceWarning || undefined,
+    completionDetails: t.state === 3 ? { success, time: time ?? undefined, failureReason } : undefined,
+    destination: {
+      id,
+      location,
+      line: [line(address), address.country].filter(Boolean).join(', '),
+      ...(warnings?.length && { warnings }),
+    },
+    recipients: t.recipients?.length ? t.recipients.slice(0, 1).map(({ name, phone }) => ({ name, phone })) : undefined,
+    priority: t.priority || undefined,
+  };
+  for (const name of Object.keys(task)) if (task[name] === null || task[name] === undefined) delete task[name];
+  return task as unknown as BoardTask;
+}
+
+// toWorker returns what the board keeps of a worker of the API. What only positions and
+// the snapshot contain stays as it was.
+export function toWorker(w: ApiWorker, before: BoardWorker | undefined): BoardWorker {
+  const older = (w.timeLastSeen ?? 0) < Math.max(before?.timeLastSeen ?? 0, before?.timeLocated ?? 0);
+  return {
+    ...before,
+    id: w.id,
+    name: w.name,
+    phone: w.phone,
+    teams: w.teams,
+    onDuty: w.onDuty,
+    activeTask: w.activeTask ?? null,
+    tasks: w.tasks,
+    location: older ? before?.location : w.location,
+    timeLastSeen: older ? before?.timeLastSeen : w.timeLastSeen,
+    delayTime: w.delayTime ?? null,
+    vehicle: w.vehicle ? { type: w.vehicle.type } : null,
+    capacity: w.capacity,
+    battery: w.userData?.batteryLevel ?? before?.battery ?? null,
+    appVersion: w.userData?.appVersion ?? before?.appVersion ?? null,
+  };
+}

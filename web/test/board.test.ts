@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { everything, Groups } from '../src/dashboard/board/groups.ts';
+import { headHeight, Layout, rowHeight } from '../src/dashboard/board/layout.ts';
+import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
+import { lateness, risk } from '../src/dashboard/board/status.ts';
+import type { BoardTask, BoardWorker, Event, Snapshot } from '../src/dashboard/board/wire.ts';
+
+const now = Date.now();
+const hour = 3600_000;
+
+const made = (id: string, more: Partial<BoardTask> = {}): BoardTask => ({
+  id,
+  shortId: id,
+  state: 0,
+  timeLastModified: 1,
+  container: { type: 'ORGANIZATION', organization: 'org' },
+  destination: { id: `d${id}`, location: [0, 0], line: `${id} Main Street` },
+  ...more,
+});
+const given = (id: string, worker: string, more: Partial<BoardTask> = {}): BoardTask =>
+  made(id, { state: 1, worker, container: { type: 'WORKER', worker }, ...more });
+const person = (id: string, tasks: string[], more: Partial<BoardWorker> = {}): BoardWorker => ({
+  id,
+  name: `Worker ${id}`,
+  phone: '',
+  teams: ['t'],
+  onDuty: true,
+  tasks,
+  ...more,
+});
+
+function snapshot(tasks: BoardTask[], workers: BoardWorker[]): Snapshot {
+  const from = now - 6 * hour;
+  return {
+    cursor: '7',
+    date: '2026-11-16',
+    from,
+    to: from + 24 * hour,
+    timezone: 'UTC',
+    organization: { id: 'org', name: 'Org' },
+    teams: [{ id: 't', name: 'Team', workers: workers.map((w) => w.id), tasks: [] }],
+    hubs: [],
+    workers,
+    tasks,
+    truncated: false,
+  };
+}
+
+function opened(tasks: BoardTask[], workers: BoardWorker[]) {
+  const records = new Records();
+  const groups = new Groups(records);
+  const show = () => groups.update(records.take(), now);
+  records.load(snapshot(tasks, workers));
+  show();
+  return { records, groups, show, ids: (key: string) => groups.group(key)?.ids ?? [] };
+}
+
+// wire returns an event with a task as the API has it.
+const wire = (triggerId: number, task?: BoardTask, worker?: BoardWorker): Event => ({
+  taskId: task?.id ?? null,
+  workerId: worker?.id ?? null,
+  triggerId,
+  triggerName: '',
+  time: now,
+  actionContext: { type: 'ADMIN', id: 'someone' },
+  data: {
+    ...(task && {
+      task: { ...task, destination: { ...task.destination, address: { street: task.destination.line } } },
+    }),
+    ...(worker && { worker }),
+  },
+});
+
+test('an event moves a task between lists, and only those are rebuilt', () => {
+  const { records, groups, show, ids } = opened(
+    [made('a'), made('b'), given('c', 'w')],
+    [person('w', ['c']), person('v', [])],
+  );
+  assert.deepEqual(ids(pool), ['a', 'b']);
+  const untouched = groups.group(listOf('v'));
+  records.apply(wire(9, given('a', 'w', { timeLastModified: 2 }), person('w', ['a', 'c'])));
+  show();
+  assert.deepEqual(ids(pool), ['b']);
+  assert.deepEqual(ids(listOf('w')), ['c', 'a']); // at the end, until the list says where
+  records.arranged({ container: { type: 'WORKER', worker: 'w' }, tasks: ['a', 'c'], version: 2 });
+  show();
+  assert.deepEqual(ids(listOf('w')), ['a', 'c']);
+  assert.equal(groups.group(listOf('v')), untouched);
+  assert.equal(groups.counts.assigned, 2);
+  assert.equal(groups.counts.unassigned, 1);
+  assert.equal(records.actors.get('a')?.id, 'someone');
+});
+
+test('an older record than is known changes nothing', () => {
+  const { records } = opened([given('a', 'w', { timeLastModified: 5 })], [person('w', ['a'])]);
+  records.apply(wire(3, made('a', { timeLastModified: 4 })));
+  assert.equal(records.tasks.get('a')?.state, 1);
+});
+
+test('tasks that are deleted, completed or of another day leave their list', () => {
+  const { records, groups, show, ids } = opened(
+    [made('a'), made('b'), given('c', 'w'), given('d', 'w')],
+    [person('w', ['c', 'd'])],
+  );
+  records.apply(wire(8, made('a')));
+  records.apply(wire(7, made('b', { timeLastModified: 2, completeAfter: now + 48 * hour })));
+  const done = { success: false, time: now, failureReason: 'OTHER' };
+  records.apply(wire(4, given('c', 'w', { timeLastModified: 2, state: 3, completionDetails: done })));
+  show();
+  assert.deepEqual(ids(pool), []);
+  assert.deepEqual(ids(listOf('w')), ['d']);
+  assert.equal(groups.group(listOf('w'))?.failed, 1);
+  assert.deepEqual([groups.counts.failed, groups.counts.unassigned], [1, 0]);
+});
+
+test('a list is in the order of its latest version', () => {
+  const { records, show, ids } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b'])]);
+  const container = { type: 'WORKER', worker: 'w' };
+  records.arranged({ container, tasks: ['b', 'a'], version: 5 });
+  records.arranged({ container, tasks: ['a', 'b'], version: 4 });
+  show();
+  assert.deepEqual(ids(listOf('w')), ['b', 'a']);
+});
+
+test('it does not matter whether a task or its list arrives first', () => {
+  const { records, show, ids } = opened([given('c', 'w')], [person('w', ['c']), person('v', [])]);
+  const list = (worker: string, tasks: string[], version: number) =>
+    records.arranged({ container: { type: 'WORKER', worker }, tasks, version });
+  list('w', ['a', 'c'], 2); // the task is not known yet
+  records.apply(wire(6, made('a', { timeLastModified: 2 })));
+  assert.deepEqual(records.disputed(), [listOf('w')]);
+  records.apply(wire(9, given('a', 'w', { timeLastModified: 3 })));
+  show();
+  assert.deepEqual(records.disputed(), []);
+  assert.deepEqual([ids(pool), ids(listOf('w'))], [[], ['a', 'c']]);
+  // A move of which only the lists report.
+  list('v', ['a'], 2);
+  list('w', ['c'], 3);
+  show();
+  assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [['a'], ['c']]);
+  assert.deepEqual(records.disputed(), []);
+});
+
+test('the active task comes first, and is in no list that can be changed', () => {
+  const { records, ids } = opened([given('a', 'w', { state: 2 }), given('b', 'w')], [person('w', ['b'], { activeTask: 'a' })]); // prettier-ignore
+  assert.deepEqual(ids(listOf('w')), ['a', 'b']);
+  assert.equal(records.home('a'), undefined);
+});
+
+test('a move is shown at once, stays on top of events, and ends with what the server says', () => {
+  const tasks = [made('a'), made('b'), given('c', 'w'), given('d', 'w')];
+  const { records, groups, show, ids } = opened(tasks, [person('w', ['c', 'd']), person('v', [])]);
+  const move = records.move({ ids: ['a', 'd'], to: listOf('w'), at: 0 });
+  show();
+  assert.deepEqual(ids(listOf('w')), ['a', 'd', 'c']);
+  assert.deepEqual(ids(pool), ['b']);
+  assert.equal(groups.counts.assigned, 3);
+  // Another dispatcher takes one of them meanwhile.
+  records.apply(wire(9, given('c', 'v', { timeLastModified: 2 }), person('v', ['c'])));
+  show();
+  assert.deepEqual(ids(listOf('w')), ['a', 'd']);
+  assert.deepEqual(ids(listOf('v')), ['c']);
+  records.settle(move); // rejected
+  show();
+  assert.deepEqual(ids(listOf('w')), ['d']);
+  assert.deepEqual(ids(pool), ['a', 'b']);
+  assert.equal(groups.counts.assigned, 2);
+  assert.equal(records.waiting, false);
+});
+
+test('two moves of the same task are shown in their order, and settle one by one', () => {
+  const { records, show, ids } = opened([made('a')], [person('v', []), person('w', [])]);
+  const first = records.move({ ids: ['a'], to: listOf('v'), at: -1 });
+  const second = records.move({ ids: ['a'], to: listOf('w'), at: -1 });
+  show();
+  assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);
+  records.arranged({ container: { type: 'WORKER', worker: 'v' }, tasks: ['a'] });
+  records.settle(first);
+  show();
+  assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);
+  records.settle(second);
+  show();
+  assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [['a'], []]);
+});
+
+test('positions and estimates replace only what they contain', () => {
+  const { records } = opened([given('a', 'w')], [person('w', ['a'], { timeLocated: 10, battery: 0.4 })]);
+  records.position({ worker: 'w', location: [1, 2], time: 20, heading: 90 });
+  records.position({ worker: 'w', location: [9, 9], time: 15 });
+  assert.deepEqual(records.workers.get('w')?.location, [1, 2]);
+  assert.equal(records.workers.get('w')?.battery, 0.4);
+  const expect = (estimatedArrivalTime: number, delayTime: number | null) =>
+    records.estimate({
+      worker: 'w',
+      delayTime,
+      tasks: [{ id: 'a', estimatedArrivalTime, estimatedCompletionTime: null, delayTime }],
+    });
+  expect(5, 3);
+  expect(6, null);
+  const { estimatedArrivalTime, delayTime } = records.tasks.get('a')!;
+  assert.deepEqual([estimatedArrivalTime, delayTime], [6, undefined]);
+});
+
+test('the filter applies to states, lateness, teams and any text', () => {
+  const tasks = [
+    made('a', { recipients: [{ name: 'Ada Lovelace', phone: '+1' }] }),
+    given('b', 'w', { completeBefore: now + hour, estimatedArrivalTime: now + 2 * hour }),
+    given('c', 'w', { state: 3, completionDetails: { success: true, time: now } }),
+  ];
+  const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
+  const shown = () => groups.groups.flatMap((g) => g.ids);
+  assert.deepEqual(shown(), ['a', 'b']); // without what is done
+  groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
+  assert.deepEqual(shown(), ['a']);
+  groups.narrow({ ...everything, text: 'worker w' }, now);
+  assert.deepEqual(shown(), ['c', 'b']);
+  groups.narrow({ ...everything, late: true }, now);
+  assert.deepEqual(shown(), ['b']);
+  groups.narrow({ ...everything, statuses: new Set(['completed']) }, now);
+  assert.deepEqual(shown(), ['c']);
+  groups.narrow({ ...everything, team: 'u' }, now);
+  assert.deepEqual(groups.groups.map((g) => g.key), [pool, listOf('v')]); // prettier-ignore
+  assert.equal(groups.counts.assigned, 0);
+});
+
+test('lateness is that of the arrival, or of the clock', () => {
+  const due = now + hour;
+  assert.equal(risk(given('a', 'w', { completeBefore: due, estimatedArrivalTime: due + 1 }), now), 'late');
+  assert.equal(risk(given('a', 'w', { completeBefore: due, estimatedArrivalTime: due - 60_000 }), now), 'tight');
+  assert.equal(risk(given('a', 'w', { completeBefore: due, estimatedArrivalTime: due - hour / 2 }), now), '');
+  assert.equal(risk(made('a', { completeBefore: now - 1 }), now), 'late');
+  assert.equal(lateness(made('a', { completeBefore: now - hour }), now), hour);
+});
+
+test('only visible rows are built', () => {
+  const ids = Array.from({ length: 5000 }, (_, i) => `t${i}`);
+  const group = (key: string, ids: string[]) => ({ key, ids, open: 0, done: 0, failed: 0, late: 0 });
+  const layout = new Layout([group('O', ids), group('W1', ['x'])], () => true);
+  assert.equal(layout.height, 2 * headHeight + 5001 * rowHeight);
+  const rows = layout.visible(1000, 1400);
+  assert.ok(rows.length < 14);
+  assert.ok(rows.slice(1).every((r) => r.y > 1000 - rowHeight && r.y < 1400));
+  assert.deepEqual(layout.find('x'), { y: layout.height - rowHeight, height: rowHeight });
+  assert.equal(layout.visible(layout.height - 10, layout.height).at(-1)?.id, 'x');
+});
+
+test('a day of 5,000 tasks and an event take little work', () => {
+  const people = Array.from({ length: 200 }, (_, w) => `w${w}`);
+  const tasks = Array.from({ length: 5000 }, (_, i) => (i % 5 ? given(`t${i}`, people[i % 200]!) : made(`t${i}`)));
+  const lists = people.map((w) => person(w, tasks.filter((t) => t.worker === w).map((t) => t.id))); // prettier-ignore
+  const { records, groups, show } = opened(tasks, lists);
+  let built = 0;
+  const count = groups as unknown as { build: (key: string, now: number) => void };
+  const build = count.build.bind(groups);
+  count.build = (key, at) => {
+    built++;
+    build(key, at);
+  };
+  records.apply(wire(7, given('t1', 'w1', { timeLastModified: 2 })));
+  show();
+  assert.equal(built, 1);
+});

@@ -77,8 +77,8 @@ func (r *reader) run(t testing.TB, command string) (out []byte, err error) {
 	return printed.Bytes(), err
 }
 
-// records are the requests that make a record for a variable; $NAME is that of another.
-var records = map[string][2]string{
+// madeBy are the requests that make a record for a variable; $NAME is that of another.
+var madeBy = map[string][2]string{
 	"ADMIN":       {"/admins", `{"name":"Grace Hopper","email":"grace@$ORGANIZATION.example.com"}`},
 	"DESTINATION": {"/destinations", `{"address":{"city":"New York","country":"US"},"location":[-73.98,40.75]}`},
 	"RECIPIENT":   {"/recipients", `{"name":"Mary Seacole","phone":"+12125550142"}`},
@@ -108,7 +108,7 @@ func (r *reader) need(t testing.TB, text string) {
 // make makes a record for a variable.
 func (r *reader) make(t testing.TB, name string) string {
 	t.Helper()
-	if request, ok := records[name]; ok {
+	if request, ok := madeBy[name]; ok {
 		r.need(t, request[1])
 		return id(t, r.Client, request[0], shellVariable.ReplaceAllStringFunc(request[1], func(v string) string { return r.own[v[1:]] }))
 	}

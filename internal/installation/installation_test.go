@@ -73,7 +73,8 @@ func TestServicesRespond(t *testing.T) {
 				}
 				return lastmile.GeocodedAddress{Location: *here}, nil
 			}},
-			Test{Address: "here", Country: "DE"}, "",
+			Test{Address: "here", Country: "DE"},
+			"",
 		},
 		"a geocoder that fails": {
 			Service{ID: "s", Geocode: func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {

@@ -105,7 +105,7 @@ export class Records {
     this.arrange();
   }
 
-  // take returns what has changed, and begins anew.
+  // take returns what has changed, and starts over.
   take(): Touched {
     if (this.moves.size > 0 && (this.touched.all || this.touched.lists.size > 0)) this.arrange();
     const taken = this.touched;

@@ -715,7 +715,7 @@ export default {
   latitudeLongitude: 'Breite, Länge',
   testPhoneHint: 'Dorthin geht eine echte Nachricht.',
   testMailTo: 'Eine E-Mail geht an {email}.',
-  testRoute: '{minutes} min, {km} km',
+  testRoute: '{minutes} min für {km} km',
   testSentTo: 'An {to} gesendet.',
 
   // Failure reasons and photos

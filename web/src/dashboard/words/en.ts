@@ -701,7 +701,7 @@ export default {
   latitudeLongitude: 'Latitude, longitude',
   testPhoneHint: 'It gets a real message.',
   testMailTo: 'A mail goes to {email}.',
-  testRoute: '{minutes} min, {km} km',
+  testRoute: '{km} km in {minutes} min',
   testSentTo: 'Sent to {to}.',
 
   // Failure reasons and photos

@@ -704,7 +704,7 @@ export default {
   latitudeLongitude: 'Latitud, longitud',
   testPhoneHint: 'Recibe un mensaje real.',
   testMailTo: 'Se envía un correo a {email}.',
-  testRoute: '{minutes} min, {km} km',
+  testRoute: '{km} km en {minutes} min',
   testSentTo: 'Enviado a {to}.',
 
   // Failure reasons and photos

@@ -712,7 +712,7 @@ export default {
   latitudeLongitude: 'Latitude, longitude',
   testPhoneHint: 'Il reçoit un vrai message.',
   testMailTo: 'Un e-mail est envoyé à {email}.',
-  testRoute: '{minutes} min, {km} km',
+  testRoute: '{km} km en {minutes} min',
   testSentTo: 'Envoyé à {to}.',
 
   // Failure reasons and photos

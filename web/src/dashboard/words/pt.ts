@@ -703,7 +703,7 @@ export default {
   latitudeLongitude: 'Latitude, longitude',
   testPhoneHint: 'Recebe uma mensagem real.',
   testMailTo: 'Um e-mail é enviado para {email}.',
-  testRoute: '{minutes} min, {km} km',
+  testRoute: '{km} km em {minutes} min',
   testSentTo: 'Enviado para {to}.',
 
   // Failure reasons and photos

@@ -123,6 +123,7 @@ func setState(task *lastmile.Task, trigger lastmile.Trigger, at time.Time) {
 		}
 	case lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted, lastmile.TriggerTaskCloned:
 		task.State, task.Worker, task.Container = lastmile.TaskUnassigned, "", lastmile.OrganizationContainer(task.Organization)
+	default: // it stays assigned
 	}
 }
 

@@ -74,7 +74,7 @@ func Triggers() ([]TriggerDescription, error) {
 func sampleEvent(trigger lastmile.Trigger) lastmile.Event {
 	at := time.Date(2026, time.January, 31, 15, 4, 5, 0, time.UTC)
 	task, worker := sampleRecords(at)
-	e := lastmile.Event{Trigger: trigger, At: at, Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: "a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"}}
+	e := lastmile.Event{Trigger: trigger, At: at, Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: "k5Rt8yUi2OpA6sDf9GhJ3lZx"}}
 	switch trigger {
 	case lastmile.TriggerWorkerDuty, lastmile.TriggerWorkerCreated, lastmile.TriggerWorkerDeleted, lastmile.TriggerWorkerUpdated:
 		e.Worker = &worker
@@ -86,7 +86,7 @@ func sampleEvent(trigger lastmile.Trigger) lastmile.Event {
 	case lastmile.TriggerAutoDispatchJobCompleted, lastmile.TriggerRouteOptimizationJobCompleted:
 		window := lastmile.Window{From: at, To: at.Add(8 * time.Hour)}
 		e.Dispatch = &lastmile.Dispatch{
-			ID: "D7kQ2wXz9LmR4vNb6TcH8sPf", Team: "T5mQ8rVx2LkD7wNz4HbC9pJs", Created: at, Started: at, Ended: at.Add(time.Minute), Status: lastmile.DispatchSucceeded,
+			ID: "D7kQ2wXz9LmR4vNb6TcH8sPf", Organization: sampleOrganization, Team: "T5mQ8rVx2LkD7wNz4HbC9pJs", Created: at, Started: at, Ended: at.Add(time.Minute), Status: lastmile.DispatchSucceeded,
 			Options: lastmile.DispatchOptions{TaskWindow: window, ScheduleWindow: window},
 		}
 	case lastmile.TriggerTaskBatchCreateJobCompleted:
@@ -94,10 +94,11 @@ func sampleEvent(trigger lastmile.Trigger) lastmile.Event {
 	case lastmile.TriggerRoutePlanCreated, lastmile.TriggerRoutePlanStarted, lastmile.TriggerRoutePlanCompleted, lastmile.TriggerRoutePlanUpdated,
 		lastmile.TriggerRoutePlanUnassigned, lastmile.TriggerRoutePlanAssigned, lastmile.TriggerRoutePlanDelayed:
 		e.RoutePlan = &lastmile.RoutePlan{
-			ID: "P9rT4yUi2OpA6sDf8GhJ3kLz", ShortID: "3c91e7d2", Created: at, Modified: at, Name: "Morning round", State: lastmile.RoutePlanStarted, Timezone: "America/New_York",
+			ID: "P9rT4yUi2OpA6sDf8GhJ3kLz", Organization: sampleOrganization, ShortID: "3c91e7d2", Created: at, Modified: at, Name: "Morning round", State: lastmile.RoutePlanStarted, Timezone: "America/New_York",
 			Start: at, StartAt: lastmile.AtHub, EndAt: lastmile.AtHub, Worker: worker.ID, Tasks: []lastmile.TaskID{task.ID}, TaskStates: []lastmile.TaskState{lastmile.TaskAssigned}, Status: lastmile.RoutePlanOnTime,
 		}
 	default:
+		setState(&task, trigger, at)
 		e.Task = &task
 		if trigger.ShowsWorker() {
 			e.Worker = &worker
@@ -108,20 +109,42 @@ func sampleEvent(trigger lastmile.Trigger) lastmile.Event {
 	return e
 }
 
+// setState brings a task that is assigned to the state in which a trigger finds it.
+func setState(task *lastmile.Task, trigger lastmile.Trigger, at time.Time) {
+	switch trigger {
+	case lastmile.TriggerTaskStarted, lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed:
+		task.State = lastmile.TaskActive
+	case lastmile.TriggerTaskCompleted, lastmile.TriggerTaskFailed:
+		task.State, task.Container = lastmile.TaskCompleted, lastmile.ContainerRef{}
+		task.Completion.At, task.Completion.Success, task.Completion.SuccessNotes = at, true, "Left with the concierge."
+		if trigger == lastmile.TriggerTaskFailed {
+			task.Completion.Success, task.Completion.SuccessNotes = false, ""
+			task.Completion.FailureReason, task.Completion.FailureNotes = string(lastmile.RecipientUnavailable), "No answer at the door."
+		}
+	case lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted, lastmile.TriggerTaskCloned:
+		task.State, task.Worker, task.Container = lastmile.TaskUnassigned, "", lastmile.OrganizationContainer(task.Organization)
+	default: // it stays assigned
+	}
+}
+
+// sampleOrganization is the ID of a fictitious organization.
+const sampleOrganization = "a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"
+
 // sampleRecords returns a fictitious task and its worker.
 func sampleRecords(at time.Time) (lastmile.Task, lastmile.Worker) {
 	worker := lastmile.Worker{
-		ID: "W4nB7xKq9LsT2vDz6MfR3hYc", Created: at, Modified: at, Name: "Ada Lovelace", Phone: "+12125550187", Teams: []lastmile.TeamID{"T5mQ8rVx2LkD7wNz4HbC9pJs"},
+		ID: "W4nB7xKq9LsT2vDz6MfR3hYc", Organization: sampleOrganization, Created: at, Modified: at, Name: "Ada Lovelace", Phone: "+12125550187", Teams: []lastmile.TeamID{"T5mQ8rVx2LkD7wNz4HbC9pJs"},
 		AccountStatus: lastmile.AccountAccepted, Whereabouts: lastmile.Whereabouts{OnDuty: true, LastSeen: at},
 	}
 	task := lastmile.Task{
-		ID: "K2dF8gHj5LzX9cVb7NmQ4wRt", ShortID: "8f2a61c4", Created: at, Modified: at, State: lastmile.TaskAssigned, Worker: worker.ID,
+		ID: "K2dF8gHj5LzX9cVb7NmQ4wRt", ShortID: "8f2a61c4", Organization: sampleOrganization, Merchant: sampleOrganization, Executor: sampleOrganization,
+		Creator: "k5Rt8yUi2OpA6sDf9GhJ3lZx", TrackingURL: "https://dray.example/t/q7Vd2mXw9LkT4pZs", Created: at, Modified: at, State: lastmile.TaskAssigned, Worker: worker.ID,
 		Container: lastmile.WorkerContainer(worker.ID), Notes: "Third floor.",
 		Destination: lastmile.Destination{
 			ID: "Q8xC5vBn2MlK7jHg4FdS9aPo", Created: at, Modified: at, Location: lastmile.Point{Lon: -73.9857, Lat: 40.7484},
 			Address: lastmile.Address{Number: "350", Street: "5th Avenue", City: "New York", State: "New York", PostalCode: "10118", Country: "United States"},
 		},
-		Recipient:  &lastmile.Recipient{ID: "R6tY3uJm8NbV1cXz5LkQ9wEs", Created: at, Modified: at, Name: "Mary Seacole", Phone: "+12125550142"},
+		Recipient:  &lastmile.Recipient{ID: "R6tY3uJm8NbV1cXz5LkQ9wEs", Organization: sampleOrganization, Created: at, Modified: at, Name: "Mary Seacole", Phone: "+12125550142"},
 		Completion: lastmile.Completion{FailureReason: lastmile.NoFailure},
 	}
 	return task, worker

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"fmt"
-	"math"
 	"time"
 
 	"dray/internal/lastmile"
@@ -13,73 +11,23 @@ import (
 	"dray/internal/store"
 )
 
-// Limits of failed attempts to sign in. Attempts at an account are counted
-// separately for each network, so that a stranger cannot use up those of the
-// worker, and a device that the worker has signed in with before has its own.
-const (
-	maxAttempts        = 5           // in a row, at an account from a network or a known device
-	attemptEvery       = time.Minute // until another attempt is allowed
-	maxAccountAttempts = 100         // at a password that a worker chose, from all other devices
-	accountEvery       = 5 * time.Minute
-	maxNetworkAttempts = 200 // from a network, at all accounts
-	networkEvery       = 3 * time.Second
-)
-
-// ofNetwork is for attempts at an account from a network.
-func ofNetwork(number lastmile.Phone, network string) rate.Allowance {
-	return rate.Allowance{Account: string(number), Source: "network " + network, Most: maxAttempts, Every: attemptEvery}
-}
-
-// ofDevice is for attempts at an account from a known device.
-func ofDevice(number lastmile.Phone, device string) rate.Allowance {
-	return rate.Allowance{Account: string(number), Source: "device " + device, Most: maxAttempts, Every: attemptEvery}
-}
-
-// ofWorker is for guesses of the old password by a worker who is signed in.
-func ofWorker(number lastmile.Phone, worker lastmile.WorkerID) rate.Allowance {
-	return rate.Allowance{Account: string(number), Source: "worker " + string(worker), Most: maxAttempts, Every: attemptEvery}
-}
-
-// ofAccount is for attempts at an account from all unknown devices.
-func ofAccount(number lastmile.Phone) rate.Allowance {
-	return rate.Allowance{Account: string(number), Most: maxAccountAttempts, Every: accountEvery}
-}
-
-// ofNetworkTotal is for attempts at all accounts from a network.
-func ofNetworkTotal(network string) rate.Allowance {
-	return rate.Allowance{Source: "network " + network, Most: maxNetworkAttempts, Every: networkEvery}
-}
-
 // admit rejects an attempt if an allowance is used up. It does not use an attempt.
 func (s *Sessions) admit(ctx context.Context, t throttle) error {
-	now := s.Now()
-	if wait := s.denials.Find(t.always, now); wait > 0 {
-		return tooManySignIns(wait)
-	}
-	var (
-		wait time.Duration
-		of   rate.Allowance
-	)
-	err := s.Store.Read(ctx, func(r Reader) (err error) {
-		_, wait, of, err = rate.CheckAllowances(ctx, r, t.always, now)
-		return err
+	wait, news, err := s.denials.Check(ctx, t.always, s.Now(), func(check func(rate.AllowanceReader) error) error {
+		return s.Store.Read(ctx, func(r Reader) error { return check(r) })
 	})
+	if news {
+		s.Log.Warn("sign-in rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
+	}
 	if err != nil || wait == 0 {
 		return err
 	}
-	s.denials.Add(of, wait, now)
-	s.Log.Warn("sign-in rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
 	return tooManySignIns(wait)
 }
 
-// tooManySignIns rejects an attempt to sign in. The error is the same for known
-// and unknown phone numbers.
+// tooManySignIns rejects an attempt to sign in.
 func tooManySignIns(wait time.Duration) error {
-	seconds := math.Ceil(wait.Seconds())
-	rejected := lastmile.TooMany()
-	rejected.Message = fmt.Sprintf("There were too many attempts to sign in: wait %.0f seconds, or ask your dispatcher for a new invitation.", seconds)
-	rejected.RetryAfter = time.Duration(seconds) * time.Second
-	return rejected
+	return rate.TooManyAttempts(wait, "or ask your dispatcher for a new invitation")
 }
 
 // throttle holds the allowances that an attempt to sign in uses.
@@ -94,17 +42,17 @@ type throttle struct {
 // throttle returns the allowances of an attempt. network is empty if it is unknown.
 func (s *Sessions) throttle(number lastmile.Phone, device, network string) throttle {
 	if id, known := s.Vault.OpenDevice(string(number), device); known {
-		return throttle{network: network, caller: "device " + id, known: true, always: []rate.Allowance{ofDevice(number, id)}}
+		return throttle{network: network, caller: "device " + id, known: true, always: []rate.Allowance{rate.OfSource(string(number), "device "+id)}}
 	}
 	t := throttle{
 		network: network, caller: "network " + network,
-		always: []rate.Allowance{ofNetwork(number, network)}, own: []rate.Allowance{ofAccount(number)},
+		always: []rate.Allowance{rate.OfSource(string(number), "network "+network)}, own: []rate.Allowance{rate.OfAccount(string(number))},
 	}
 	if network == "" {
 		t.caller = "account " + string(number)
 		return t
 	}
-	t.always = append(t.always, ofNetworkTotal(network))
+	t.always = append(t.always, rate.OfNetwork("network "+network))
 	return t
 }
 

@@ -110,7 +110,7 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 	}
 	s.Log.Warn("sign-in failed", "address", cmp.Or(t.network, unknownAddress))
 	if temporaryOnly {
-		return SignedIn{}, tooManySignIns(accountEvery)
+		return SignedIn{}, tooManySignIns(rate.OfAccount("").Every)
 	}
 	return SignedIn{}, errSignIn()
 }
@@ -336,7 +336,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	}
 	defer leave()
 	now := s.Now()
-	guesses := []rate.Allowance{ofWorker(number, who.Worker)}
+	guesses := []rate.Allowance{rate.OfSource(string(number), "worker "+string(who.Worker))}
 	var (
 		known []store.Credential
 		wait  time.Duration

@@ -4,26 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"time"
 	"unicode/utf8"
 
 	"dray/internal/identity"
 	"dray/internal/lastmile"
 	"dray/internal/rate"
-)
-
-// Limits of failed attempts to sign in. Attempts at an account are counted separately
-// for each network, so that a stranger cannot use up those of the administrator, and
-// a browser that the administrator has signed in with before has its own.
-const (
-	maxAttempts        = 5           // in a row, at an account from a network or a known browser
-	attemptEvery       = time.Minute // until another attempt is allowed
-	maxAccountAttempts = 100         // at an account, from all other browsers
-	accountEvery       = 5 * time.Minute
-	maxNetworkAttempts = 200 // from a network, at all accounts
-	networkEvery       = 3 * time.Second
 )
 
 // Limits of what is typed, in bytes and in characters.
@@ -48,47 +34,38 @@ func (a *Accounts) throttle(email string, b Browser) throttle {
 	account := accountOf(email)
 	if id, known := a.Vault.OpenDevice(account, b.Device); known {
 		return throttle{network: b.Network, caller: "browser " + id, known: true, all: []rate.Allowance{
-			{Account: account, Source: "device " + id, Most: maxAttempts, Every: attemptEvery},
+			rate.OfSource(account, "device "+id),
 		}}
 	}
 	t := throttle{network: b.Network, caller: "network " + b.Network, all: []rate.Allowance{
-		{Account: account, Source: "network " + b.Network, Most: maxAttempts, Every: attemptEvery},
-		{Account: account, Most: maxAccountAttempts, Every: accountEvery},
+		rate.OfSource(account, "network "+b.Network), rate.OfAccount(account),
 	}}
 	if b.Network == "" {
 		t.caller = account
 		return t
 	}
-	t.all = append(t.all, rate.Allowance{Source: "admin network " + b.Network, Most: maxNetworkAttempts, Every: networkEvery})
+	t.all = append(t.all, rate.OfNetwork("admin network "+b.Network))
 	return t
 }
 
 // ofSession returns the allowance for passwords that a caller who is signed in types.
 func ofSession(admin lastmile.Admin, network string) throttle {
 	return throttle{network: network, caller: accountOf(admin.Email), known: true, all: []rate.Allowance{
-		{Account: accountOf(admin.Email), Source: "admin " + string(admin.ID), Most: maxAttempts, Every: attemptEvery},
+		rate.OfSource(accountOf(admin.Email), "admin "+string(admin.ID)),
 	}}
 }
 
 // admit rejects an attempt if an allowance is used up. It does not use an attempt.
 func (a *Accounts) admit(ctx context.Context, t throttle) error {
-	now := a.Now()
-	if wait := a.denials.Find(t.all, now); wait > 0 {
-		return tooMany(wait)
-	}
-	var (
-		wait time.Duration
-		of   rate.Allowance
-	)
-	err := a.Store.Read(ctx, func(r Reader) (err error) {
-		_, wait, of, err = rate.CheckAllowances(ctx, r, t.all, now)
-		return err
+	wait, news, err := a.denials.Check(ctx, t.all, a.Now(), func(check func(rate.AllowanceReader) error) error {
+		return a.Store.Read(ctx, func(r Reader) error { return check(r) })
 	})
+	if news {
+		a.Log.Warn("sign-in of an administrator rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
+	}
 	if err != nil || wait == 0 {
 		return err
 	}
-	a.denials.Add(of, wait, now)
-	a.Log.Warn("sign-in of an administrator rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
 	return tooMany(wait)
 }
 
@@ -115,13 +92,9 @@ func (a *Accounts) enter(ctx context.Context, t throttle) (leave func(), err err
 // proxy does not name them.
 const unknownAddress = "unknown"
 
-// tooMany rejects an attempt. The error is the same for known and unknown accounts.
+// tooMany rejects an attempt.
 func tooMany(wait time.Duration) error {
-	seconds := math.Ceil(wait.Seconds())
-	rejected := lastmile.TooMany()
-	rejected.Message = fmt.Sprintf("There were too many attempts to sign in: wait %.0f seconds, use a browser in which you have signed in before, or reset the password.", seconds)
-	rejected.RetryAfter = time.Duration(seconds) * time.Second
-	return rejected
+	return rate.TooManyAttempts(wait, "use a browser in which you have signed in before, or reset the password")
 }
 
 // errSignIn is the error for every failed attempt to sign in: callers must not learn

@@ -6,7 +6,7 @@ import (
 )
 
 // descriptionsFile holds the comments of the types and fields of this package, and
-// of the files *json.go of API packages.
+// of the json.go and *_json.go of API packages.
 // "make docs" writes it: see TestDocsDescribeFieldsAsTheSourceDoes.
 //
 //go:embed descriptions.json

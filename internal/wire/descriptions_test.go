@@ -46,7 +46,7 @@ func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 
 // sources are the files with types of JSON: those of this package, of package codec,
 // which has those of errors, and of APIs that have their own.
-var sources = []string{"*.go", "../codec/*.go", "../*api/*json.go"}
+var sources = []string{"*.go", "../codec/*.go", "../*api/json.go", "../*api/*_json.go"}
 
 // sourceDescriptions reads the comments of the structs in the sources.
 func sourceDescriptions(t *testing.T) map[string]string {

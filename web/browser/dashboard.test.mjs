@@ -248,6 +248,30 @@ test('a change of settings is saved, and undone by a key', async () => {
   await context.close();
 });
 
+test('the owner tests a service, and chooses reasons for failures', async () => {
+  const { context, page, faults } = await enter();
+  await visit(page, 'settings/installation', 'Installation');
+  const geocoder = page.locator('section', { has: page.getByRole('heading', { name: 'Geocoder' }) });
+  await geocoder.getByLabel('Service').selectOption({ label: 'Built-in cities and postal codes' });
+  await geocoder.getByLabel('Address').fill('New York');
+  await geocoder.getByRole('button', { name: 'Test' }).click();
+  await geocoder.getByText('New York, New York').waitFor();
+  await visit(page, 'settings/reasons', 'Failure reasons');
+  await page.getByLabel('Offer Goods damaged').uncheck();
+  await page.getByRole('button', { name: 'Move Something else up' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  assert.deepEqual((await api('GET', '/organization/settings')).failureReasons.slice(-2), [
+    'AGE_NOT_VERIFIED',
+    'OTHER',
+  ]);
+  await visit(page, 'developers/triggers', 'Triggers');
+  await page.getByRole('button', { name: 'taskFailed 4' }).click();
+  await page.getByRole('heading', { name: 'taskFailed (4)' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('the palette and the help open by keyboard', async () => {
   const { context, page, faults } = await enter();
   await page.getByRole('heading', { name: 'Board' }).waitFor();
@@ -347,9 +371,12 @@ const screens = [
   ['business/services', 'Delivery services', 'New service'],
   ['settings/people', 'People', 'Invite person'],
   ['settings/audit', 'Audit log'],
+  ['settings/installation', 'Installation'],
+  ['settings/reasons', 'Failure reasons'],
   ['developers/keys', 'API keys', 'Create key'],
   ['developers/webhooks', 'Webhooks', 'New webhook'],
   ['developers/events', 'Event log'],
+  ['developers/triggers', 'Triggers'],
 ];
 
 // problems lists what is wrong with a screen.

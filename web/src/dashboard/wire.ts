@@ -191,7 +191,7 @@ export interface DetailedNotification extends Notification {
 }
 
 export interface Trigger {
-  number: number;
+  id: number;
   name: string;
   description: string;
   sample: unknown;

@@ -1,0 +1,65 @@
+package rate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Limits of failed attempts to sign in. Attempts at an account are counted separately
+// for each network, so that a stranger cannot use up those of its owner, and a device
+// that the owner has signed in with before has its own.
+const (
+	maxAttempts        = 5           // in a row, at an account from a network or a known device
+	attemptEvery       = time.Minute // until another attempt is allowed
+	maxAccountAttempts = 100         // at an account, from all other devices
+	accountEvery       = 5 * time.Minute
+	maxNetworkAttempts = 200 // from a network, at all accounts
+	networkEvery       = 3 * time.Second
+)
+
+// OfSource is for attempts at an account from a source: a network, or a known device.
+func OfSource(account, source string) Allowance {
+	return Allowance{Account: account, Source: source, Most: maxAttempts, Every: attemptEvery}
+}
+
+// OfAccount is for attempts at an account from all unknown devices.
+func OfAccount(account string) Allowance {
+	return Allowance{Account: account, Most: maxAccountAttempts, Every: accountEvery}
+}
+
+// OfNetwork is for attempts at all accounts from a network.
+func OfNetwork(network string) Allowance {
+	return Allowance{Source: network, Most: maxNetworkAttempts, Every: networkEvery}
+}
+
+// Check returns how long to wait if an allowance is used up, and whether that is news,
+// to be logged. It does not use an attempt. read runs a function in a transaction.
+func (d *Denials) Check(ctx context.Context, all []Allowance, now time.Time, read func(func(AllowanceReader) error) error) (wait time.Duration, news bool, err error) {
+	if wait := d.Find(all, now); wait > 0 {
+		return wait, false, nil
+	}
+	var of Allowance
+	err = read(func(r AllowanceReader) (err error) {
+		_, wait, of, err = CheckAllowances(ctx, r, all, now)
+		return err
+	})
+	if err != nil || wait == 0 {
+		return 0, false, err
+	}
+	d.Add(of, wait, now)
+	return wait, true, nil
+}
+
+// TooManyAttempts rejects an attempt to sign in. The error is the same for known and
+// unknown accounts. The advice is what else the caller can do.
+func TooManyAttempts(wait time.Duration, advice string) error {
+	seconds := math.Ceil(wait.Seconds())
+	rejected := lastmile.TooMany()
+	rejected.Message = fmt.Sprintf("There were too many attempts to sign in: wait %.0f seconds, %s.", seconds, advice)
+	rejected.RetryAfter = time.Duration(seconds) * time.Second
+	return rejected
+}

@@ -120,9 +120,14 @@ const key = await found(/API key\s+(\S+)/);
 // The demonstration has at most 42 workers; the simulation drives as many as one likes.
 const fleet = spawn(
   dray,
-  ['simulate', '--data', folder, '--url', origin, '--key', key, '--workers', String(workers)].concat(
-    ['--duration', '0', '--speed', '4', '--every', '2s'],
-  ),
+  ['simulate', '--data', folder, '--url', origin, '--key', key, '--workers', String(workers)].concat([
+    '--duration',
+    '0',
+    '--speed',
+    '4',
+    '--every',
+    '2s',
+  ]),
   { stdio: 'ignore' },
 );
 const chrome = await chromium.launch({

@@ -101,11 +101,12 @@ type Follower struct {
 	woken     bool          // there may be positions or estimates to send
 	moved     map[lastmile.WorkerID]Moved
 	estimated map[lastmile.WorkerID]time.Time
+	repeated  map[lastmile.WorkerID][]lastmile.TaskID // tasks whose estimates are sent again
 }
 
 // Follow begins to follow a board after an event. The follower must be closed.
 func (l *Live) Follow(ctx context.Context, who lastmile.Principal, seq int64, want Wanted) (*Follower, error) {
-	f := &Follower{live: l, who: who, want: want, seq: seq, ready: make(chan struct{}), relisted: true, woken: true, moved: map[lastmile.WorkerID]Moved{}, estimated: map[lastmile.WorkerID]time.Time{}}
+	f := &Follower{live: l, who: who, want: want, seq: seq, ready: make(chan struct{}), relisted: true, woken: true, moved: map[lastmile.WorkerID]Moved{}, estimated: map[lastmile.WorkerID]time.Time{}, repeated: map[lastmile.WorkerID][]lastmile.TaskID{}}
 	close(f.ready)
 	err := l.Store.Read(ctx, func(r LiveReader) (err error) {
 		oldest, at, err := r.EventKept(ctx, who.Organization, seq)
@@ -173,6 +174,16 @@ func (f *Follower) Until(ctx context.Context, stop func()) {
 		}
 	}
 	stop()
+}
+
+// Repeat makes Take return the estimates of a task again. The event of a task is sent some
+// time after it happened, with the estimates of that time: newer ones may have been sent
+// before.
+func (f *Follower) Repeat(task lastmile.TaskID, worker lastmile.WorkerID) {
+	if task != "" && worker != "" && f.want.Lists && len(f.repeated[worker]) < MaxListed {
+		f.repeated[worker] = append(f.repeated[worker], task)
+		f.woken = true
+	}
 }
 
 // Take returns what has changed since the last call, of lists up to an event.
@@ -270,17 +281,22 @@ func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmi
 	at := f.live.Now()
 	for _, id := range slices.Sorted(maps.Keys(now.estimated)) {
 		made := now.estimated[id]
-		if !sees(id) || made.At.Before(f.since) || made.At.Equal(f.estimated[id]) {
+		known := made.At.Before(f.since) || made.At.Equal(f.estimated[id])
+		if !sees(id) || known && f.repeated[id] == nil {
 			continue
 		}
 		f.estimated[id] = made.At
 		made.Tasks = slices.Clone(made.Tasks)
+		if known {
+			made.Tasks = slices.DeleteFunc(made.Tasks, func(t EstimatedTask) bool { return !slices.Contains(f.repeated[id], t.ID) })
+		}
 		for i := range made.Tasks {
 			t := &made.Tasks[i]
 			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, at)
 		}
 		batch = append(batch, made)
 	}
+	clear(f.repeated)
 	if len(batch) == 0 {
 		return messages, nil
 	}

@@ -113,6 +113,9 @@ func (s eventStream) nextOfBoard(ctx context.Context, c *edge.Call, seq int64, f
 	if err != nil {
 		return nil, seq, err
 	}
+	for _, e := range events {
+		follower.Repeat(e.Task, e.Worker)
+	}
 	messages, err := follower.Take(ctx, last)
 	if err != nil {
 		return nil, seq, err

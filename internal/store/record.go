@@ -104,6 +104,8 @@ type LoggedEvent struct {
 	Seq     int64
 	ID      string
 	Trigger lastmile.Trigger
+	Task    lastmile.TaskID   // that it is about; may be empty
+	Worker  lastmile.WorkerID // that it is about, or who has the task; may be empty
 	Body    []byte
 }
 

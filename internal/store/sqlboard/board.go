@@ -89,7 +89,7 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 }
 
 // BoardTasks lists the tasks of a day that an organization has or placed with others, up to
-// limit. If there are more, it lists those whose windows end first.
+// limit. If there are more, it lists the open ones whose windows end first.
 func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) ([]board.Task, error) {
 	owners := []string{`t.org`}
 	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
@@ -99,12 +99,16 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	if placed {
 		owners = append(owners, `t.origin`)
 	}
+	due := f.Day
+	if f.Overdue {
+		due.From = time.UnixMilli(0)
+	}
 	var all []board.Task
 	for _, order := range []string{``, ` ORDER BY COALESCE(t.complete_before, t.completed, t.complete_after, t.created), t.id`} {
 		all = nil
 		for _, owner := range owners {
-			for _, condition := range []string{open, done} {
-				found, err := p.tasks(ctx, org, f, owner+` = $1 AND `+condition, order+` LIMIT `+strconv.Itoa(limit))
+			for i, condition := range []string{open, done} {
+				found, err := p.tasks(ctx, org, f, []lastmile.Window{due, f.Day}[i], owner+` = $1 AND `+condition, order+` LIMIT `+strconv.Itoa(limit))
 				if err != nil {
 					return nil, fmt.Errorf("read the tasks of the board: %w", err)
 				}
@@ -118,26 +122,15 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	return all[:min(len(all), limit)], nil
 }
 
-// The tasks of a day: those that are open, with a window that touches the day or none, and
-// those that were completed on it. $2 is when the day begins, or 0 for what is overdue as
-// well, $3 when it ends and $4 when it begins.
+// The tasks of a day, from $2 until $3: those that are open, with a window that touches the
+// day or none, and those that were completed on it.
 const (
 	open = `t.state IN (0, 1, 2) AND (t.complete_after IS NULL OR t.complete_after < $3) AND (t.complete_before IS NULL OR t.complete_before >= $2)`
-	done = `t.completed IS NOT NULL AND t.completed >= $4 AND t.completed < $3`
+	done = `t.completed IS NOT NULL AND t.completed >= $2 AND t.completed < $3`
 )
 
-func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, where, tail string) ([]board.Task, error) {
-	due := f.Day.From.UnixMilli()
-	if f.Overdue {
-		due = 0
-	}
-	args := []any{org, due, f.Day.To.UnixMilli(), f.Day.From.UnixMilli()}
-	if !strings.Contains(where, `$2`) {
-		where += ` AND $2 >= 0`
-	}
-	if !strings.Contains(where, `$4`) {
-		where += ` AND $4 >= 0`
-	}
+func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, in lastmile.Window, where, tail string) ([]board.Task, error) {
+	args := []any{org, in.From.UnixMilli(), in.To.UnixMilli()}
 	if f.Manager != "" {
 		args = append(args, f.Manager)
 		where += ` AND ` + engine.OwnTask(`$`+strconv.Itoa(len(args)))

@@ -172,7 +172,7 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 // after so many bytes, unless that is 0.
 func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) ([]store.LoggedEvent, error) {
 	rows, err := t.query(ctx,
-		`SELECT seq, id, trigger_id, body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
+		`SELECT seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
@@ -183,7 +183,7 @@ func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, s
 			e       store.LoggedEvent
 			trigger int64
 		)
-		if err := rows.Scan(&e.Seq, &e.ID, &trigger, &e.Body); err != nil {
+		if err := rows.Scan(&e.Seq, &e.ID, &trigger, &e.Task, &e.Worker, &e.Body); err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		e.Trigger = lastmile.Trigger(trigger)

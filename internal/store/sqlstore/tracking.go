@@ -194,7 +194,8 @@ func (t trackingTx) BeginEstimate(ctx context.Context, s store.EstimateSchedule)
 // transaction that ends the lease.
 func (t trackingTx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
 	const query = `
-		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7, estimated = $8
+		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7,
+			estimated = CASE WHEN estimated >= $8 THEN estimated + 1 ELSE $8 END
 		WHERE org = $1 AND worker = $2`
 	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask, t.now().UnixMilli())
 	if err != nil {

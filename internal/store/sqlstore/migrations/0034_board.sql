@@ -24,7 +24,7 @@ CREATE INDEX list_entry_seq ON list_entry (org, seq, nth);
 CREATE INDEX list_entry_created ON list_entry (created);
 ALTER TABLE event_head ADD COLUMN lists BIGINT NOT NULL DEFAULT 0;
 
--- When the tasks of a worker were estimated last, in milliseconds.
+-- When the tasks of a worker were estimated last, in milliseconds. It grows each time.
 ALTER TABLE worker_watch ADD COLUMN estimated BIGINT NOT NULL DEFAULT 0;
 
 -- Tasks of connections that were completed on a day.

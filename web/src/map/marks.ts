@@ -8,7 +8,12 @@ export type Ink = (name: string) => string;
 // inkOf returns the colors that hold for an element.
 export function inkOf(element: Element): Ink {
   const style = getComputedStyle(element);
-  return (name) => style.getPropertyValue(`--map-${name}`).trim();
+  const known = new Map<string, string>(); // reading them is slow
+  return (name) => {
+    let color = known.get(name);
+    if (color === undefined) known.set(name, (color = style.getPropertyValue(`--map-${name}`).trim()));
+    return color;
+  };
 }
 
 export const markSize = 48; // pixels of a mark with its outline

@@ -221,7 +221,7 @@ export class Records {
       this.workers.set(id, { ...worker, delayTime });
       this.touched.workers.add(id);
     }
-    for (const task of tasks) this.expect(task);
+    for (const task of tasks) if (this.tasks.get(task.id)?.worker === id) this.expect(task);
   }
 
   private expect({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {

@@ -27,7 +27,7 @@ export function paint(ctx: CanvasRenderingContext2D, ink: Palette, { y, x, wide,
   ctx.textBaseline = 'middle';
   let number = 0;
   for (const bar of bars) {
-    if (bar.status === 'assigned' || bar.status === 'active') number++;
+    if (bar.status === 'assigned') number++;
     const [left, right] = [x(bar.from), Math.max(x(bar.to), x(bar.from) + 4)];
     const start = x(bar.drive);
     if (right < -20 || start > wide + 20) continue;
@@ -65,7 +65,7 @@ export function paint(ctx: CanvasRenderingContext2D, ink: Palette, { y, x, wide,
       ctx.lineWidth = 2;
       ctx.stroke();
     }
-    if (right - left > 15 && bar.status !== 'completed') {
+    if (right - left > 15 && (bar.status === 'assigned' || bar.status === 'failed')) {
       ctx.fillStyle = ink('card');
       ctx.fillText(bar.status === 'failed' ? '×' : String(number), (left + right) / 2, top + tall / 2 + 0.5);
     }

@@ -73,6 +73,15 @@ export class Fleet {
     return false;
   }
 
+  // fastest returns the greatest speed of a vehicle, in units of project.ts per ms.
+  fastest(now: number): number {
+    let most = 0;
+    for (const { from, to, since, takes } of this.vehicles.values()) {
+      if (takes > 0 && now < since + takes) most = Math.max(most, Math.hypot(to[0] - from[0], to[1] - from[1]) / takes);
+    }
+    return most;
+  }
+
   place(id: string, now: number): readonly [number, number] | undefined {
     const vehicle = this.vehicles.get(id);
     return vehicle && this.at(vehicle, now);
@@ -99,7 +108,7 @@ export class Fleet {
     for (const [id, vehicle] of this.vehicles) {
       const [px, py] = this.at(vehicle, now);
       const [x, y] = [camera.x(px), camera.y(py)];
-      if (!camera.sees(x, y, 60)) continue;
+      if (!camera.sees(x, y, 140)) continue;
       const { worker, heading } = vehicle;
       const warn = time - (worker.timeLastSeen ?? time) > silent || (worker.battery ?? 1) < lowBattery;
       const main = id === shown || id === hovered;

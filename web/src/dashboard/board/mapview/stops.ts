@@ -99,11 +99,26 @@ export function drawStops(
   ink: Ink,
 ): number {
   const layers: Stop[][] = Array.from({ length: 11 }, () => []);
+  // Of those of one kind that are at the same few pixels, one is drawn: thousands in a city
+  // would only cover one another.
+  const cell = Math.max(2, radius(camera.zoom, 'assigned') * 0.75);
+  const columns = Math.ceil((camera.width + 400) / cell);
+  const taken = new Map<number, number>(); // kinds, as bits
   let seen = 0;
   for (const stop of stops) {
-    if (!camera.sees(camera.x(stop.x), camera.y(stop.y))) continue;
-    layers[chosen.has(stop.id) || numbers.has(stop.id) ? 10 : order(stop)]!.push(stop);
+    const [x, y] = [camera.x(stop.x), camera.y(stop.y)];
+    if (!camera.sees(x, y, 140)) continue;
     seen++;
+    if (chosen.has(stop.id) || numbers.has(stop.id)) {
+      layers[10]!.push(stop);
+      continue;
+    }
+    const kind = order(stop);
+    const at = Math.floor((y + 200) / cell) * columns + Math.floor((x + 200) / cell);
+    const kinds = taken.get(at) ?? 0;
+    if (kinds & (1 << kind)) continue;
+    taken.set(at, kinds | (1 << kind));
+    layers[kind]!.push(stop);
   }
   ctx.font = '700 11px system-ui, sans-serif';
   ctx.textAlign = 'center';

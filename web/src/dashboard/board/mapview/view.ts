@@ -12,7 +12,11 @@ import { pass, type Routes } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
 
 const reach = 14; // pixels around the pointer
-const frame = 33; // ms between pictures of moving vehicles
+const frame = 33; // ms between pictures of moving vehicles, if they move fast
+const calmest = 200; // if none moves a pixel meanwhile
+const refresh = 400; // ms between pictures of stops that change by themselves
+const follow = 80; // ms between pictures of stops while the map moves
+const margin = 120; // pixels around the map that are drawn, too
 
 // Shown is what is emphasized.
 export interface Shown {
@@ -32,6 +36,7 @@ export class BoardView {
   private readonly below = layer();
   private readonly above = layer();
   private readonly calm = matchMedia('(prefers-reduced-motion: reduce)');
+  private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
   private readonly ratio = Math.min(2, devicePixelRatio || 1);
   private ink: Ink;
   private sprites: Sprites;
@@ -39,8 +44,10 @@ export class BoardView {
   private hovered: Hit = { task: '', worker: '' };
   private lasso: [number, number][] = [];
   private due = 0;
-  private stale = false; // the stops have changed
-  private drawnAt = 0;
+  private stale = 0; // when the stops have to be drawn again, of performance.now; 0 if they need not
+  private drawnAt = 0; // the stops
+  private vehiclesAt = 0;
+  private drawn = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
   private gone = false;
 
   constructor(
@@ -69,39 +76,57 @@ export class BoardView {
     this.engine.keyboard.disableRotation();
     this.engine.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-left');
     this.engine.on('error', () => {}); // a tile that is missing is not the page's fault
-    this.engine.on('move', () => this.draw());
+    this.engine.on('move', () => this.pan());
     this.engine.on('resize', () => this.draw());
+    this.scheme.addEventListener('change', this.repaint);
     this.draw();
   }
 
   destroy() {
     this.gone = true;
+    this.scheme.removeEventListener('change', this.repaint);
     cancelAnimationFrame(this.due);
     this.engine.remove();
   }
 
   // repaint applies other colors.
-  repaint() {
+  readonly repaint = () => {
     this.ink = inkOf(this.host);
     this.sprites = new Sprites(this.ink, this.ratio);
     this.engine.setStyle(styled(this.ink, this.tiles, false));
     this.draw();
-  }
+  };
 
   emphasize(shown: Shown) {
+    const { worker, selection } = this.shown;
     this.shown = shown;
-    this.changed();
+    this.changed(worker !== shown.worker || selection !== shown.selection);
   }
 
   hover(hit: Hit) {
     if (hit.task === this.hovered.task && hit.worker === this.hovered.worker) return;
     this.hovered = hit;
-    this.changed();
+    this.changed(true);
   }
 
-  // changed draws the stops in the next frame.
-  changed() {
-    this.stale = true;
+  // changed draws the stops in the next frame, or soon.
+  changed(now = false) {
+    const at = performance.now();
+    const due = now ? at : Math.max(at, this.drawnAt + refresh);
+    this.stale = this.stale ? Math.min(this.stale, due) : due;
+    this.plan();
+  }
+
+  // pan moves the pictures with the map; a new one is drawn now and then.
+  private pan() {
+    const { lng, lat } = this.engine.getCenter();
+    const [before, now] = [project([this.drawn.lng, this.drawn.lat]), project([lng, lat])];
+    const scale = 2 ** (this.engine.getZoom() - this.drawn.zoom);
+    const size = 512 * 2 ** this.engine.getZoom();
+    const move = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${scale})`;
+    for (const canvas of [this.below, this.above]) canvas.style.transform = move;
+    const due = this.drawnAt + follow;
+    this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
 
@@ -114,10 +139,16 @@ export class BoardView {
     if (this.due || this.gone || document.hidden) return;
     this.due = requestAnimationFrame((now) => {
       this.due = 0;
-      if (this.stale) this.draw();
-      else if (now - this.drawnAt >= frame) this.drawVehicles(now);
-      if (this.fleet.moving(now)) this.plan();
+      if (this.stale && this.stale <= now + 4) this.draw();
+      else if (now - this.vehiclesAt >= this.pace(now)) this.drawVehicles(now);
+      if (this.stale || this.fleet.moving(now)) this.plan();
     });
+  }
+
+  // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
+  private pace(now: number): number {
+    const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
+    return Math.max(frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6)));
   }
 
   fit(points: readonly Point[], smoothly: boolean) {
@@ -159,10 +190,14 @@ export class BoardView {
   }
 
   private draw() {
-    this.stale = false;
+    this.stale = 0;
+    this.drawnAt = performance.now();
     const { clientWidth: width, clientHeight: height } = this.host;
     const { lng, lat } = this.engine.getCenter();
-    this.camera.look([lng, lat], this.engine.getZoom(), width, height);
+    const zoom = this.engine.getZoom();
+    this.drawn = { lng, lat, zoom };
+    for (const canvas of [this.below, this.above]) canvas.style.transform = '';
+    this.camera.look([lng, lat], zoom, width, height);
     const ctx = this.clear(this.below);
     this.drawRoutes(ctx);
     const { selection, numbers } = this.shown;
@@ -199,7 +234,7 @@ export class BoardView {
   }
 
   private drawVehicles(now: number) {
-    this.drawnAt = now;
+    this.vehiclesAt = now;
     const ctx = this.clear(this.above);
     this.fleet.draw(ctx, this.camera, this.ink, this.shown.worker, this.hovered.worker, now);
     if (this.lasso.length > 1) {
@@ -217,21 +252,25 @@ export class BoardView {
   }
 
   private clear(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-    const [width, height] = [Math.round(this.camera.width * this.ratio), Math.round(this.camera.height * this.ratio)];
+    const [wide, tall] = [this.camera.width + 2 * margin, this.camera.height + 2 * margin];
+    const [width, height] = [Math.round(wide * this.ratio), Math.round(tall * this.ratio)];
     const ctx = canvas.getContext('2d')!;
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
       canvas.height = height;
+      canvas.style.width = `${wide}px`;
+      canvas.style.height = `${tall}px`;
     }
-    ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    ctx.clearRect(0, 0, this.camera.width, this.camera.height);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, width, height);
+    ctx.setTransform(this.ratio, 0, 0, this.ratio, margin * this.ratio, margin * this.ratio);
     return ctx;
   }
 }
 
 function layer(): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
-  canvas.style.pointerEvents = 'none';
+  canvas.style.cssText = `pointer-events: none; inset: -${margin}px auto auto -${margin}px`;
   canvas.setAttribute('aria-hidden', 'true');
   return canvas;
 }

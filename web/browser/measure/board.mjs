@@ -1,0 +1,200 @@
+// Measures the board with a busy day: how soon it is usable, tasks of the main thread that
+// are longer than 50 ms, the heap, and whether it equals the API after an interruption.
+//
+//   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
+//
+// TASKS, WORKERS, SECONDS and CUT (of the stream, in seconds) change what is measured.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const env = (name, usual) => Number(process.env[name] ?? usual);
+const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
+const port = env('PORT', 18490);
+const origin = `http://127.0.0.1:${port}`;
+const dray = fileURLToPath(new URL('../../../bin/dray', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'dray-measure.'));
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const server = spawn(
+  dray,
+  ['demo', '--data', folder, '--listen', `127.0.0.1:${port}`, '--admin-listen', '', '--workers', '0', '--speed', '4'],
+  { stdio: ['ignore', 'pipe', 'pipe'] },
+);
+let printed = '';
+server.stdout.on('data', (chunk) => (printed += chunk));
+server.stderr.on('data', (chunk) => (printed += chunk));
+
+async function found(pattern) {
+  for (let i = 0; i < 600; i++) {
+    const match = pattern.exec(printed);
+    if (match) return match[1];
+    if (server.exitCode !== null) throw new Error(`the server stopped: ${printed}`);
+    await pause(200);
+  }
+  throw new Error(`no ${pattern} in ${printed}`);
+}
+
+async function api(method, path, body) {
+  const response = await fetch(`${origin}/api/v2${path}`, {
+    method,
+    headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
+    body: body && JSON.stringify(body),
+  });
+  if (response.status === 429) {
+    await pause(500);
+    return api(method, path, body);
+  }
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+// seed creates tasks around the hubs and gives most of them to workers.
+async function seed() {
+  let day = await api('GET', '/board');
+  while (day.workers.filter((w) => w.onDuty).length < workers * 0.9) {
+    await pause(1000);
+    day = await api('GET', '/board');
+  }
+  const { hubs, workers: people } = day;
+  const spread = () => (Math.random() - 0.5) * 0.04;
+  const [lon, lat] = hubs[0].location;
+  const made = [];
+  while (made.length < tasks) {
+    const batch = Array.from({ length: Math.min(100, tasks - made.length) }, (_, i) => ({
+      destination: {
+        address: { number: String(made.length + i + 1), street: 'Main Street', city: 'Alderbrook', country: 'US' },
+        location: [lon + spread(), lat + spread()],
+      },
+      recipients: [
+        { name: `Recipient ${made.length + i}`, phone: `+1212555${String(1000 + ((made.length + i) % 9000))}` },
+      ],
+      completeBefore: Date.now() + (1 + Math.random() * 8) * 3600_000,
+    }));
+    const answer = await api('POST', '/tasks/batch', { tasks: batch });
+    if (answer.errors?.length) throw new Error(JSON.stringify(answer.errors[0]));
+    made.push(...answer.tasks.map((t) => t.id));
+  }
+  const each = Math.floor((tasks * 0.8) / people.length);
+  for (const [i, person] of people.entries()) {
+    await api('PUT', `/containers/workers/${person.id}`, { tasks: [-1, ...made.slice(i * each, (i + 1) * each)] });
+  }
+}
+
+// differences compares the board with what the API says now, record by record.
+const differences = (page) =>
+  page.evaluate(async () => {
+    const { records } = document.querySelector('[role=tree]').board;
+    const read = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // what is on its way arrives
+    const later = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
+    const stable = new Map(later.tasks.map((t) => [t.id, t.timeLastModified]));
+    const wrong = [];
+    let compared = 0;
+    for (const task of read.tasks) {
+      if (stable.get(task.id) !== task.timeLastModified) continue; // changed meanwhile
+      const mine = records.tasks.get(task.id);
+      if (mine && mine.timeLastModified > task.timeLastModified) continue;
+      compared++;
+      for (const name of ['state', 'worker', 'completeBefore', 'notes', 'shortId', 'timeLastModified']) {
+        if (mine?.[name] !== task[name]) wrong.push(`${task.id} ${name}: ${mine?.[name]} instead of ${task[name]}`);
+      }
+    }
+    for (const worker of read.workers) {
+      const same = later.workers.find((w) => w.id === worker.id);
+      if (same?.version !== worker.version) continue;
+      const mine = records.confirmedList(`W${worker.id}`).join();
+      if (mine !== worker.tasks.join())
+        wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);
+    }
+    return { compared, wrong: wrong.slice(0, 10), count: wrong.length };
+  });
+
+const link = await found(/(http:\S+#\/link\/\S+)/);
+const key = await found(/API key\s+(\S+)/);
+// The demonstration has at most 42 workers; the simulation drives as many as one likes.
+const fleet = spawn(
+  dray,
+  ['simulate', '--data', folder, '--url', origin, '--key', key, '--workers', String(workers)].concat([
+    '--duration',
+    '0',
+    '--speed',
+    '4',
+    '--every',
+    '2s',
+  ]),
+  { stdio: 'ignore' },
+);
+const chrome = await chromium.launch({
+  executablePath: process.env.DRAY_CHROMIUM || '/usr/bin/chromium',
+  args: ['--no-sandbox', '--js-flags=--expose-gc'],
+});
+try {
+  console.log(`seeding ${tasks} tasks for ${workers} workers`);
+  await seed();
+  const context = await chrome.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    globalThis.long = [];
+    globalThis.mapDrawn = Infinity;
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) globalThis.long.push({ at: e.startTime, ms: e.duration });
+    }).observe({ type: 'longtask', buffered: true });
+  });
+  await page.goto(link);
+  await page.getByRole('tree').waitFor();
+  await page.goto('about:blank');
+  const begun = performance.now();
+  await page.goto(`${origin}/dashboard/`);
+  await page.getByRole('treeitem').nth(5).waitFor();
+  console.log(`usable after ${Math.round(performance.now() - begun)} ms`);
+  await page.locator('[data-stops]').waitFor();
+  await pause(5000); // the map's first draw
+  const heap = () => page.evaluate(() => (globalThis.gc?.(), Math.round(performance.memory.usedJSHeapSize / 1e6)));
+  const from = await page.evaluate(() => performance.now());
+  const before = await heap();
+  const head = async () => (await api('GET', '/board')).cursor;
+  const cursor = await head();
+  const end = Date.now() + seconds * 1000;
+  let n = 0;
+  while (Date.now() < end) {
+    // What a dispatcher does: scroll, filter, select, move the map.
+    await page.mouse.move(300, 500);
+    await page.mouse.wheel(0, n % 2 ? 4000 : -4000);
+    if (n % 5 === 1) await page.getByRole('searchbox').fill(n % 10 === 1 ? 'Main Street 1' : '');
+    if (n % 4 === 2) await page.keyboard.press('j');
+    if (n % 3 === 0) {
+      await page.mouse.move(900, 300);
+      await page.mouse.down();
+      await page.mouse.move(900 + (n % 2 ? 80 : -80), 320, { steps: 6 });
+      await page.mouse.up();
+    }
+    n++;
+    await pause(400);
+  }
+  await page.getByRole('searchbox').fill('');
+  const events = (await head()) - cursor;
+  const long = await page.evaluate((since) => globalThis.long.filter((t) => t.at > since), from);
+  console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB`);
+  console.log(`tasks over 50 ms: ${long.length}, longest ${Math.round(Math.max(0, ...long.map((t) => t.ms)))} ms`);
+  console.log(long.map((t) => `${Math.round(t.at - from)}:${Math.round(t.ms)}`).join(' '));
+  console.log('equal to the API:', JSON.stringify(await differences(page)));
+  if (cut > 0) {
+    await context.setOffline(true);
+    await pause(cut * 1000);
+    await context.setOffline(false);
+    await pause(12_000);
+    console.log(`equal after ${cut} s without a connection:`, JSON.stringify(await differences(page)));
+  }
+} finally {
+  await chrome.close();
+  fleet.kill();
+  server.kill();
+  await new Promise((resolve) => server.once('exit', resolve));
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -226,7 +226,7 @@ func (a *App) Handler() http.Handler {
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
-	mux, docs, routed := http.NewServeMux(), settings.DocsHandler(Docs(public.Spec(), phones.Spec())), public.Handler()
+	mux, docs, routed := http.NewServeMux(), settings.DocsHandler(func() edge.Site { return Docs(public.Spec(), phones.Spec()) }), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
 	driver := web.Driver(a.assets, tileapi.Origin(a.tiles))

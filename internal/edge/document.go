@@ -3,6 +3,7 @@ package edge
 import (
 	"net/http"
 	"reflect"
+	"sync"
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
@@ -62,9 +63,11 @@ func (s Settings) SpecHandler(api API) http.Handler {
 	return s.fallback(api.Handler())
 }
 
-// DocsHandler serves the documentation for people.
-func (s Settings) DocsHandler(site Site) http.Handler {
-	return s.fallback(site.Handler())
+// DocsHandler serves the documentation for people. Its pages are rendered for the first
+// reader: most starts of the program have none.
+func (s Settings) DocsHandler(site func() Site) http.Handler {
+	render := sync.OnceValue(func() http.Handler { return s.fallback(site().Handler()) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { render().ServeHTTP(w, r) })
 }
 
 // fallback serves nothing in place of a document that cannot be made, so that

@@ -16,6 +16,7 @@ import (
 	"dray/internal/app"
 	"dray/internal/codec"
 	"dray/internal/driverapi"
+	"dray/internal/edge"
 )
 
 // openDocs asks the reference for a path as a browser would.
@@ -34,7 +35,8 @@ func openDocs(t *testing.T, path string, change ...func(*http.Request)) *httptes
 // docs serves the documentation.
 var docs = sync.OnceValue(func() http.Handler {
 	server := bareServer()
-	return server.DocsHandler(app.Docs(server.Spec(), (&driverapi.Server{Settings: server.Settings, Version: "test"}).Spec()))
+	driver := &driverapi.Server{Settings: server.Settings, Version: "test"}
+	return server.DocsHandler(func() edge.Site { return app.Docs(server.Spec(), driver.Spec()) })
 })
 
 // docsPages are the pages of the documentation.

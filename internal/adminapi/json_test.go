@@ -9,7 +9,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/report"
 	"dray/internal/settings"
-	"dray/internal/store"
 	"dray/internal/textmessage"
 )
 
@@ -53,7 +52,9 @@ func TestAnalyticsOfAnEmptyPeriod(t *testing.T) {
 }
 
 func TestRatingsAreAverages(t *testing.T) {
-	group := newAnalyticsGroup(report.Group{Totals: store.Totals{Ratings: 2, RatingTotal: 7, Succeeded: 3, Failed: 1, Failures: map[string]int{"OTHER": 1}}})
+	var totals report.Group
+	totals.Ratings, totals.RatingTotal, totals.Succeeded, totals.Failed, totals.Failures = 2, 7, 3, 1, map[string]int{"OTHER": 1}
+	group := newAnalyticsGroup(totals)
 	if group.Completed != 4 || *group.Feedback.Rating != 3.5 || group.FailureReasons["OTHER"] != 1 || group.Created != nil {
 		t.Errorf("%+v", group)
 	}

@@ -247,7 +247,9 @@ func TestGuessesAreLimitedExceptOnKnownBrowsers(t *testing.T) {
 		t.Errorf("the right password after that: %v", err)
 	}
 	hashed := f.Passwords.(*plain).hashing
-	f.signIn(t, "wrong", stranger)
+	if _, err := f.signIn(t, "wrong", stranger); codeOf(err) != lastmile.CodeTooMany {
+		t.Error(err)
+	}
 	if f.Passwords.(*plain).hashing != hashed {
 		t.Error("a rejected attempt costs a hash")
 	}

@@ -71,7 +71,7 @@ func TestOldWebhookSecretSignsForADay(t *testing.T) {
 	}
 	first := secrets()
 	o.Advance(time.Hour)
-	shown, err := o.Organizations.RotateWebhookSecret(t.Context(), org)
+	shown, err := o.Organizations.RotateWebhookSecret(t.Context(), lastmile.Principal{Organization: org})
 	if err != nil {
 		t.Fatal(err)
 	}

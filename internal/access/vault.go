@@ -101,13 +101,12 @@ func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.Organiz
 
 // RotateWebhookSecret creates a new webhook secret and returns it. The previous one
 // keeps signing for SecretOverlap.
-func (o *Organizations) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
-	secret, sealed := o.newWebhookSecret(org, o.Now())
-	err := o.Store.Write(ctx, func(w Writer) error {
-		if _, err := w.Organization(ctx, org); err != nil {
-			return err
+func (o *Organizations) RotateWebhookSecret(ctx context.Context, who lastmile.Principal) (string, error) {
+	secret, sealed := o.newWebhookSecret(who.Organization, o.Now())
+	return store.Idempotent(ctx, o.Store, who, func(w Writer) (string, error) {
+		if _, err := w.Organization(ctx, who.Organization); err != nil {
+			return "", err
 		}
-		return w.SaveWebhookSecret(ctx, sealed)
+		return secret, w.SaveWebhookSecret(ctx, sealed)
 	})
-	return secret, err
 }

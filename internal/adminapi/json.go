@@ -49,6 +49,15 @@ func NewCreatedKey(k access.NewKey) NewAPIKey {
 	return NewAPIKey{APIKey: NewKeyRecord(k.Record), Key: k.Key}
 }
 
+// WebhookSecret is the secret that signs the requests of webhooks.
+type WebhookSecret struct {
+	// The secret, 64 bytes as hexadecimal digits. It is shown only here.
+	WebhookSecret string `json:"webhookSecret" example:"9f2c41d0a7b35e88c6d4f1027a9be35d40f7c2186ab95d3e17c8042fb6e9d5a39f2c41d0a7b35e88c6d4f1027a9be35d40f7c2186ab95d3e17c8042fb6e9d5a3"`
+}
+
+// NewWebhookSecret returns a secret in its wire form.
+func NewWebhookSecret(secret string) WebhookSecret { return WebhookSecret{secret} }
+
 // TriggerDescription is a trigger that webhooks can have.
 type TriggerDescription struct {
 	// Number of the trigger.

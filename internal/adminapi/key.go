@@ -22,6 +22,9 @@ func (s keys) routes() []edge.Route {
 		edge.Put("/apiKeys/{id}", "Rename an API key", s.rename).Example(`{"name": "web shop, staging"}`),
 		edge.Delete("/apiKeys/{id}", "Revoke an API key", s.revoke).
 			Describe("Every server rejects the key within two seconds, and normally at once. The key of the request itself may be revoked, too."),
+		edge.Create("/organization/webhookSecret", "Replace the secret of webhooks", s.rotate, NewWebhookSecret).Sealed(s.Vault).
+			Describe("Returns the new secret that signs the requests of webhooks, which is shown only once. For a day, the previous secret signs them as well.").
+			Example(`{}`),
 	)
 }
 
@@ -43,6 +46,10 @@ func (s keys) rename(ctx context.Context, c *edge.Call, body APIKeyBody) (APIKey
 	}
 	key, err := s.APIKeys.Rename(ctx, c.Who, lastmile.KeyID(c.ID()), *body.Name)
 	return NewKeyRecord(key), err
+}
+
+func (s keys) rotate(ctx context.Context, c *edge.Call, _ wire.NoBody) (string, error) {
+	return s.Secrets.RotateWebhookSecret(ctx, c.Who)
 }
 
 // revoke revokes a key. This server rejects the key from now on.

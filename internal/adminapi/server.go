@@ -14,7 +14,8 @@ import (
 type Server struct {
 	Keys    *access.Keys
 	APIKeys *access.APIKeys
-	Vault   edge.Vault // for replies that contain keys
+	Secrets *access.Organizations // for the secret that signs webhooks
+	Vault   edge.Vault            // for replies that contain keys
 
 	Settings *settings.Settings
 	Messages *messaging.Messages

@@ -51,7 +51,7 @@ func addBoards(a *App) {
 func (a *App) resources(common edge.Settings) api.Resources {
 	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
 	admin := &adminapi.Server{
-		Keys: a.Keys, APIKeys: a.APIKeys, Vault: a.Organizations.Vault, Messages: a.Messages, Reports: a.Reports,
+		Keys: a.Keys, APIKeys: a.APIKeys, Secrets: a.Organizations, Vault: a.Organizations.Vault, Messages: a.Messages, Reports: a.Reports,
 		Settings: &settings.Settings{
 			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
 		},

@@ -158,7 +158,7 @@ func webhookSecretCommand() command {
 			rotate := f.Bool("rotate", false, "create a new secret; the old one stays valid for a day")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *rotate {
-					secret, err := a.Organizations.RotateWebhookSecret(ctx, org)
+					secret, err := a.Organizations.RotateWebhookSecret(ctx, lastmile.Principal{Organization: org})
 					if err != nil {
 						return err
 					}

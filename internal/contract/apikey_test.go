@@ -3,16 +3,19 @@ package contract_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
+	"dray/internal/wire"
 )
 
 func init() {
 	register("POST /apiKeys", [2]string{`{"name":"A"}`, `{"name":"B"}`})
+	register("POST /organization/webhookSecret", [2]string{``, `{}`})
 	register("PUT /apiKeys/{id}", [2]string{}, idPlace{field: "{id}", kind: "apiKey", body: `{"name":"Changed"}`, missing: notFound})
 	register("DELETE /apiKeys/{id}", [2]string{}, idPlace{field: "{id}", kind: "apiKey", missing: notFound})
 }
@@ -86,6 +89,31 @@ func TestAPIKeyContract(t *testing.T) {
 			c.Call(t, "DELETE", "/apiKeys/"+made, nil).OK(t)
 			c.Must(t, "POST", "/apiKeys", `{"name":"one more"}`)
 		})
+	})
+}
+
+// A new secret signs webhooks together with the previous one, and is returned once.
+func TestWebhookSecretContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c := p.Organization(t, "Acme")
+		secrets := func() []string {
+			all, err := p.Organizations.WebhookSecrets(t.Context(), c.Organization.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return wire.Each(all, func(s []byte) string { return fmt.Sprintf("%x", s) })
+		}
+		before := secrets()
+		made := c.Must(t, "POST", "/organization/webhookSecret", nil)
+		if len(made) != 1 || !slices.Equal(secrets(), append([]string{fmt.Sprint(made["webhookSecret"])}, before...)) {
+			t.Errorf("made %v, now %v", made, secrets())
+		}
+		once := c.Call(t, "POST", "/organization/webhookSecret", nil, "Idempotency-Key", "rotate").OK(t)
+		again := c.Call(t, "POST", "/organization/webhookSecret", nil, "Idempotency-Key", "rotate").OK(t)
+		if string(once.Body) != string(again.Body) || fmt.Sprint(once.Object(t)["webhookSecret"]) != secrets()[0] {
+			t.Errorf("first %s, then %s", once.Body, again.Body)
+		}
 	})
 }
 

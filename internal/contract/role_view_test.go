@@ -87,6 +87,10 @@ func TestRoleViewContract(t *testing.T) {
 			if a := own.Call(t, "GET", "/api/v2/uploads/"+own.photo, nil); a.Status != http.StatusOK {
 				t.Errorf("the photo of an own task: %d %s", a.Status, a.Body)
 			}
+			if a := own.Call(t, "PUT", "/api/v2/workers/"+own.worker+"/image", numbered(t, 7)); a.Status != http.StatusOK {
+				t.Errorf("the photo of an own worker: %d %s", a.Status, a.Body)
+			}
+			expect(t, "the photo of another team's worker", own.Call(t, "PUT", "/api/v2/workers/"+other.worker+"/image", numbered(t, 8)), "foreignTeam", "")
 			expect(t, "the photo of another team's task", own.Call(t, "GET", "/api/v2/uploads/"+other.photo, nil), "foreignTeam", "")
 			events := own.follow(t, "?since=0")
 			seen, e := 0, events.next(t)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
 	"dray/internal/webhook"
 )
 
@@ -649,7 +650,7 @@ func testRotateSecret(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	if post := r.Await(t, path, 1)[0]; !signed(post, first) {
 		t.Errorf("before, it was signed %v", post.Header)
 	}
-	shown, err := c.Platform.Organizations.RotateWebhookSecret(t.Context(), c.Organization.ID)
+	shown, err := c.Platform.Organizations.RotateWebhookSecret(t.Context(), lastmile.Principal{Organization: c.Organization.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,9 +45,12 @@ func namedBy(c *Call, rule role.Rule) ([]role.Named, error) {
 			fields = append(fields, field)
 		}
 	}
-	texts, err := codec.Strings(c.Body, fields)
-	if err != nil {
-		return nil, err
+	var texts map[string][]string
+	if len(fields) > 0 { // else the body may be an image
+		var err error
+		if texts, err = codec.Strings(c.Body, fields); err != nil {
+			return nil, err
+		}
 	}
 	var all []role.Named
 	for _, at := range rule.Places {

@@ -66,21 +66,15 @@ func TestServicesRespond(t *testing.T) {
 		test    Test
 		problem string // empty if it works
 	}{
-		"a geocoder that finds": {
-			Service{ID: "s", Kind: Geocoder, Geocode: func(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
-				if q.Unparsed != "here" || q.Country != "DE" {
-					t.Errorf("asked for %+v", q)
-				}
-				return lastmile.GeocodedAddress{Location: *here}, nil
-			}},
-			Test{Address: "here", Country: "DE"},
-			"",
-		},
-		"a geocoder that fails": {
-			Service{ID: "s", Geocode: func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
-				return lastmile.GeocodedAddress{}, errors.New("refused")
-			}}, Test{Address: "here"}, "refused",
-		},
+		"a geocoder that finds": {Service{ID: "s", Kind: Geocoder, Geocode: func(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+			if q.Unparsed != "here" || q.Country != "DE" {
+				t.Errorf("asked for %+v", q)
+			}
+			return lastmile.GeocodedAddress{Location: *here}, nil
+		}}, Test{Address: "here", Country: "DE"}, ""},
+		"a geocoder that fails": {Service{ID: "s", Geocode: func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+			return lastmile.GeocodedAddress{}, errors.New("refused")
+		}}, Test{Address: "here"}, "refused"},
 		"a router":                      {matrix(time.Minute, nil), Test{From: here, To: here}, ""},
 		"a router that fails":           {matrix(0, errors.New("refused")), Test{From: here, To: here}, "refused"},
 		"a router that finds no way":    {matrix(travel.Unreachable, nil), Test{From: here, To: here}, "no way"},

@@ -45,6 +45,8 @@ var Table = map[string]Rule{
 	"PUT /apiKeys/{id}":    manage,
 	"DELETE /apiKeys/{id}": manage,
 
+	"POST /organization/webhookSecret": manage,
+
 	"GET /board":     view.filtered().at(Team, "query.teams[]"),
 	"GET /analytics": view.filtered(),
 	"GET /search":    view.filtered(),

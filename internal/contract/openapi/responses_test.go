@@ -237,6 +237,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.WorkerInvitation](): {wire.WorkerInvitation{
 		Link: "https://dray.example.com/driver#/invitation/+12125550142/h7Kq2mXw9RtB", Phone: "+12125550142", Password: "h7Kq2mXw9RtB", TimeExpires: wire.Millis(sampleTime),
 	}},
+	reflect.TypeFor[adminapi.WebhookSecret](): {adminapi.NewWebhookSecret("text")},
 	reflect.TypeFor[wire.Team](): append(samplesOf(wire.NewTeam),
 		wire.NewCreatedTeam(lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)})),
 	reflect.TypeFor[wire.CustomFields](): {wire.NewCustomFields(nil), wire.NewCustomFields(customfield.Fields{sampleField, {Type: lastmile.FieldDate}})},

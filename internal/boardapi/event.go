@@ -55,13 +55,13 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		return err
 	}
 	if err := out.Send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
-		return nil //nolint:nilerr // the client has disconnected
+		return nil // the client has disconnected
 	}
 	for ctx.Err() == nil && c.HoldPart(0) == nil {
 		text, last, err := next(ctx, c, seq)
 		seq = last
 		if err != nil || c.HoldPart(len(text)+cap(text)) != nil || out.Send(text) != nil {
-			return nil //nolint:nilerr // the client reconnects and resumes after its last event
+			return nil // the client reconnects and resumes after its last event
 		}
 	}
 	return nil

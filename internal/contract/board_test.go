@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	boards "dray/internal/board"
 	"dray/internal/lastmile"
+	"dray/internal/store/sqlboard"
+	"dray/internal/store/sqlstore"
 )
 
 func init() {
@@ -113,6 +116,7 @@ func TestBoardContract(t *testing.T) {
 		t.Run("every field", func(t *testing.T) { testBoardFields(t, c, other) })
 		t.Run("tasks of a day", func(t *testing.T) { testBoardDays(t, c) })
 		t.Run("some teams", func(t *testing.T) { testBoardTeams(t, c, other) })
+		t.Run("more tasks than a board shows", func(t *testing.T) { testTruncatedBoard(t, p) })
 		t.Run("previews of lists", func(t *testing.T) { testPreview(t, c) })
 		t.Run("tasks that are placed with others", func(t *testing.T) { testPlacedOnBoard(t, p) })
 	})
@@ -304,6 +308,27 @@ func testBoardTeams(t *testing.T, c, other *apptest.Client) {
 		}
 	}
 	outsideScope.check(t, other.Call(t, "GET", "/board?teams="+north, nil))
+}
+
+// testTruncatedBoard reads fewer tasks than there are: those that are due first.
+func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Busy")
+	now := p.Now()
+	due := func(in time.Duration) lastmile.TaskID {
+		return lastmile.TaskID(id(t, c, "/tasks", fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,40.7]},"recipients":[],"completeBefore":%d}`, now.Add(in).UnixMilli())))
+	}
+	_, first, second := due(3*time.Hour), due(time.Hour), due(2*time.Hour)
+	err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
+		in := lastmile.Window{From: now, To: now.Add(24 * time.Hour)}
+		found, err := sqlboard.New(r.Conn()).BoardTasks(t.Context(), c.Organization.ID, boards.Filter{Day: in}, 2)
+		if len(found) != 2 || found[0].ID != first || found[1].ID != second {
+			t.Errorf("the board has %v", found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // testPreview compares the preview of a list with the estimates of the list that follows.

@@ -152,6 +152,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 		return r.Header.Get("Authorization")
 	}()
 	log, list, page := stream(t, there, "/api/v2/events", basic), stream(t, there, "/driver/v1/events", "Bearer "+f.token), stream(t, there, "/t/"+f.task.TrackingToken+"/events", "")
+	moves := stream(t, there, "/api/v2/events?positions=1", basic)
 	awaitLine(t, log, ": following")
 	awaitLine(t, list, "data: ", string(f.task.ID))
 	awaitLine(t, page, "data: ", `"assigned"`)
@@ -200,6 +201,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 			})
 		awaitLine(t, log, "data: ", "taskDeleted")
 	}
+	awaitLine(t, moves, "data: ", string(f.worker.ID), "40.50019")
 	// Changes made while the nodes do not listen are shown after the reconnect.
 	db, err := pgx.Connect(t.Context(), config.Database)
 	if err != nil {

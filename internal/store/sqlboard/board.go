@@ -2,6 +2,7 @@ package sqlboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -155,29 +156,24 @@ func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Fi
 		return nil, err
 	}
 	defer rows.Close()
-	var (
-		all []board.Task
-		row taskRow
-	)
+	d := newDecoder(org)
 	for rows.Next() {
+		var row taskRow
 		if err := rows.Scan(&row.org, &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.pin, &row.destination, &row.recipient); err != nil {
-			return nil, err
-		}
-		task, err := row.task(org)
-		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, d.abort())
 		}
 		if meter != nil {
-			if err := meter.Count(taskBytes + len(task.Notes)); err != nil {
-				return nil, err
+			if err := meter.Count(taskBytes); err != nil {
+				return nil, errors.Join(err, d.abort())
 			}
 		}
-		all = append(all, task)
+		d.add(row)
 	}
-	return all, rows.Err()
+	all, err := d.end()
+	return all, errors.Join(err, rows.Err())
 }
 
-// taskBytes is what a task takes in memory, besides its notes.
+// taskBytes is what a task takes in memory.
 const taskBytes = 1 << 10
 
 // instant is a stored time; the zero time for null.

@@ -131,7 +131,7 @@ var rules = map[string]rule{
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
 	"auditapi":     {may: []string{"audit", "edge", "wire"}},
-	"boardapi":     {may: []string{"board", "edge", "lastmile", "webhook", "wire"}},
+	"boardapi":     {may: []string{"board", "edge", "lastmile", "tracking", "webhook", "wire"}},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},

@@ -55,7 +55,7 @@ func (a *App) resources(common edge.Settings) api.Resources {
 			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
 		},
 	}
-	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live}
+	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live, Tracking: a.Tracking}
 	return api.Resources{
 		Tags: slices.Concat(orders.Tags(), admin.Tags(), boards.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), boards.Routes()),
 	}

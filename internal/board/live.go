@@ -202,12 +202,12 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 	if !f.woken {
 		return messages, nil
 	}
-	now, err := f.live.read(ctx, f.who.Organization)
+	now, fresh, err := f.live.read(ctx, f.who.Organization)
 	if err != nil {
 		return nil, err
 	}
 	ready := make(chan struct{})
-	f.ready, f.woken = ready, false
+	f.ready, f.woken = ready, !fresh // it may have been read before the change
 	time.AfterFunc(LiveInterval, func() { close(ready) })
 	sees, err := f.sees(ctx)
 	if err != nil {
@@ -304,12 +304,12 @@ func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmi
 	return append(messages, Message{Name: "estimates", Data: data}), err
 }
 
-// read returns the latest positions and estimates of an organization. However many clients
-// follow it, they are read at most once in LiveInterval.
-func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (*state, error) {
+// read returns the latest positions and estimates of an organization, and whether they were
+// read now. However many clients follow it, they are read at most once in LiveInterval.
+func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (now *state, fresh bool, err error) {
 	end, err := l.reads.Take(ctx, string(org))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer end()
 	l.mu.Lock()
@@ -317,12 +317,12 @@ func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (*state, e
 	l.mu.Unlock()
 	before := of.state
 	if before != nil && !of.expired.Load() {
-		return before, nil
+		return before, false, nil
 	}
 	if before == nil {
 		before = &state{}
 	}
-	now := &state{}
+	now = &state{}
 	err = l.Store.Read(ctx, func(r LiveReader) (err error) {
 		if now.moved, err = r.LastPositions(ctx, org); err != nil {
 			return err
@@ -348,10 +348,10 @@ func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (*state, e
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	of.state = now
 	of.expired.Store(false)
 	time.AfterFunc(LiveInterval, func() { of.expired.Store(true) })
-	return now, nil
+	return now, true, nil
 }

@@ -3,6 +3,7 @@ package boardapi
 import (
 	"dray/internal/board"
 	"dray/internal/lastmile"
+	"dray/internal/tracking"
 	"dray/internal/wire"
 )
 
@@ -206,6 +207,68 @@ type BoardDestination struct {
 	Line string `json:"line" example:"350 5th Avenue, New York, New York 10118, United States"`
 	// Differences between the requested address and the location that was found.
 	Warnings []string `json:"warnings,omitzero" example:"[]"`
+}
+
+// PreviewBody is a list of a worker to preview.
+type PreviewBody struct {
+	// IDs of the tasks that the worker would have, in order, fewer than 500. The active task is always
+	// the first, whether it is among them or not.
+	Tasks *[]lastmile.TaskID `json:"tasks" required:"true" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+}
+
+// RoutePreview is what the list of a worker would be like.
+type RoutePreview struct {
+	// ID of the worker.
+	Worker lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// Tasks of the list, in order, the active one first.
+	Tasks []PreviewedTask `json:"tasks"`
+	// Totals of the list as it is.
+	Before RouteTotals `json:"before"`
+	// Totals of the list as it would be.
+	After RouteTotals `json:"after"`
+}
+
+// PreviewedTask is a task of a list that is previewed.
+type PreviewedTask struct {
+	// ID of the task.
+	ID lastmile.TaskID `json:"id" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Unix time in milliseconds at which the worker would arrive; null if unknown.
+	Arrival wire.Millis `json:"arrival" nullable:"true" example:"1894024800000"`
+	// Unix time in milliseconds at which the task would be completed; null if unknown.
+	Completion wire.Millis `json:"completion" nullable:"true" example:"1894025100000"`
+	// Delay in seconds; null if there is none.
+	Delay *wire.Seconds `json:"delay" example:"null"`
+}
+
+// RouteTotals are the sums of a worker's list.
+type RouteTotals struct {
+	// Travel time in seconds; null if the location of the worker or a way is unknown.
+	TravelTime *wire.Seconds `json:"travelTime" example:"1800"`
+	// Distance in meters; null if it is unknown.
+	Distance *float64 `json:"distance" example:"12400"`
+	// Number of tasks that are late.
+	LateTasks int `json:"lateTasks" example:"1"`
+	// Delay of all tasks in seconds.
+	Delay wire.Seconds `json:"delay" example:"90"`
+}
+
+// NewRoutePreview returns a preview in its wire form.
+func NewRoutePreview(p tracking.Preview) RoutePreview {
+	totals := func(t tracking.RouteTotals) RouteTotals {
+		shown := RouteTotals{LateTasks: t.Late, Delay: wire.Seconds(t.Delay)}
+		if t.Known {
+			shown.TravelTime, shown.Distance = (*wire.Seconds)(&t.Travel), (*float64)(&t.Distance)
+		}
+		return shown
+	}
+	return RoutePreview{
+		Worker: p.Worker, Before: totals(p.Before), After: totals(p.After),
+		Tasks: wire.Each(p.Tasks, func(t tracking.PreviewedTask) PreviewedTask {
+			return PreviewedTask{
+				ID: t.ID, Arrival: wire.Millis(t.Estimates.Arrival), Completion: wire.Millis(t.Estimates.Completion), Delay: (*wire.Seconds)(t.Estimates.Delay),
+			}
+		}),
+	}
 }
 
 // NewBoard returns a board in its wire form.

@@ -6,6 +6,7 @@ import (
 	"dray/internal/board"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
+	"dray/internal/tracking"
 	"dray/internal/webhook"
 )
 
@@ -15,6 +16,8 @@ type Server struct {
 	Boards *board.Boards
 	Feed   *webhook.Feed
 	Live   *board.Live
+
+	Tracking *tracking.Tracker
 }
 
 // Tags lists the resources in the order of the OpenAPI document.
@@ -29,7 +32,18 @@ func (s *Server) Routes() []edge.Route {
 			edge.Parameter{Name: "date", Description: "day as YYYY-MM-DD in the organization's time zone. Default: today", Example: "2030-01-07"},
 			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only these teams, their workers, the tasks of both and unassigned tasks"}).
 			Describe("Returns the teams, hubs and workers of the organization and the tasks of the day, in a short form: tasks that are not completed and whose time window touches the day or that have none, and tasks completed on the day. The board of today also has tasks that are overdue. There are at most 20,000 tasks, those due first.\n\nGET /events?since=cursor&lists=1&positions=1 continues from the board: it sends each change that the board does not include. An event can repeat a change that the board includes: of two versions of a task, the one with the greater timeLastModified is newer, and of two versions of a list, the one with the greater version.").Finds(),
+		edge.Search("/workers/{id}/preview", "Preview the list of a worker", s.preview).
+			Describe("Returns when each task would be reached and completed if the worker had these tasks in this order, behind the active task, and compares the totals with those of the list as it is. Tasks of other workers, teams and unassigned tasks can be among them. Nothing changes.").
+			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"]}`).Finds(),
 	)...)
+}
+
+func (s *Server) preview(ctx context.Context, c *edge.Call, body PreviewBody) (RoutePreview, error) {
+	if body.Tasks == nil {
+		return RoutePreview{}, lastmile.Missing("tasks")
+	}
+	made, err := s.Tracking.Preview(ctx, c.Who, lastmile.WorkerID(c.ID()), *body.Tasks)
+	return NewRoutePreview(made), err
 }
 
 func (s *Server) board(ctx context.Context, c *edge.Call) (Board, error) {

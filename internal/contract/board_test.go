@@ -12,6 +12,12 @@ import (
 	"dray/internal/lastmile"
 )
 
+func init() {
+	register("POST /workers/{id}/preview", [2]string{`{"tasks":[]}`, `{"tasks":["OWN-task"]}`},
+		idPlace{field: "{id}", kind: "worker", body: `{"tasks":[]}`, missing: notFound},
+		idPlace{field: "tasks[]", kind: "task", body: `{"tasks":["ID"]}`, missing: notFound})
+}
+
 // boardFields are the fields of a task that the board shows as the API does, or not at all
 // if they are null, false, zero or empty.
 var boardFields = []string{
@@ -107,6 +113,7 @@ func TestBoardContract(t *testing.T) {
 		t.Run("every field", func(t *testing.T) { testBoardFields(t, c, other) })
 		t.Run("tasks of a day", func(t *testing.T) { testBoardDays(t, c) })
 		t.Run("some teams", func(t *testing.T) { testBoardTeams(t, c, other) })
+		t.Run("previews of lists", func(t *testing.T) { testPreview(t, c) })
 		t.Run("tasks that are placed with others", func(t *testing.T) { testPlacedOnBoard(t, p) })
 	})
 }
@@ -297,6 +304,65 @@ func testBoardTeams(t *testing.T, c, other *apptest.Client) {
 		}
 	}
 	outsideScope.check(t, other.Call(t, "GET", "/board?teams="+north, nil))
+}
+
+// testPreview compares the preview of a list with the estimates of the list that follows.
+func testPreview(t *testing.T, c *apptest.Client) {
+	p := c.Platform
+	team := driverTeam(t, c, "Preview", false)
+	ada, phone := driver(t, c, team, "+12125550397")
+	bob, _ := driver(t, c, team, "+12125550398")
+	phone.at(t, 40.7)
+	late := map[string]any{"completeBefore": p.Now().Add(-time.Hour).UnixMilli()}
+	active, one, two := taskOf(t, c, ada, 40.701, nil), taskOf(t, c, ada, 40.71, nil), taskOf(t, c, bob, 40.72, late)
+	phone.do(t, "start", active, "start preview", nil)
+	preview := func(tasks ...string) map[string]any {
+		t.Helper()
+		return c.Must(t, "POST", "/workers/"+ada+"/preview", asText(t, map[string]any{"tasks": tasks}))
+	}
+	worker := func() string {
+		return asText(t, c.Must(t, "GET", "/workers/"+ada+"?filter=tasks,timeLastModified", nil))
+	}
+	unchanged := worker()
+	near, far := preview(one, two), preview(two, one)
+	if worker() != unchanged {
+		t.Error("a preview has changed the worker")
+	}
+	ids := func(made map[string]any) (all []string) {
+		for _, task := range made["tasks"].([]any) {
+			all = append(all, fmt.Sprint(task.(map[string]any)["id"]))
+		}
+		return all
+	}
+	if !slices.Equal(ids(near), []string{active, one, two}) || !slices.Equal(ids(far), []string{active, two, one}) {
+		t.Errorf("the lists are %v and %v", ids(near), ids(far))
+	}
+	total := func(made map[string]any, when, name string) float64 {
+		n, _ := made[when].(map[string]any)[name].(float64)
+		return n
+	}
+	if total(near, "after", "travelTime") >= total(far, "after", "travelTime") || total(near, "before", "travelTime") >= total(near, "after", "travelTime") || total(near, "before", "distance") <= 0 {
+		t.Errorf("the totals are %v and %v", near, far)
+	}
+	if total(near, "before", "lateTasks") != 0 || total(near, "after", "lateTasks") != 1 || total(near, "after", "delay") < 3_600 {
+		t.Errorf("the totals are %v", near)
+	}
+	c.Must(t, "PUT", "/containers/workers/"+ada, asText(t, map[string]any{"tasks": []string{two, one}}))
+	p.RefreshDue(t)
+	for _, each := range far["tasks"].([]any) {
+		made := each.(map[string]any)
+		task := c.Must(t, "GET", "/tasks/"+fmt.Sprint(made["id"]), nil)
+		if apart := task["estimatedArrivalTime"].(float64) - made["arrival"].(float64); apart < -60_000 || apart > 60_000 {
+			t.Errorf("the arrival at %v is %v, and was previewed as %v", made["id"], task["estimatedArrivalTime"], made["arrival"])
+		}
+	}
+	matches(t, c.Must(t, "POST", "/workers/"+bob+"/preview", `{"tasks":[]}`), `{"worker":"`+bob+`","tasks":[],"before":{"travelTime":null,"distance":null,"lateTasks":0,"delay":0},"after":{"travelTime":null,"distance":null,"lateTasks":0,"delay":0}}`)
+	for body, want := range map[string]rejection{
+		`{}`: malformed, `{"tasks":null}`: malformed, `{"tasks":["` + one + `","` + one + `"]}`: invalid, `{"tasks":"` + one + `"}`: malformed, `{"tasks":[` + strings.Repeat(`"`+one+`",`, 500) + `"x"]}`: invalid,
+	} {
+		want.check(t, send(t, c, "POST", "/workers/"+ada+"/preview", body), "tasks")
+	}
+	invalid.check(t, c.Call(t, "POST", "/workers/"+bob+"/preview", `{"tasks":["`+active+`"]}`), "active")
 }
 
 // testPlacedOnBoard compares what the two organizations of a task see of it.

@@ -43,7 +43,27 @@ func follow(t testing.TB, c *apptest.Client, query string, headers ...string) *s
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // close does
+	return openStream(t, http.DefaultClient, request, cancel)
+}
+
+// followAs opens the stream with the session of an administrator.
+func followAs(t testing.TB, who person, query string) *stream {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, who.in.Platform.URL+"/api/v2/events"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range who.Headers {
+		request.Header.Set(name, value)
+	}
+	return openStream(t, &http.Client{Jar: who.Jar}, request, cancel)
+}
+
+// openStream sends a request for a stream.
+func openStream(t testing.TB, client *http.Client, request *http.Request, cancel func()) *stream {
+	t.Helper()
+	response, err := client.Do(request) //nolint:bodyclose // close does
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,7 @@ var Table = map[string]Rule{
 	"GET /workers/{id}/positions":   view.at(Worker, "path.id"),
 	"POST /workers/metadata":        view.filtered(),
 	"POST /workers/{id}/dispatch":   change.at(Worker, "path.id"),
+	"POST /workers/{id}/preview":    view.at(Worker, "path.id").at(Task, "body.tasks[]"),
 
 	"POST /teams":                manage,
 	"GET /teams":                 view.filtered(),

@@ -29,7 +29,8 @@ type Tracker struct {
 	Admission *Admission // of positions
 	Routes    Routes
 
-	phones rate.Turns // reports of a worker, which would conflict
+	phones   rate.Turns // reports of a worker, which would conflict
+	previews rate.Turns // of an organization
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned

@@ -28,6 +28,7 @@ import (
 	"dray/internal/settings"
 	"dray/internal/spec"
 	"dray/internal/textmessage"
+	"dray/internal/tracking"
 	"dray/internal/travel"
 	"dray/internal/wire"
 )
@@ -219,6 +220,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
 	reflect.TypeFor[orderapi.Order]():           orderSamples(),
 	reflect.TypeFor[boardapi.Board]():           boardSamples(),
+	reflect.TypeFor[boardapi.RoutePreview](): {
+		boardapi.NewRoutePreview(tracking.Preview{Worker: sampleID, Tasks: []tracking.PreviewedTask{{ID: sampleID}}}), boardapi.NewRoutePreview(sampleOf[tracking.Preview](full)),
+	},
 	reflect.TypeFor[auditapi.AuditPage]():       {auditapi.NewAuditPage(nil, ""), auditapi.NewAuditPage([]audit.Entry{sampleOf[audit.Entry](bare), sampleOf[audit.Entry](full)}, sampleID)},
 	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},

@@ -1,0 +1,158 @@
+package contract_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/store/sqlstore"
+)
+
+// TestBoardFollowContract is about what streams send, and to whom.
+func TestBoardFollowContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		c := p.Organization(t, "Acme")
+		team := driverTeam(t, c, "Followed", false)
+		ada, phone := driver(t, c, team, "+12125550411")
+		log := func() {
+			t.Helper()
+			if err := p.Lists.Log(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shown := newScreen(board(t, c, ""))
+		plain, lists := follow(t, c, fmt.Sprint("?since=", shown.cursor)), follow(t, c, fmt.Sprintf("?since=%d&lists=true", shown.cursor))
+		one, two := taskOf(t, c, ada, 40.71, nil), taskOf(t, c, ada, 40.72, nil)
+		log()
+		matches(t, lists.await(t, "containers").body(t), `{"container":{"type":"WORKER","worker":"`+ada+`"},"activeTask":null,"tasks":["`+one+`","`+two+`"],"pinned":{},"version":`+version(t, c, ada)+`}`)
+		t.Run("a reordering", func(t *testing.T) {
+			c.Must(t, "PUT", "/containers/workers/"+ada, asText(t, map[string]any{"tasks": []string{two, one}}))
+			c.Must(t, "PUT", "/tasks/"+one+"/pin", `{}`)
+			log()
+			e := lists.await(t, "containers")
+			matches(t, e.body(t), `{"container":{"type":"WORKER","worker":"`+ada+`"},"activeTask":null,"tasks":["`+two+`","`+one+`"],"pinned":{"`+one+`":"worker"},"version":`+version(t, c, ada)+`}`)
+			if e.id != 0 {
+				t.Errorf("it has the number %d", e.id)
+			}
+		})
+		t.Run("a start", func(t *testing.T) {
+			phone.do(t, "start", two, "start followed", nil)
+			log()
+			matches(t, lists.await(t, "containers").body(t), `{"container":{"type":"WORKER","worker":"`+ada+`"},"activeTask":"`+two+`","tasks":["`+one+`"],"pinned":{"`+one+`":"worker"},"version":`+version(t, c, ada)+`}`)
+		})
+		t.Run("others get events only, numbered without gaps", func(t *testing.T) {
+			last := id(t, c, "/tasks", plainTask)
+			for n := shown.cursor + 1; ; n++ {
+				e := plain.next(t)
+				if e.id != n || e.event == "containers" || e.event == "estimates" || e.event == "positions" {
+					t.Fatalf("event %d is %+v", n, e)
+				}
+				if e.body(t)["taskId"] == last {
+					break
+				}
+			}
+		})
+		t.Run("resuming sends the lists since the event", func(t *testing.T) {
+			again := follow(t, c, "?lists=1", "Last-Event-ID", fmt.Sprint(shown.cursor))
+			for range 3 {
+				again.await(t, "containers")
+			}
+			head := int(board(t, c, "")["cursor"].(float64))
+			taskOf(t, c, ada, 40.73, nil)
+			log()
+			if e := follow(t, c, fmt.Sprintf("?lists=1&since=%d", head)).await(t, "containers"); asText(t, e.body(t)["version"]) != version(t, c, ada) {
+				t.Errorf("the first list is %s", e.data)
+			}
+		})
+		t.Run("positions", func(t *testing.T) {
+			phone.at(t, 40.7)
+			moves := follow(t, c, "?positions=1")
+			moves.await(t, "positions")
+			at := p.Now().Add(20 * time.Second).UnixMilli()
+			p.Advance(21 * time.Second)
+			phone.report(t, []any{map[string]any{"location": []float64{-74, 40.7005}, "time": at, "heading": 45, "speed": 3, "accuracy": 5, "battery": 0.25}})
+			e := moves.await(t, "positions")
+			if !strings.Contains(e.data, fmt.Sprintf(`"worker":%q,"location":[-74,40.7005],"time":%d`, ada, at)) || !strings.Contains(e.data, `"heading":45,"speed":3,"battery":0.25,"accuracy":5`) || e.id != 0 {
+				t.Errorf("it is %+v", e)
+			}
+		})
+		t.Run("a cursor that is too old", func(t *testing.T) {
+			p.Events(t, c.Organization.ID)
+			err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+				_, err := tx.DeleteEvents(t.Context(), p.Now().Add(time.Hour), 3)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, query := range []string{"?since=1&lists=1", "?since=1&positions=true"} {
+				if cause := invalid.check(t, c.Call(t, "GET", "/events"+query, nil), "since", "board"); cause != "cursorTooOld" {
+					t.Errorf("the cause is %v", cause)
+				}
+			}
+			follow(t, c, "?since=1")
+			follow(t, c, "?since=3&lists=1")
+		})
+	})
+}
+
+// await returns the next event with a name.
+func (s *stream) await(t testing.TB, event string) streamed {
+	t.Helper()
+	for {
+		if e := s.next(t); e.event == event {
+			return e
+		}
+	}
+}
+
+// version returns the version of a worker's list, as JSON.
+func version(t testing.TB, c *apptest.Client, worker string) string {
+	t.Helper()
+	return asText(t, records(board(t, c, ""), "workers")[worker]["version"])
+}
+
+// TestBoardFollowByRole follows a board as the administrators of two teams.
+func TestBoardFollowByRole(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		s := newStaff(t, p)
+		phones := map[*world]string{s.north: "+12125550421", s.south: "+12125550422"}
+		workers := map[*world]string{}
+		for w, number := range phones {
+			worker, phone := driver(t, w.Client, w.own["team"], number)
+			phone.at(t, 40.7)
+			workers[w] = worker
+		}
+		for _, who := range s.people[1:] {
+			if who.role.Type == "super" {
+				continue
+			}
+			events := followAs(t, who, "?lists=1&positions=1")
+			moved := events.await(t, "positions").data
+			mine, theirs := workers[who.in], workers[s.other(who.in)]
+			if !strings.Contains(moved, mine) || strings.Contains(moved, theirs) {
+				t.Errorf("%s gets the positions %s", who.name, moved)
+			}
+			for _, worker := range []string{theirs, mine} { // what they may see comes last
+				taskOf(t, s.north.Client, worker, 40.71, nil)
+			}
+			id(t, s.north.Client, "/tasks", s.other(who.in).fill(`{"destination":"OWN-destination","recipients":[],"container":{"type":"TEAM","team":"OWN-team"}}`))
+			if err := p.Lists.Log(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for seen := false; !seen; {
+				e := events.next(t)
+				if e.event == "containers" && (strings.Contains(e.data, theirs) || strings.Contains(e.data, s.other(who.in).own["team"])) {
+					t.Errorf("%s gets the list %s", who.name, e.data)
+				}
+				seen = e.event == "containers" && strings.Contains(e.data, mine)
+			}
+		}
+	})
+}

@@ -107,4 +107,6 @@ export default {
   reassign: 'Anderem Fahrer geben',
   tryOnceMore: 'Erneut zustellen',
   callNumber: '{phone} anrufen',
+  moreLate: '{n} mehr verspätet',
+  fewerLate: '{n} weniger verspätet',
 };

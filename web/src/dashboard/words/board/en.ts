@@ -105,4 +105,6 @@ export default {
   reassign: 'Give to another worker',
   tryOnceMore: 'Deliver again',
   callNumber: 'Call {phone}',
+  moreLate: '{n} more late',
+  fewerLate: '{n} fewer late',
 };

@@ -104,4 +104,6 @@ export default {
   reassign: 'Dar a otro repartidor',
   tryOnceMore: 'Entregar de nuevo',
   callNumber: 'Llamar al {phone}',
+  moreLate: '{n} más con retraso',
+  fewerLate: '{n} menos con retraso',
 };

@@ -106,4 +106,6 @@ export default {
   reassign: 'Confier à un autre livreur',
   tryOnceMore: 'Livrer à nouveau',
   callNumber: 'Appeler le {phone}',
+  moreLate: '{n} de plus en retard',
+  fewerLate: '{n} de moins en retard',
 };

@@ -106,4 +106,6 @@ export default {
   reassign: 'Dar a outro entregador',
   tryOnceMore: 'Entregar de novo',
   callNumber: 'Ligar para {phone}',
+  moreLate: 'mais {n} com atraso',
+  fewerLate: 'menos {n} com atraso',
 };

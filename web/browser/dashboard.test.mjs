@@ -356,6 +356,8 @@ test('a second factor is set up with a QR code and asked for', async () => {
 // screens are all pages of the dashboard, with what opens a dialog on them.
 const screens = [
   ['', 'Board', 'Create task'],
+  ['exceptions', 'Exceptions'],
+  ['table', 'Table'],
   ['today', 'Today'],
   ['start', 'Getting started'],
   ['account', 'Account'],

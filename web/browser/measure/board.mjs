@@ -193,7 +193,7 @@ try {
   }
 } finally {
   await chrome.close();
-  fleet.kill();
+  fleet.kill('SIGKILL');
   server.kill();
   await new Promise((resolve) => server.once('exit', resolve));
   rmSync(folder, { recursive: true, force: true });

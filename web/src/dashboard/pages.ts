@@ -19,6 +19,14 @@ const manages = () => app.me?.type === 'super';
 
 export const pages: Page[] = [
   { path: '', title: 'board', icon: 'board', group: '', load: () => import('./board/Board.svelte') },
+  {
+    path: 'exceptions',
+    title: 'exceptions',
+    icon: 'alert',
+    group: '',
+    load: () => import('./board/Exceptions.svelte'),
+  },
+  { path: 'table', title: 'table', icon: 'field', group: '', load: () => import('./board/TaskTable.svelte') },
   { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {
     path: 'fleet/workers',

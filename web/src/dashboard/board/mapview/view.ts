@@ -44,6 +44,7 @@ export class BoardView {
   private hovered: Hit = { task: '', worker: '' };
   private lasso: [number, number][] = [];
   private due = 0;
+  private dueAt = 0;
   private stale = 0; // when the stops have to be drawn again, of performance.now; 0 if they need not
   private drawnAt = 0; // the stops
   private vehiclesAt = 0;
@@ -85,7 +86,7 @@ export class BoardView {
   destroy() {
     this.gone = true;
     this.scheme.removeEventListener('change', this.repaint);
-    cancelAnimationFrame(this.due);
+    clearTimeout(this.due);
     this.engine.remove();
   }
 
@@ -136,13 +137,23 @@ export class BoardView {
   }
 
   private plan() {
-    if (this.due || this.gone || document.hidden) return;
-    this.due = requestAnimationFrame((now) => {
-      this.due = 0;
-      if (this.stale && this.stale <= now + 4) this.draw();
-      else if (now - this.vehiclesAt >= this.pace(now)) this.drawVehicles(now);
-      if (this.stale || this.fleet.moving(now)) this.plan();
-    });
+    if (this.gone || document.hidden) return;
+    const now = performance.now();
+    const next = this.fleet.moving(now) ? this.vehiclesAt + this.pace(now) : Infinity;
+    const at = Math.min(this.stale || Infinity, next);
+    if (at === Infinity || (this.due && at >= this.dueAt)) return;
+    clearTimeout(this.due);
+    this.dueAt = at;
+    this.due = window.setTimeout(() => requestAnimationFrame(() => this.frame()), Math.max(0, at - now - 8));
+  }
+
+  private frame() {
+    this.due = 0;
+    if (this.gone) return;
+    const now = performance.now();
+    if (this.stale && this.stale <= now + 8) this.draw();
+    else this.drawVehicles(now);
+    this.plan();
   }
 
   // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
@@ -248,7 +259,7 @@ export class BoardView {
       ctx.fill();
       ctx.globalAlpha = 1;
     }
-    if (this.fleet.moving(now)) this.plan();
+    this.plan();
   }
 
   private clear(canvas: HTMLCanvasElement): CanvasRenderingContext2D {

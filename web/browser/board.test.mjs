@@ -1,0 +1,145 @@
+// The dispatcher's board: two dispatchers, with the keyboard and with the mouse.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { api, browser, desk, eventually, gone, shot, url } from './kit.mjs';
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const around = [-73.98, 40.75];
+
+let chrome, first, second, ada, bob;
+const tasks = {};
+
+// dispatcher invites an administrator and opens the board.
+async function dispatcher(name) {
+  const admin = await api('POST', '/admins', { name, email: `${name}@example.com`, type: 'super' });
+  const { link } = await api('POST', `/admins/${admin.id}/invitation`, {});
+  const opened = await desk(chrome, url, { bypassCSP: true });
+  await opened.page.goto(link);
+  await opened.page.getByLabel('New password').fill('correct horse battery');
+  await opened.page.getByRole('button', { name: 'Join' }).click();
+  await opened.page.getByRole('tree').waitFor();
+  return opened;
+}
+
+const row = (page, name) => page.getByRole('treeitem').filter({ hasText: name });
+const list = async (worker) => (await api('GET', `/containers/workers/${worker}`)).tasks;
+const shown = (page, worker) =>
+  page.evaluate((key) => document.querySelector('[role=tree]').board.records.list(key), `W${worker}`);
+
+before(async () => {
+  chrome = await browser();
+  const team = await api('POST', '/teams', { name: 'Board', workers: [], managers: [] });
+  ada = (await api('POST', '/workers', { name: 'Ada Board', phone: '+12125550171', teams: [team.id] })).id;
+  bob = (await api('POST', '/workers', { name: 'Bob Board', phone: '+12125550172', teams: [team.id] })).id;
+  for (const [i, name] of ['Iris', 'Jonas', 'Kim', 'Lena'].entries()) {
+    const task = await api('POST', '/tasks', {
+      destination: {
+        address: { number: String(i + 1), street: 'Board Street', city: 'New York', country: 'US' },
+        location: [around[0] + i / 1000, around[1]],
+      },
+      recipients: [{ name, phone: `+121255501${80 + i}` }],
+      completeBefore: Date.now() + (i + 1) * 3600_000,
+    });
+    tasks[name] = task.id;
+  }
+  [first, second] = [await dispatcher('Ines'), await dispatcher('Jorge')];
+});
+after(() => chrome?.close());
+
+test('tasks are assigned, reordered and taken back with keys, and the other dispatcher sees it', async () => {
+  const { page } = first;
+  await page.getByLabel('Filter tasks').fill('Board Street');
+  await page.getByRole('tree').focus();
+  await eventually('Iris', async () => (await row(page, 'Iris').count()) === 1);
+  await row(page, 'Iris').click();
+  await page.keyboard.press('Shift+J');
+  await page.getByText('2 selected').waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('combobox', { name: 'Assign' }).fill('ada b');
+  await page.keyboard.press('Enter');
+  await eventually('assigned', async () => (await list(ada)).join() === [tasks.Iris, tasks.Jonas].join());
+  await eventually('seen', async () => (await shown(second.page, ada)).join() === (await list(ada)).join());
+
+  await page.getByRole('tree').focus();
+  await row(page, 'Iris').click();
+  await page.keyboard.press('Alt+ArrowDown');
+  await eventually('reordered', async () => (await list(ada)).join() === [tasks.Jonas, tasks.Iris].join());
+  await eventually('seen', async () => (await shown(second.page, ada)).join() === (await list(ada)).join());
+
+  await page.keyboard.press('z');
+  await eventually('undone', async () => (await list(ada))[0] === tasks.Iris);
+  await page.keyboard.press('z');
+  await eventually('unassigned', async () => (await list(ada)).length === 0);
+  await eventually('seen', async () => (await shown(second.page, ada)).length === 0);
+});
+
+test('a drag assigns, and a rejected move is taken back with the reason', async () => {
+  const { page } = first;
+  await page.getByLabel('Filter tasks').fill('');
+  const from = await row(page, 'Kim').boundingBox();
+  const to = await row(page, 'Bob Board').boundingBox();
+  await page.mouse.move(from.x + 60, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 60, to.y + 20, { steps: 5 });
+  await page.mouse.up();
+  await eventually('assigned', async () => (await list(bob)).join() === tasks.Kim);
+  assert.deepEqual(await shown(page, bob), [tasks.Kim]);
+
+  await page.route('**/api/v2/containers/**', (route) =>
+    route.fulfill({ status: 400, json: { message: { error: 1000, message: 'The list is closed.' } } }),
+  );
+  await row(page, 'Lena').click();
+  await page.keyboard.press('a');
+  await page.getByRole('combobox', { name: 'Assign' }).fill('bob b');
+  await page.keyboard.press('Enter');
+  await page.getByText('The list is closed.').waitFor();
+  assert.deepEqual(await shown(page, bob), [tasks.Kim]);
+  await page.unroute('**/api/v2/containers/**');
+});
+
+test('a task is read in the drawer, and what is changed elsewhere appears', async () => {
+  const { page, faults } = first;
+  await row(page, 'Lena').click();
+  await page.keyboard.press('Enter');
+  const drawer = page.getByRole('complementary', { name: 'Task' });
+  await drawer.getByText('Board Street').first().waitFor();
+  await api('PUT', `/tasks/${tasks.Lena}`, { notes: 'Ring twice at the blue door.' });
+  await drawer.getByText('Ring twice at the blue door.').waitFor();
+  await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
+  assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 140)}`), []); // prettier-ignore
+  await shot(page, '50-board');
+  await page.keyboard.press('Escape');
+  await gone(drawer);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(second.faults, []);
+});
+
+test('a task is created, and found in the table', async () => {
+  const { page, faults } = second;
+  await page.getByRole('tree').focus();
+  await page.keyboard.press('n');
+  const form = page.getByRole('dialog', { name: 'Create task' });
+  await form.getByLabel('Number').fill('5');
+  await form.getByLabel('Street').fill('Keyboard Street');
+  await form.getByLabel('City').fill('New York');
+  await form.getByLabel('Recipient').fill('Mona Keys');
+  await form.getByLabel('Phone').fill('+12125550189');
+  await form.locator('canvas').first().click();
+  await form.getByRole('button', { name: 'Create task' }).press('Enter');
+  await gone(form);
+  await row(page, 'Mona Keys').waitFor();
+  await page.evaluate(() => (location.hash = '#/table'));
+  await page.getByLabel('Filter: Recipient').fill('mona');
+  await page.getByRole('row').filter({ hasText: 'Mona Keys' }).waitFor();
+  assert.equal(await page.getByRole('row').count(), 2);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ]);
+  assert.match(readFileSync(await download.path(), 'utf8'), /Mona Keys/);
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,36 @@
+// What a manager looks at first: everything that does not go as planned.
+
+import type { Records } from './records.ts';
+import { lateness, risk, status } from './status.ts';
+import type { BoardTask, BoardWorker } from './wire.ts';
+
+export interface Problem {
+  kind: 'late' | 'failed' | 'silent' | 'battery' | 'geofence' | 'address';
+  task?: BoardTask;
+  worker?: BoardWorker;
+  value: number; // lateness in ms, when it was, or the battery's level
+}
+
+const silent = 10 * 60_000; // ms without contact on duty
+const lowBattery = 0.15;
+
+// problemsOf returns the problems of a day, of each kind the worst first.
+export function problemsOf(records: Records, now: number): Problem[] {
+  const found: Problem[] = [];
+  for (const task of records.tasks.values()) {
+    const worker = task.worker ? records.workers.get(task.worker) : undefined;
+    const add = (kind: Problem['kind'], value: number) => found.push({ kind, task, value, ...(worker && { worker }) });
+    if (task.state < 3 && risk(task, now) === 'late') add('late', lateness(task, now));
+    if (status(task) === 'failed') add('failed', task.completionDetails?.time ?? 0);
+    if (task.completedWithGeofenceWarning) add('geofence', task.completionDetails?.time ?? 0);
+    if (task.state < 3 && task.destination.warnings?.length) add('address', -(task.completeBefore ?? now));
+  }
+  for (const worker of records.workers.values()) {
+    if (!worker.onDuty) continue;
+    const seen = worker.timeLastSeen ?? now;
+    if (now - seen > silent) found.push({ kind: 'silent', worker, value: seen });
+    if ((worker.battery ?? 1) < lowBattery) found.push({ kind: 'battery', worker, value: worker.battery! });
+  }
+  const least = new Set(['silent', 'battery']); // the smaller, the worse
+  return found.sort((a, b) => (least.has(a.kind) && least.has(b.kind) ? a.value - b.value : b.value - a.value));
+}

@@ -44,6 +44,7 @@ class Board {
   worker = $state(''); // whose route is shown
   report = $state.raw<readonly Outcome[]>([]); // of the last change of several tasks
   readonly people = new Map<string, string>(); // names of administrators, as far as known
+  private whole = true; // tasks of all teams are read
   private anchor = '';
   private stream: Stream | undefined;
   private users = 0;
@@ -74,7 +75,7 @@ class Board {
   private start() {
     this.ready = false;
     this.failure = undefined;
-    this.stream = new Stream(this.date, {
+    this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {
       loaded: (snapshot) => {
         this.queue = [];
         this.head = 0;
@@ -239,11 +240,17 @@ class Board {
   }
 
   narrow(change: Partial<Filter>) {
+    const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
     this.groups.narrow(this.filter, Date.now());
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);
+    // Of a day with too many tasks, the chosen team's are read.
+    if (other && (this.records.truncated || !this.whole)) {
+      this.whole = this.filter.team === '';
+      this.again();
+    }
   }
 
   // rows returns what is visible of the lists, in order: their keys, and their tasks.

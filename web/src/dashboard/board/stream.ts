@@ -22,6 +22,7 @@ export class Stream {
 
   constructor(
     private readonly date: string, // '' for today
+    private readonly team: string, // '' for all
     private readonly heard: Heard,
   ) {
     void this.run();
@@ -38,7 +39,12 @@ export class Stream {
     while (!signal.aborted) {
       if (cursor === undefined) {
         try {
-          const snapshot = await call<Snapshot>('GET', `/board${query({ date: this.date })}`, undefined, signal);
+          const snapshot = await call<Snapshot>(
+            'GET',
+            `/board${query({ date: this.date, teams: this.team })}`,
+            undefined,
+            signal,
+          );
           if (signal.aborted) return;
           cursor = String(snapshot.cursor);
           this.heard.loaded(snapshot);

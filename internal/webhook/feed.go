@@ -112,7 +112,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 		}
 		found, last, err := f.read(ctx, who, seq)
 		if err != nil && ctx.Err() != nil { // while it was reading
-			return nil, seq, nil //nolint:nilerr // the follower asks again
+			return nil, seq, nil // the follower asks again
 		}
 		if err != nil || len(found) > 0 {
 			return found, last, err

@@ -388,6 +388,9 @@ export default {
   signatureCheckLead: 'Die Prüfung läuft in diesem Browser. Das Geheimnis wird nirgendwohin gesendet.',
   webhookSecret: 'Geheimnis',
   webhookSecretHint: '128 hexadezimale Ziffern, von „dray webhook secret“.',
+  newSecret: 'Neues Geheimnis',
+  newSecretLead:
+    'Anfragen von Webhooks werden mit einem Geheimnis signiert, das nur Sie und dieser Server kennen. Ein neues wird einmal angezeigt. Einen Tag lang wird auch mit dem bisherigen signiert, damit Empfänger umgestellt werden können.',
   secretNotHex: 'Das Geheimnis muss aus hexadezimalen Ziffern bestehen, zwei für jedes Byte.',
   headers: 'Header',
   headersHint:

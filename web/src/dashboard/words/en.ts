@@ -377,6 +377,9 @@ export default {
   signatureCheckLead: 'The check runs in this browser. The secret is not sent anywhere.',
   webhookSecret: 'Secret',
   webhookSecretHint: '128 hexadecimal digits, from "dray webhook secret".',
+  newSecret: 'New secret',
+  newSecretLead:
+    'Requests of webhooks are signed with a secret that only you and this server know. A new one is shown once. For a day, requests are signed with the previous secret as well, so that receivers can change over.',
   secretNotHex: 'The secret must consist of hexadecimal digits, two for each byte.',
   headers: 'Headers',
   headersHint:

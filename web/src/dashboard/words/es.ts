@@ -379,6 +379,9 @@ export default {
   signatureCheckLead: 'La comprobación se hace en este navegador. El secreto no se envía a ningún sitio.',
   webhookSecret: 'Secreto',
   webhookSecretHint: '128 cifras hexadecimales, de «dray webhook secret».',
+  newSecret: 'Nuevo secreto',
+  newSecretLead:
+    'Las solicitudes de los webhooks se firman con un secreto que solo conocen usted y este servidor. Uno nuevo se muestra una sola vez. Durante un día, las solicitudes se firman también con el anterior, para que los receptores puedan cambiar.',
   secretNotHex: 'El secreto debe tener cifras hexadecimales, dos por byte.',
   headers: 'Cabeceras',
   headersHint:

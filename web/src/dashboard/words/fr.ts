@@ -383,6 +383,9 @@ export default {
   signatureCheckLead: 'La vérification se fait dans ce navigateur. Le secret n’est envoyé nulle part.',
   webhookSecret: 'Secret',
   webhookSecretHint: '128 chiffres hexadécimaux, de « dray webhook secret ».',
+  newSecret: 'Nouveau secret',
+  newSecretLead:
+    'Les requêtes des webhooks sont signées avec un secret connu de vous et de ce serveur seulement. Un nouveau secret est affiché une seule fois. Pendant un jour, les requêtes sont aussi signées avec le précédent, le temps d’adapter les destinataires.',
   secretNotHex: 'Le secret doit être en chiffres hexadécimaux, deux par octet.',
   headers: 'En-têtes',
   headersHint:

@@ -380,6 +380,9 @@ export default {
   signatureCheckLead: 'A verificação é feita neste navegador. O segredo não é enviado a ninguém.',
   webhookSecret: 'Segredo',
   webhookSecretHint: '128 algarismos hexadecimais, de “dray webhook secret”.',
+  newSecret: 'Novo segredo',
+  newSecretLead:
+    'Os pedidos dos webhooks são assinados com um segredo que só você e este servidor conhecem. Um novo é mostrado uma única vez. Durante um dia, os pedidos são assinados também com o anterior, para que os recetores possam mudar.',
   secretNotHex: 'O segredo tem de ter algarismos hexadecimais, dois por byte.',
   headers: 'Cabeçalhos',
   headersHint:

@@ -125,11 +125,10 @@ func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
 }
 
 func TestAFullPoolIsOverload(t *testing.T) {
-	o := options(with(t, enginetest.Postgres(t), "pool_max_conns", "1"))
-	o.Patience = 50 * time.Millisecond
-	e, err := Open(t.Context(), o)
+	e, err := Open(t.Context(), options(with(t, enginetest.Postgres(t), "pool_max_conns", "1")))
 	must(t, err)
 	defer e.Close()
+	e.patience = 50 * time.Millisecond // not before: a slow machine takes longer to connect
 	must(t, e.Direct(t.Context(), func(engine.Conn) error {
 		if err := e.Write(t.Context(), put(t.Context(), "a", 1)); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("got %v", err)

@@ -2,7 +2,6 @@ package tileapi_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -231,7 +230,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%q is accepted", raw)
 		}
 	}
-	if _, err := tileapi.NewImported(func() ([]*tile.Map, string) { return nil, "" }).Describe(context.TODO()); !lastmile.IsNotFound(err) {
+	if _, err := tileapi.NewImported(func() ([]*tile.Map, string) { return nil, "" }).Describe(t.Context()); !lastmile.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -40,7 +40,10 @@ const logListsInterval = 250 * time.Millisecond
 // addBoards sets up the boards and what keeps them up to date.
 func addBoards(a *App) {
 	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}
-	a.Lists = &board.Lists{Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Encode: boardapi.EncodeList, Now: a.Now}
+	a.Lists = &board.Lists{
+		Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
+		Encode: boardapi.EncodeList, EncodeTasks: boardapi.EncodeTasks,
+	}
 	a.Live = &board.Live{
 		Store: sqlstore.With[board.LiveReader, board.LiveReader](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
 		EncodePositions: boardapi.EncodePositions, EncodeEstimates: boardapi.EncodeEstimates,

@@ -2,6 +2,8 @@ package board
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"dray/internal/events"
@@ -13,6 +15,7 @@ import (
 const (
 	MaxListed = 1_000 // tasks of a list that an entry shows
 	maxNotes  = 500   // changes that are logged together
+	maxNew    = 100   // new tasks that are logged together
 )
 
 // List is the list of a worker or a team.
@@ -31,18 +34,75 @@ type ChangedList struct {
 	Notes []int64 // of the changes
 }
 
-// Lists logs the lists of workers and teams after they have changed. Many changes of a list
-// at the same time are one entry.
-type Lists struct {
-	Store  store.Transactor[ListReader, ListWriter]
-	Hub    *events.Hub
-	Encode func(List) ([]byte, error)
-	Now    func() time.Time
+// NewTask is a task that was created without an event.
+type NewTask struct {
+	Task
+	Owner string // the worker or the team that has it; empty if all of the organization see it
 }
 
-// Log logs the lists that have changed. An entry shows the list at some time after the
-// change, with its version.
+// Lists logs the lists of workers and teams after they have changed. Many changes of a list
+// at the same time are one entry. It also logs tasks that were created without an event.
+type Lists struct {
+	Store       store.Transactor[ListReader, ListWriter]
+	Hub         *events.Hub
+	Encode      func(List) ([]byte, error)
+	EncodeTasks func([]Task) ([]byte, error)
+	Now         func() time.Time
+}
+
+// Log logs the lists that have changed, and new tasks.
 func (ls *Lists) Log(ctx context.Context) error {
+	if err := ls.logLists(ctx); err != nil {
+		return err
+	}
+	for {
+		var org lastmile.OrganizationID
+		err := ls.Store.Read(ctx, func(r ListReader) (err error) {
+			org, err = r.WithNewTasks(ctx)
+			return err
+		})
+		if err != nil || org == "" {
+			return err
+		}
+		if err := ls.logTasks(ctx, org); err != nil {
+			return err
+		}
+	}
+}
+
+// logTasks logs new tasks of an organization. They are read in the transaction that logs
+// them, so that what happens to them later has a later event.
+func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) error {
+	err := ls.Store.Write(ctx, func(w ListWriter) error {
+		found, err := w.TakeNewTasks(ctx, org, maxNew)
+		if err != nil {
+			return err
+		}
+		now, owned := ls.Now(), map[string][]Task{}
+		for _, t := range found {
+			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, now)
+			owned[t.Owner] = append(owned[t.Owner], t.Task)
+		}
+		for _, owner := range slices.Sorted(maps.Keys(owned)) {
+			body, err := ls.EncodeTasks(owned[owner])
+			if err != nil {
+				return err
+			}
+			if err := w.LogTasks(ctx, org, owner, body, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		ls.Hub.Publish(events.BoardTopic(org))
+	}
+	return err
+}
+
+// logLists logs the lists that have changed. An entry shows the list at some time after the
+// change, with its version.
+func (ls *Lists) logLists(ctx context.Context) error {
 	for {
 		var changed []ChangedList
 		err := ls.Store.Read(ctx, func(r ListReader) (err error) {

@@ -22,6 +22,8 @@ const (
 	MaxLive = 20_000
 	// MaxListPage is how many bytes of lists are read at once for a stream, and one list.
 	MaxListPage = 128 << 10
+	// MaxListEntries is how many entries of the log of lists are read at once for a stream.
+	MaxListEntries = 500
 	// clocksDiffer is how much the clocks of nodes may differ.
 	clocksDiffer = 10 * time.Second
 )
@@ -82,9 +84,10 @@ type Wanted struct{ Lists, Positions bool }
 
 // Message is a message to a client.
 type Message struct {
-	Seq  int64 // the event after which it comes, for lists
-	Name string
-	Data []byte
+	Logged bool  // it comes after an event, and is not just the latest
+	Seq    int64 // the event
+	Name   string
+	Data   []byte
 }
 
 // Follower follows the board for one client.
@@ -236,11 +239,11 @@ func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message
 	}
 	size := 0
 	for _, e := range entries {
-		messages = append(messages, Message{Seq: e.Seq, Name: "containers", Data: e.Body})
+		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
 		f.nth = e.Nth
 		size += len(e.Body)
 	}
-	f.relisted, f.seq = size >= MaxListPage, seq
+	f.relisted, f.seq = size >= MaxListPage || len(entries) == MaxListEntries, seq
 	return messages, nil
 }
 

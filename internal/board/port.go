@@ -38,6 +38,9 @@ type ListReader interface {
 	// ChangedLists returns lists that have changed and are not logged yet, of up to so many
 	// changes, each with at most so many tasks.
 	ChangedLists(ctx context.Context, changes, tasks int) ([]ChangedList, error)
+	// WithNewTasks returns an organization whose board has new tasks that are not logged
+	// yet, or "".
+	WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error)
 }
 
 // ListWriter is what the log of lists reads and saves in a transaction.
@@ -46,12 +49,19 @@ type ListWriter interface {
 	// LogList logs a list and removes the notes of its changes. It does nothing if there
 	// are none any more, and only removes them if there is no body.
 	LogList(ctx context.Context, list ChangedList, body []byte, now time.Time) error
+	// TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and
+	// removes the notes that say so. Events of the organization get their numbers before
+	// or after the transaction.
+	TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, limit int) ([]NewTask, error)
+	// LogTasks logs new tasks of an owner. The transaction must have taken them.
+	LogTasks(ctx context.Context, org lastmile.OrganizationID, owner string, body []byte, now time.Time) error
 }
 
 // ListEntry is an entry of the log of lists.
 type ListEntry struct {
 	Nth  int64
 	Seq  int64 // the last event before it
+	Name string
 	Body []byte
 }
 

@@ -24,6 +24,9 @@ func EncodeList(l board.List) ([]byte, error) {
 	return wire.Marshal(shown)
 }
 
+// EncodeTasks encodes tasks as streams send them.
+func EncodeTasks(all []board.Task) ([]byte, error) { return wire.Marshal(wire.Each(all, newTask)) }
+
 // positionUpdate is the position of a worker in the event stream.
 type positionUpdate struct {
 	Worker       lastmile.WorkerID `json:"worker"`

@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestBoardFollowContract(t *testing.T) {
 			last := id(t, c, "/tasks", plainTask)
 			for n := shown.cursor + 1; ; n++ {
 				e := plain.next(t)
-				if e.id != n || e.event == "containers" || e.event == "estimates" || e.event == "positions" {
+				if e.id != n || e.event == "containers" || e.event == "tasks" || e.event == "estimates" || e.event == "positions" {
 					t.Fatalf("event %d is %+v", n, e)
 				}
 				if e.body(t)["taskId"] == last {
@@ -66,6 +67,45 @@ func TestBoardFollowContract(t *testing.T) {
 			log()
 			if e := follow(t, c, fmt.Sprintf("?lists=1&since=%d", head)).await(t, "containers"); asText(t, e.body(t)["version"]) != version(t, c, ada) {
 				t.Errorf("the first list is %s", e.data)
+			}
+		})
+		t.Run("tasks without an event", func(t *testing.T) {
+			head := int(board(t, c, "")["cursor"].(float64))
+			answer := c.Must(t, "POST", "/tasks/batch", `{"tasks":[`+plainTask+`,`+plainTask+`]}`)
+			made := records(answer, "tasks")
+			log()
+			for _, s := range []*stream{lists, follow(t, c, fmt.Sprintf("?lists=1&since=%d", head))} { // as it happens, and after resuming
+				e := s.await(t, "tasks")
+				var all map[string]any
+				if err := json.Unmarshal([]byte(`{"tasks":`+e.data+`}`), &all); err != nil {
+					t.Fatal(err)
+				}
+				sent := records(all, "tasks")
+				if len(sent) != 2 || len(made) != 2 || e.id != 0 {
+					t.Fatalf("it is %+v", e)
+				}
+				for id, task := range records(board(t, c, ""), "tasks") {
+					if made[id] != nil && asText(t, sent[id]) != asText(t, task) {
+						t.Errorf("task %s is sent as %s, and on the board it is %s", id, asText(t, sent[id]), asText(t, task))
+					}
+				}
+			}
+			jobs := c.Must(t, "POST", "/tasks/batch-async", `{"tasks":[`+plainTask+`]}`)
+			p.Settle(t)
+			log()
+			if e := lists.await(t, "tasks"); strings.Count(e.data, `"shortId"`) != 1 {
+				t.Errorf("of job %v it is %+v", jobs["jobId"], e)
+			}
+			gone := records(c.Must(t, "POST", "/tasks/batch", `{"tasks":[`+plainTask+`]}`), "tasks")
+			for id := range gone {
+				send(t, c, "DELETE", "/tasks/"+id, "").OK(t)
+			}
+			log()
+			last := id(t, c, "/tasks", plainTask)
+			for e := lists.next(t); e.event != "taskCreated" || e.body(t)["taskId"] != last; e = lists.next(t) {
+				if e.event == "tasks" {
+					t.Errorf("a deleted task is sent: %s", e.data)
+				}
 			}
 		})
 		t.Run("positions", func(t *testing.T) {
@@ -143,15 +183,26 @@ func TestBoardFollowByRole(t *testing.T) {
 				taskOf(t, s.north.Client, worker, 40.71, nil)
 			}
 			id(t, s.north.Client, "/tasks", s.other(who.in).fill(`{"destination":"OWN-destination","recipients":[],"container":{"type":"TEAM","team":"OWN-team"}}`))
+			inTeam := `{"destination":"OWN-destination","recipients":[],"container":{"type":"TEAM","team":"OWN-team"}}`
+			inBatch := records(s.north.Must(t, "POST", "/tasks/batch", `{"tasks":[`+s.other(who.in).fill(inTeam)+`,`+who.in.fill(inTeam)+`,`+plainTask+`]}`), "tasks")
 			if err := p.Lists.Log(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for seen := false; !seen; {
+			for seen, tasks := false, 0; !seen || tasks < 2; {
 				e := events.next(t)
+				if e.event == "tasks" {
+					for id, task := range inBatch {
+						if in, _ := task["container"].(map[string]any); strings.Contains(e.data, id) {
+							if tasks++; in["team"] == s.other(who.in).own["team"] {
+								t.Errorf("%s gets the task %s", who.name, e.data)
+							}
+						}
+					}
+				}
 				if e.event == "containers" && (strings.Contains(e.data, theirs) || strings.Contains(e.data, s.other(who.in).own["team"])) {
 					t.Errorf("%s gets the list %s", who.name, e.data)
 				}
-				seen = e.event == "containers" && strings.Contains(e.data, mine)
+				seen = seen || e.event == "containers" && strings.Contains(e.data, mine)
 			}
 		}
 	})

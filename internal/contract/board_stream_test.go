@@ -60,6 +60,13 @@ func (s *screen) apply(e streamed) {
 			s.estimate(of)
 		}
 		return
+	case "tasks":
+		for _, task := range list {
+			if known := s.tasks[fmt.Sprint(task["id"])]; known == nil || known["timeLastModified"].(float64) < task["timeLastModified"].(float64) {
+				s.tasks[fmt.Sprint(task["id"])] = task
+			}
+		}
+		return
 	case "positions":
 		for _, of := range list {
 			s.positions[fmt.Sprint(of["worker"])] = of
@@ -213,7 +220,7 @@ func (d *dispatcher) change(t testing.TB) {
 		container = fmt.Sprintf(`{"type":"TEAM","team":%q}`, d.pick(d.teams))
 	}
 	method, path, body := "POST", "/tasks", ""
-	switch kind := d.random.IntN(12); kind {
+	switch kind := d.random.IntN(15); kind {
 	case 0, 1, 2:
 		body = fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,%f]},"recipients":[]`, 40.7+d.random.Float64()/10)
 		switch d.random.IntN(3) {
@@ -258,6 +265,11 @@ func (d *dispatcher) change(t testing.TB) {
 			return
 		}
 		method, path, body = "PUT", "/tasks/"+ids[0]+"/pin", `{}`
+	case 10, 11, 12:
+		// The last of them is rejected, or in a list, or like the others.
+		place := fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,%f]},"recipients":[],"notes":"batch %d"`, 40.7+d.random.Float64()/10, d.n)
+		last := []string{`,"container":` + container, `,"quantity":-1`, ``}[kind-10]
+		path, body = "/tasks/batch", `{"tasks":[`+place+`},`+place+`},`+place+last+`}]}`
 	default:
 		d.drive(t)
 		return
@@ -363,7 +375,7 @@ func TestBoardStreamContract(t *testing.T) {
 		first := screens[0]
 		first.mu.Lock()
 		defer first.mu.Unlock()
-		for _, name := range []string{"containers", "estimates", "positions", "taskCreated", "taskAssigned", "taskDeleted", "taskStarted"} {
+		for _, name := range []string{"containers", "tasks", "estimates", "positions", "taskCreated", "taskAssigned", "taskDeleted", "taskStarted"} {
 			if first.seen[name] == 0 {
 				t.Errorf("no event %s was sent: %v", name, first.seen)
 			}

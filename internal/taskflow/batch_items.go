@@ -183,11 +183,16 @@ func (k knownRecipients) read(ctx context.Context, r recipientReader, org lastmi
 func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.Principal, items []item, now time.Time, by *way,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
-	var events []lastmile.Event
+	var (
+		events []lastmile.Event
+		silent []lastmile.Task
+	)
 	create := func(w creationWriter, one item) error {
 		task, caused, err := bs.createInBatch(ctx, w, who, one.ready, now)
 		if err == nil {
-			events = append(events, caused...)
+			if events = append(events, caused...); len(caused) == 0 {
+				silent = append(silent, task)
+			}
 			report(&task, lastmile.BatchResult{})
 		}
 		return err
@@ -201,6 +206,9 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 		err = createTogether(ctx, w, who.Organization, items, known, create, report)
 	}
 	if err != nil {
+		return err
+	}
+	if err := w.NoteNewTasks(ctx, silent); err != nil {
 		return err
 	}
 	return bs.Events.Append(ctx, w, events...)

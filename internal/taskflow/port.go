@@ -126,6 +126,9 @@ type BatchWriter interface {
 	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
 	// CompleteBatch saves when a batch was completed, and deletes its items.
 	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
+	// NoteNewTasks notes that tasks were created without an event, for those who follow
+	// boards.
+	NoteNewTasks(ctx context.Context, tasks []lastmile.Task) error
 	// Try runs fn as a part of the transaction that can fail alone: when fn
 	// returns an error, what it saved is undone and the transaction continues. A
 	// statement that fails still ends the transaction.

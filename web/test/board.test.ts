@@ -261,3 +261,14 @@ test('a day of 5,000 tasks and an event take little work', () => {
   show();
   assert.equal(built, 1);
 });
+
+test('a new task does not replace the same version', () => {
+  const { records, show, ids } = opened([], [person('a', [])]);
+  records.addTask(made('x', { notes: 'first' }));
+  show();
+  assert.deepEqual(ids(pool), ['x']);
+  records.addTask(made('x', { notes: 'again' }));
+  assert.equal(records.tasks.get('x')?.notes, 'first');
+  records.addTask(made('x', { notes: 'newer', timeLastModified: 2 }));
+  assert.equal(records.tasks.get('x')?.notes, 'newer');
+});

@@ -146,12 +146,17 @@ func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Fi
 		where += ` AND ((t.org <> $1 OR t.container_kind = 'ORGANIZATION' OR t.container IN ` + teams + `
 			OR t.worker IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1 AND tw.team IN ` + teams + `)) IS TRUE)`
 	}
+	return p.readTasks(ctx, org, where+tail, args...)
+}
+
+// readTasks reads tasks as the board of an organization shows them.
+func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, where string, args ...any) ([]board.Task, error) {
 	const query = `SELECT t.org, t.doc, t.arrival, t.completion, t.eta, t.delay, t.pin, d.doc, r.doc FROM task t
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
 		LEFT JOIN recipient r ON r.org = COALESCE(t.origin, t.org) AND r.id = t.recipient WHERE `
 	meter := lastmile.MeterOf(ctx)
 	// Only what is kept of a task counts, not all that is stored of it.
-	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query+where+tail, args...)
+	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query+where, args...)
 	if err != nil {
 		return nil, err
 	}

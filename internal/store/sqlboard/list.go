@@ -3,6 +3,7 @@ package sqlboard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,17 +111,85 @@ func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, 
 	if removed == 0 || body == nil {
 		return nil
 	}
+	return p.addEntry(ctx, list.Organization, string(list.Container.Kind), list.Container.Owner, body, now)
+}
+
+// addEntry adds an entry to the log of lists.
+func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, owner string, body []byte, now time.Time) error {
 	var seq, nth int64
-	err = p.c.Row(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 1) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists + 1 RETURNING seq, lists`,
-		list.Organization).Scan(&seq, &nth)
+	err := p.c.Row(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 1) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists + 1 RETURNING seq, lists`, org).Scan(&seq, &nth)
 	if err == nil {
-		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			list.Organization, nth, seq, list.Container.Kind, list.Container.Owner, now.UnixMilli(), body)
+		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`, org, nth, seq, kind, owner, now.UnixMilli(), body)
 	}
 	if err != nil {
 		return fmt.Errorf("log a list: %w", err)
 	}
 	return nil
+}
+
+// ofTasks is the kind of entries with new tasks.
+const ofTasks = `TASKS`
+
+// WithNewTasks returns an organization whose board has new tasks that are not logged yet.
+func (p Part) WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error) {
+	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (org lastmile.OrganizationID, err error) {
+		err = r.Scan(&org)
+		return org, err
+	}, `SELECT org FROM new_task LIMIT 1`)
+	if err != nil {
+		return "", fmt.Errorf("look for new tasks: %w", err)
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	return found[0], nil
+}
+
+// TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and removes
+// the notes that say so. Tasks that were deleted since are left out.
+func (p Part) TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, limit int) (all []board.NewTask, err error) {
+	// Until the transaction ends, no event gets a number. So if a task is deleted and this
+	// transaction does not see it, the number of that event is greater than that of the entry.
+	if err := p.c.Send(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 0) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists`, org); err != nil {
+		return nil, fmt.Errorf("lock the log of lists: %w", err)
+	}
+	executors := map[lastmile.OrganizationID][]any{}
+	_, err = engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {
+		var executor lastmile.OrganizationID
+		err = r.Scan(&id, &executor)
+		executors[executor] = append(executors[executor], id)
+		return id, err
+	}, `DELETE FROM new_task WHERE org = $1 AND task IN (SELECT task FROM new_task WHERE org = $1 ORDER BY task LIMIT $2) RETURNING task, executor`, org, int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("take new tasks: %w", err)
+	}
+	for executor, ids := range executors {
+		places := make([]string, len(ids))
+		for i := range ids {
+			places[i] = `$` + strconv.Itoa(i+2)
+		}
+		tasks, err := p.readTasks(ctx, org, `t.org = $1 AND t.id IN (`+strings.Join(places, `, `)+`)`, slices.Concat([]any{executor}, ids)...)
+		if err != nil {
+			return nil, fmt.Errorf("read new tasks: %w", err)
+		}
+		for _, t := range tasks {
+			made := board.NewTask{Task: t}
+			switch { // as in engine.OwnTask
+			case executor != org || t.Container.Kind == lastmile.InOrganization:
+			case t.Worker != "":
+				made.Owner = string(t.Worker)
+			default:
+				made.Owner = t.Container.Owner
+			}
+			all = append(all, made)
+		}
+	}
+	return all, nil
+}
+
+// LogTasks logs new tasks of an owner. The transaction must have taken them.
+func (p Part) LogTasks(ctx context.Context, org lastmile.OrganizationID, owner string, body []byte, now time.Time) error {
+	return p.addEntry(ctx, org, ofTasks, owner, body, now)
 }
 
 // DeleteLists deletes entries of the log of lists older than a time, some at a time, and
@@ -145,23 +214,27 @@ func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq 
 }
 
 // ListEntries returns entries of the log of lists after one, up to those that come after an
-// event, until they have so many bytes. For a manager, only lists of own teams.
+// event, until they have so many bytes. For a manager, only lists and tasks of own teams, and
+// tasks of nobody.
 func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) ([]board.ListEntry, error) {
 	args, own := []any{org, after, seq}, ``
 	if manager != "" {
 		args = append(args, manager)
-		own = ` AND ((kind = 'TEAM' AND owner IN ` + engine.OwnTeams(`$4`) + `) OR (kind = 'WORKER' AND owner IN ` + engine.OwnWorkers(`$4`) + `))`
+		own = ` AND (owner = '' OR owner IN ` + engine.OwnTeams(`$4`) + ` OR owner IN ` + engine.OwnWorkers(`$4`) + `)`
 	}
-	rows, err := p.c.Query(ctx, `SELECT nth, seq, body FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3`+own+` ORDER BY nth LIMIT 500`, args...)
+	rows, err := p.c.Query(ctx, `SELECT nth, seq, kind, body FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3`+own+` ORDER BY nth LIMIT `+strconv.Itoa(board.MaxListEntries), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the log of lists: %w", err)
 	}
 	defer rows.Close()
 	var all []board.ListEntry
 	for size := 0; size < bytes && rows.Next(); {
-		var e board.ListEntry
-		if err := rows.Scan(&e.Nth, &e.Seq, &e.Body); err != nil {
+		e, kind := board.ListEntry{Name: "containers"}, ""
+		if err := rows.Scan(&e.Nth, &e.Seq, &kind, &e.Body); err != nil {
 			return nil, fmt.Errorf("read the log of lists: %w", err)
+		}
+		if kind == ofTasks {
+			e.Name = "tasks"
 		}
 		all, size = append(all, e), size+len(e.Body)
 	}

@@ -156,6 +156,24 @@ func (t taskTx) lastRanks(ctx context.Context, tasks []lastmile.Task) ([]int64, 
 	return ranks, nil
 }
 
+// newTaskInsertion saves notes of new tasks.
+var newTaskInsertion = newInsertion(`new_task`, `org, task, executor`, `DO NOTHING`)
+
+// NoteNewTasks notes that tasks were created without an event, for the log of lists.
+func (t taskTx) NoteNewTasks(ctx context.Context, tasks []lastmile.Task) error {
+	rows := make([][]any, 0, len(tasks))
+	for _, task := range tasks {
+		rows = append(rows, []any{task.Organization, task.ID, task.Organization})
+		if task.Origin != "" {
+			rows = append(rows, []any{task.Origin, task.ID, task.Organization})
+		}
+	}
+	if err := t.insert(ctx, newTaskInsertion, rows); err != nil {
+		return fmt.Errorf("note new tasks: %w", err)
+	}
+	return nil
+}
+
 // metadataInsertion saves searchable entries.
 var metadataInsertion = newInsertion(`metadata_entry`, `org, kind, digest, id`, `DO NOTHING`)
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"dray/internal/assignment"
@@ -205,26 +204,18 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
-	return t.noteChange(ctx, org, in, now)
+	return t.noteChange(ctx, org, in)
 }
 
-// lastNote makes the notes of this process different.
-var lastNote atomic.Int64
-
-// noteChange notes that the list of a worker or a team changes, for the log of lists.
-func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+// noteChange notes that the list of a worker or a team changes, for the log of lists. The
+// container is locked, so that no other transaction, of whatever node, has the version by
+// which the note is known.
+func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	if in.Kind == lastmile.InOrganization {
 		return nil
 	}
-	const query = `INSERT INTO changed_list (org, kind, owner, id) VALUES ($1, $2, $3, $4)`
-	id := now.UnixMicro()
-	for last := lastNote.Load(); ; last = lastNote.Load() {
-		id = max(id, last+1)
-		if lastNote.CompareAndSwap(last, id) {
-			break
-		}
-	}
-	if err := t.send(ctx, query, org, in.Kind, in.Owner, id); err != nil {
+	const query = `INSERT INTO changed_list (org, kind, owner, id) SELECT org, kind, owner, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`
+	if err := t.send(ctx, query, org, in.Kind, in.Owner); err != nil {
 		return fmt.Errorf("note a change of the list of %s: %w", in.Owner, err)
 	}
 	return nil

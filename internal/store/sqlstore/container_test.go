@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -176,4 +177,37 @@ func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	if want := []lastmile.TaskID{"zulu", "mike", "alfa", "kilo"}; err != nil || !slices.Equal(c.Tasks, want) {
 		t.Errorf("the list is %v, want %v: %v", c.Tasks, want, err)
 	}
+}
+
+// TestChangesOfAListAreNotedApart changes a list at the same time on several nodes, whose
+// clocks are equal. Each change leaves a note of its own, which is there until it is removed.
+func TestChangesOfAListAreNotedApart(t *testing.T) {
+	const changes = 20
+	check := func(t *testing.T, nodes ...*sqlstore.Store) {
+		t.Helper()
+		var group sync.WaitGroup
+		for i := range changes {
+			group.Go(func() {
+				err := nodes[i%len(nodes)].Write(t.Context(), func(w *sqlstore.Tx) error {
+					return w.LockContainer(t.Context(), acme, lastmile.WorkerContainer("ada"), time.UnixMilli(1_800_000_000_000))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		var notes, first, last int64
+		err := nodes[0].Read(t.Context(), func(w *sqlstore.Tx) error {
+			return w.Conn().Row(t.Context(), `SELECT COUNT(*), MIN(id), MAX(id) FROM changed_list WHERE org = $1`, acme).Scan(&notes, &first, &last)
+		})
+		if err != nil || notes != changes || first != 1 || last != changes {
+			t.Errorf("%d changes left %d notes, from %d to %d: %v", changes, notes, first, last, err)
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) { check(t, open(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := enginetest.Postgres(t)
+		check(t, open(t, sqlstore.Options{Database: url}), open(t, sqlstore.Options{Database: url}))
+	})
 }

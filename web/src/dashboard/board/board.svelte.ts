@@ -176,7 +176,7 @@ class Board {
   private apply({ event, data }: Message) {
     const { records } = this;
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
-    else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) records.setTask(t);
+    else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) records.addTask(t);
     else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;

@@ -269,6 +269,13 @@ export class Records {
     return this.moves.size > 0;
   }
 
+  // addTask saves a new task of the stream. It can come after an event of the same version,
+  // whose estimates and pin are newer.
+  addTask(task: BoardTask) {
+    const before = this.tasks.get(task.id);
+    if (!before || before.timeLastModified < task.timeLastModified) this.setTask(task);
+  }
+
   // setTask saves a task if it is of this day, and the list that it names.
   setTask(task: BoardTask) {
     const before = this.tasks.get(task.id);

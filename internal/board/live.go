@@ -229,21 +229,25 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 
 // takeLists returns the entries of the log of lists that come next, up to an event.
 func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message, err error) {
-	var entries []ListEntry
+	var (
+		entries   []ListEntry
+		last, end int64
+	)
 	err = f.live.Store.Read(ctx, func(r LiveReader) (err error) {
-		entries, err = r.ListEntries(ctx, f.who.Organization, f.who.Manager(), f.nth, seq, MaxListPage)
+		if end, err = r.ListsBefore(ctx, f.who.Organization, seq+1); err != nil || end <= f.nth {
+			return err
+		}
+		entries, last, err = r.ListEntries(ctx, f.who.Organization, f.who.Manager(), f.nth, seq, MaxListPage)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	size := 0
 	for _, e := range entries {
 		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
-		f.nth = e.Nth
-		size += len(e.Body)
 	}
-	f.relisted, f.seq = size >= MaxListPage || len(entries) == MaxListEntries, seq
+	f.nth = max(f.nth, last)
+	f.relisted, f.seq = f.nth < end, seq
 	return messages, nil
 }
 

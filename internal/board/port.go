@@ -77,9 +77,11 @@ type LiveReader interface {
 	// LastPositions returns where each worker is who was located.
 	LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Moved, error)
 	// ListEntries returns entries of the log of lists after one, up to those that come after
-	// an event, and so many bytes. Of those for a manager, only what belongs to own teams.
-	ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) ([]ListEntry, error)
-	// ListsBefore returns the number of the last entry of the log of lists before an event.
+	// an event, and so many bytes, and the number up to which the log was read. Of those for
+	// a manager, only what belongs to own teams.
+	ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (entries []ListEntry, last int64, err error)
+	// ListsBefore returns the number of the last entry of the log of lists before an event,
+	// or 0.
 	ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq int64) (int64, error)
 	// Managed returns the teams that an administrator manages, and their workers.
 	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	boards "dray/internal/board"
+	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 )
 
@@ -138,6 +140,70 @@ func TestBoardFollowContract(t *testing.T) {
 			follow(t, c, "?since=3&lists=1")
 		})
 	})
+}
+
+// TestBoardFollowFarBehind resumes after more lists than are read together: all of them
+// come, also when nothing changes any more and when the client sees only the last one.
+func TestBoardFollowFarBehind(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		s := newStaff(t, p)
+		c := s.north.Client
+		cursor := board(t, c, "")["cursor"]
+		theirs, mine := lastmile.TeamContainer(lastmile.TeamID(s.south.own["team"])), lastmile.TeamContainer(lastmile.TeamID(s.north.own["team"]))
+		const changes = 1_100
+		relist(t, p, c.Organization.ID, theirs, changes)
+		relist(t, p, c.Organization.ID, mine, 1)
+		all := follow(t, c, fmt.Sprintf("?lists=1&since=%v", cursor))
+		for range changes + 1 {
+			all.await(t, "containers")
+		}
+		for _, who := range s.people[1:] {
+			if who.in == s.north && who.role.Type != "super" {
+				if e := followAs(t, who, fmt.Sprintf("?lists=1&since=%v", cursor)).await(t, "containers"); !strings.Contains(e.data, s.north.own["team"]) {
+					t.Errorf("%s gets the list %s", who.name, e.data)
+				}
+			}
+		}
+	})
+}
+
+// relist logs a list so many times.
+func relist(t *testing.T, p *apptest.Platform, org lastmile.OrganizationID, in lastmile.ContainerRef, times int) {
+	t.Helper()
+	if err := p.Lists.Log(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+		for range times {
+			if err := tx.LockContainer(t.Context(), org, in, p.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error {
+		changed, err := w.ChangedLists(t.Context(), times, 10)
+		if err != nil || len(changed) != 1 {
+			return fmt.Errorf("%d lists have changed: %w", len(changed), err)
+		}
+		body, err := p.Lists.Encode(changed[0].List)
+		for _, note := range changed[0].Notes {
+			one := changed[0]
+			one.Notes = []int64{note}
+			if err == nil {
+				err = w.LogList(t.Context(), one, body, p.Now())
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // await returns the next event with a name.

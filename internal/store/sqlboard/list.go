@@ -214,29 +214,31 @@ func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq 
 }
 
 // ListEntries returns entries of the log of lists after one, up to those that come after an
-// event, until they have so many bytes. For a manager, only lists and tasks of own teams, and
-// tasks of nobody.
-func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) ([]board.ListEntry, error) {
-	args, own := []any{org, after, seq}, ``
+// event, until they have so many bytes, and the number up to which it has read. For a
+// manager, only lists and tasks of own teams, and tasks of nobody; the others count as read.
+func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (all []board.ListEntry, last int64, err error) {
+	args, own := []any{org, after, seq}, `TRUE`
 	if manager != "" {
 		args = append(args, manager)
-		own = ` AND (owner = '' OR owner IN ` + engine.OwnTeams(`$4`) + ` OR owner IN ` + engine.OwnWorkers(`$4`) + `)`
+		own = `owner = '' OR owner IN ` + engine.OwnTeams(`$4`) + ` OR owner IN ` + engine.OwnWorkers(`$4`)
 	}
-	rows, err := p.c.Query(ctx, `SELECT nth, seq, kind, body FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3`+own+` ORDER BY nth LIMIT `+strconv.Itoa(board.MaxListEntries), args...)
+	rows, err := p.c.Query(ctx, `SELECT nth, seq, kind, CASE WHEN `+own+` THEN body END FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3 ORDER BY nth LIMIT `+strconv.Itoa(board.MaxListEntries), args...)
 	if err != nil {
-		return nil, fmt.Errorf("read the log of lists: %w", err)
+		return nil, 0, fmt.Errorf("read the log of lists: %w", err)
 	}
 	defer rows.Close()
-	var all []board.ListEntry
 	for size := 0; size < bytes && rows.Next(); {
 		e, kind := board.ListEntry{Name: "containers"}, ""
 		if err := rows.Scan(&e.Nth, &e.Seq, &kind, &e.Body); err != nil {
-			return nil, fmt.Errorf("read the log of lists: %w", err)
+			return nil, 0, fmt.Errorf("read the log of lists: %w", err)
 		}
 		if kind == ofTasks {
 			e.Name = "tasks"
 		}
-		all, size = append(all, e), size+len(e.Body)
+		last = e.Nth
+		if e.Body != nil {
+			all, size = append(all, e), size+len(e.Body)
+		}
 	}
-	return all, rows.Err()
+	return all, last, rows.Err()
 }

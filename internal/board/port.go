@@ -36,7 +36,7 @@ type Reader interface {
 // ListReader is what the log of lists reads in a transaction.
 type ListReader interface {
 	// ChangedLists returns lists that have changed and are not logged yet, of up to so many
-	// changes, each with at most so many tasks.
+	// changes, each with at most so many tasks. Those that changed first come first.
 	ChangedLists(ctx context.Context, changes, tasks int) ([]ChangedList, error)
 	// WithNewTasks returns an organization whose board has new tasks that are not logged
 	// yet, or "".

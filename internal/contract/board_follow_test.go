@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -164,6 +165,47 @@ func TestBoardFollowFarBehind(t *testing.T) {
 				if e := followAs(t, who, fmt.Sprintf("?lists=1&since=%v", cursor)).await(t, "containers"); !strings.Contains(e.data, s.north.own["team"]) {
 					t.Errorf("%s gets the list %s", who.name, e.data)
 				}
+			}
+		}
+	})
+}
+
+// TestBoardListsInTurn has organizations change lists one after the other: the list that
+// changed first is logged first, so that nobody waits for those who never stop.
+func TestBoardListsInTurn(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		for _, names := range [][]string{{"b", "a"}, {"a", "b"}} {
+			err := p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error {
+				changed, err := w.ChangedLists(t.Context(), 1_000, 10)
+				for _, list := range changed {
+					err = errors.Join(err, w.LogList(t.Context(), list, nil, p.Now()))
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+				for _, name := range names {
+					if err := tx.LockContainer(t.Context(), lastmile.OrganizationID(name), lastmile.TeamContainer("t"), p.Now()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = p.Lists.Store.Read(t.Context(), func(r boards.ListReader) error {
+				changed, err := r.ChangedLists(t.Context(), 1, 10)
+				if err == nil && (len(changed) != 1 || string(changed[0].Organization) != names[0]) {
+					t.Errorf("of %q, the first is %+v", names, changed)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
 		}
 	})

@@ -14,7 +14,8 @@ import (
 )
 
 // ChangedLists returns lists that have changed and are not logged yet, of up to so many
-// changes. A list of more than so many tasks is returned without them.
+// changes, those that changed first. A list of more than so many tasks is returned without
+// them.
 func (p Part) ChangedLists(ctx context.Context, changes, tasks int) ([]board.ChangedList, error) {
 	type key struct {
 		org lastmile.OrganizationID
@@ -37,7 +38,7 @@ func (p Part) ChangedLists(ctx context.Context, changes, tasks int) ([]board.Cha
 		}
 		all[at].Notes = append(all[at].Notes, id)
 		return id, nil
-	}, `SELECT org, kind, owner, id FROM changed_list LIMIT $1`, int64(changes))
+	}, `SELECT org, kind, owner, id FROM changed_list ORDER BY id LIMIT $1`, int64(changes))
 	for i := range all {
 		if err == nil {
 			err = p.readList(ctx, &all[i], tasks)

@@ -25,7 +25,7 @@ func TestSettingsBodyDistinguishesAbsentAndNull(t *testing.T) {
 		t.Errorf("absent fields change %+v", c)
 	}
 	c := change(`{"email":null,"geofence":{"radius":null},"messages":{"from":null,"eta":90,"delay":1e300},"failureReasons":["OTHER"]}`)
-	if *c.Email != "" || *c.Radius != 0 || *c.Messages.From != "" || *c.Messages.ETA != 90*time.Second || *c.Messages.Delay < 1e6*time.Hour/4 || (*c.Reasons)[0] != "OTHER" {
+	if *c.Email != "" || *c.Radius != lastmile.DefaultGeofenceRadius || *c.Messages.From != "" || *c.Messages.ETA != 90*time.Second || *c.Messages.Delay < 1e6*time.Hour/4 || (*c.Reasons)[0] != "OTHER" {
 		t.Errorf("null and values change %+v", c)
 	}
 }

@@ -105,7 +105,7 @@ type OrganizationSettingsBody struct {
 type GeofenceBody struct {
 	// What happens when a worker completes a task elsewhere: off, warn or block.
 	Level *string `json:"level" enum:"off,warn,block" example:"warn"`
-	// Distance from the destination, in meters, up to 10,000; null for 200.
+	// Distance from the destination, in meters, from 1 to 10,000; null for 200.
 	Radius wire.Optional[float64] `json:"radius" example:"150"`
 }
 
@@ -143,8 +143,10 @@ func (b OrganizationSettingsBody) Change() settings.Change {
 		Page: b.TrackingPage.Change(), Replanning: b.Replanning.Change(),
 		Messages: settings.MessageChange{Language: textOrEmpty(b.Language), From: textOrEmpty(b.Messages.From), ETA: seconds(b.Messages.ETA), Delay: seconds(b.Messages.Delay)},
 	}
-	if b.Geofence.Radius.Present {
-		c.Radius = new(lastmile.Meters(b.Geofence.Radius.Value)) // zero for null
+	if radius := b.Geofence.Radius; radius.Set() {
+		c.Radius = new(lastmile.Meters(radius.Value))
+	} else if radius.Null {
+		c.Radius = new(lastmile.DefaultGeofenceRadius)
 	}
 	return c
 }

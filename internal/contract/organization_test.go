@@ -47,8 +47,11 @@ func TestOrganizationContract(t *testing.T) {
 				"email":"owner@full.example","type":"super","name":"Full Ltd","isActive":false,"isReadOnly":false,
 				"isAccountOwner":true,"teams":[],"metadata":[]}`)
 			invalid.check(t, full.Call(t, "DELETE", "/admins/"+ids(owners)[0], nil), "owner")
-			if len(list(t, full, "/admins")) != 1 {
-				t.Error("the owner is gone")
+			for _, body := range []string{`{"type":"standard"}`, `{"isReadOnly":true}`} {
+				invalid.check(t, full.Call(t, "PUT", "/admins/"+ids(owners)[0], body), "owner", "type", "isReadOnly")
+			}
+			if after := list(t, full, "/admins"); len(after) != 1 || after[0]["type"] != "super" || after[0]["isReadOnly"] != false {
+				t.Errorf("the owner is gone, or has fewer rights: %v", after)
 			}
 		})
 		t.Run("GET /organizations/{id} shows the own organization as others see it", func(t *testing.T) {

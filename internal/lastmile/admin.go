@@ -75,6 +75,9 @@ func (a *Admin) Update(c AdminChange, now time.Time) (changed bool, err error) {
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
 		return false, Invalid("type must be super or standard, not %q", a.Type)
 	}
+	if a.AccountOwner && (a.Type != before.Type && a.Type != AdminSuper || a.ReadOnly && !before.ReadOnly) {
+		return false, Invalid("the owner of the account keeps all rights: type must be super and isReadOnly false")
+	}
 	return touch(&a.Modified, before, *a, now), FirstError(
 		RequireText("name", a.Name),
 		RequireText("email", a.Email),

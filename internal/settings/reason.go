@@ -10,16 +10,17 @@ import (
 // parseReasons returns reasons as they are stored. All in their order are the default,
 // so that those of a later version are offered as well.
 func parseReasons(sent []string) (string, error) {
-	if len(sent) == 0 {
-		return "", lastmile.Invalid("failureReasons must have at least one reason; they are %v", lastmile.FailureReasons)
-	}
 	known := make([]string, len(lastmile.FailureReasons))
 	for i, reason := range lastmile.FailureReasons {
 		known[i] = string(reason)
 	}
+	names := strings.Join(known, ", ")
+	if len(sent) == 0 {
+		return "", lastmile.Invalid("failureReasons must have at least one of %s", names)
+	}
 	for i, code := range sent {
 		if !slices.Contains(known, code) {
-			return "", lastmile.Invalid("failureReasons[%d] must be one of %v, not %q", i, known, lastmile.Truncate(code, 64))
+			return "", lastmile.Invalid("failureReasons[%d] must be one of %s, not %q", i, names, lastmile.Truncate(code, 64))
 		}
 		if slices.Contains(sent[:i], code) {
 			return "", lastmile.Invalid("failureReasons[%d] is %s, which is in the list already", i, code)

@@ -38,7 +38,7 @@ type Change struct {
 
 	Precision     *string
 	GeofenceLevel *string
-	Radius        *lastmile.Meters // zero restores the default
+	Radius        *lastmile.Meters
 	HideBarcodes  *bool
 	Reasons       *[]string // for failures, that workers are offered
 
@@ -114,16 +114,27 @@ func (s *Settings) apply(all *All, c Change) error {
 		return err
 	}
 	if err := s.applyPage(&all.Page, c.Page, all.Organization.Country); err != nil {
-		return err
+		return lastmile.Within("trackingPage.", err)
 	}
 	if err := all.Replanning.Update(c.Replanning); err != nil {
-		return err
+		return lastmile.Within("replanning.", err)
 	}
 	lastmile.Set(&all.Messages.Language, c.Messages.Language)
 	lastmile.Set(&all.Messages.From, c.Messages.From)
 	lastmile.Set(&all.Messages.Thresholds.ETA, c.Messages.ETA)
 	lastmile.Set(&all.Messages.Thresholds.Delay, c.Messages.Delay)
-	return all.Messages.Check()
+	return checkMessages(all.Messages)
+}
+
+// checkMessages rejects invalid settings of text messages. In requests, the language is
+// beside them.
+func checkMessages(m textmessage.Settings) error {
+	if m.Language != "" {
+		if err := textmessage.CheckLanguage("language", m.Language); err != nil {
+			return err
+		}
+	}
+	return lastmile.Within("messages.", m.Check())
 }
 
 func (s *Settings) applyOrganization(o *lastmile.Organization, c Change) error {
@@ -149,22 +160,27 @@ func (s *Settings) applyOrganization(o *lastmile.Organization, c Change) error {
 func applyRules(rules *lastmile.Settings, c Change) (err error) {
 	if c.Precision != nil {
 		if rules.GeocodingPrecision, err = lastmile.ParsePrecision(*c.Precision); err != nil {
-			return err
+			return lastmile.Within("geocodingPrecision: ", err)
 		}
 	}
 	if c.GeofenceLevel != nil {
 		if rules.Geofence.Level, err = lastmile.ParseGeofenceLevel(*c.GeofenceLevel); err != nil {
-			return err
+			return lastmile.Within("geofence.level: ", err)
 		}
 	}
-	lastmile.Set(&rules.Geofence.Radius, c.Radius)
+	if c.Radius != nil {
+		if !(*c.Radius >= 1 && *c.Radius <= lastmile.MaxGeofenceRadius) {
+			return lastmile.Invalid("geofence.radius must be between 1 and %.0f meters, not %v", float64(lastmile.MaxGeofenceRadius), float64(*c.Radius))
+		}
+		rules.Geofence.Radius = *c.Radius
+	}
 	lastmile.Set(&rules.HideBarcodes, c.HideBarcodes)
 	if c.Reasons != nil {
 		if rules.FailureReasons, err = parseReasons(*c.Reasons); err != nil {
 			return err
 		}
 	}
-	return rules.Geofence.Check()
+	return nil
 }
 
 func (s *Settings) applyPage(page *lastmile.PageSettings, c lastmile.PageSettingsChange, country string) (err error) {

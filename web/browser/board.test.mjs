@@ -123,6 +123,7 @@ test('a task is created, and found in the table', async () => {
   await page.getByRole('tree').focus();
   await page.keyboard.press('n');
   const form = page.getByRole('dialog', { name: 'Create task' });
+  await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
   await form.getByLabel('Number').fill('5');
   await form.getByLabel('Street').fill('Keyboard Street');
   await form.getByLabel('City').fill('New York');

@@ -214,6 +214,8 @@ export default {
   driverAppCode: 'QR-Code mit der Adresse der Fahrer-App',
   driverAppLead:
     'Scannen Sie den Code mit dem Telefon des Fahrers: Die Fahrer-App öffnet sich, Telefonnummer und Passwort sind ausgefüllt.',
+  qrLocal:
+    'Telefone können das nicht öffnen: {host} ist dieser Computer. Starten Sie den Server mit --listen und --public-url.',
   invitationOnce:
     'Mit diesem Code meldet sich der Fahrer an. Zeigen Sie ihn nur ihm; er wird nicht noch einmal angezeigt.',
   temporaryPassword: 'Vorläufiges Passwort',

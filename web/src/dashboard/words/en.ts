@@ -209,6 +209,7 @@ export default {
   driverAppCode: 'QR code with the address of the driver app',
   driverAppLead:
     'Scan the code with the worker’s phone: the driver app opens, and phone number and password are filled in.',
+  qrLocal: 'Phones cannot open this: {host} is this computer. Start the server with --listen and --public-url.',
   invitationOnce: 'This code signs the worker in. Show it only to them; it is not shown again.',
   temporaryPassword: 'Temporary password',
   copyLink: 'Copy link',

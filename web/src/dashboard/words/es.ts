@@ -211,6 +211,7 @@ export default {
   driverAppCode: 'Código QR con la dirección de la aplicación de repartidores',
   driverAppLead:
     'Escanee el código con el teléfono del repartidor: se abre la aplicación con el número y la contraseña ya escritos.',
+  qrLocal: 'Los teléfonos no pueden abrirlo: {host} es este ordenador. Inicie el servidor con --listen y --public-url.',
   invitationOnce: 'Este código inicia la sesión del repartidor. Muéstrelo solo a él; no se mostrará de nuevo.',
   temporaryPassword: 'Contraseña temporal',
   copyLink: 'Copiar enlace',

@@ -211,6 +211,7 @@ export default {
   driverAppCode: 'Código QR com o endereço da aplicação dos entregadores',
   driverAppLead:
     'Leia o código com o telefone do entregador: a aplicação abre com o número e a palavra-passe preenchidos.',
+  qrLocal: 'Os telefones não conseguem abrir: {host} é este computador. Inicie o servidor com --listen e --public-url.',
   invitationOnce: 'Este código faz entrar o entregador. Mostre-o só a ele; não será mostrado de novo.',
   temporaryPassword: 'Palavra-passe provisória',
   copyLink: 'Copiar ligação',

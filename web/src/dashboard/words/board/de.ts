@@ -23,6 +23,7 @@ export default {
   views: 'Ansichten',
   selectedCount: '{n} ausgewählt',
   clearSelection: 'Auswahl aufheben',
+  noStreets: 'Ohne Straßen: Es ist keine Karte importiert.',
   noMap:
     'Dieser Browser kann die Karte nicht zeichnen: Sie braucht WebGL. Listen und Zeitachse funktionieren ohne sie.',
   lasso: 'Mit dem Lasso auswählen (Umschalt und ziehen)',

@@ -22,6 +22,7 @@ export default {
   selectedCount: '{n} selected',
   clearSelection: 'Clear selection',
   day: 'Day',
+  noStreets: 'There are no streets: no map is imported.',
   noMap: 'This browser cannot draw the map: it needs WebGL. Lists and timeline work without it.',
   lasso: 'Select with a lasso (Shift and drag)',
   etaAt: 'Arrives {time}',

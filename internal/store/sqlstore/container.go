@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"dray/internal/assignment"
@@ -204,18 +206,29 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
-	return t.noteChange(ctx, org, in)
+	return t.noteChange(ctx, org, in, now)
 }
 
+// lastNote makes the notes of this process different.
+var lastNote atomic.Int64
+
 // noteChange notes that the list of a worker or a team changes, for the log of lists. The
-// container is locked, so that no other transaction, of whatever node, has the version by
-// which the note is known.
-func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+// number of the note is the time and random bits, so that nodes choose different ones
+// without reading anything, which transactions could conflict over.
+func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	if in.Kind == lastmile.InOrganization {
 		return nil
 	}
-	const query = `INSERT INTO changed_list (org, kind, owner, id) SELECT org, kind, owner, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`
-	if err := t.send(ctx, query, org, in.Kind, in.Owner); err != nil {
+	const bits = 21
+	id := now.UnixMilli()<<bits | rand.Int64N(1<<bits)
+	for last := lastNote.Load(); ; last = lastNote.Load() {
+		id = max(id, last+1)
+		if lastNote.CompareAndSwap(last, id) {
+			break
+		}
+	}
+	const query = `INSERT INTO changed_list (org, kind, owner, id) VALUES ($1, $2, $3, $4)`
+	if err := t.send(ctx, query, org, in.Kind, in.Owner, id); err != nil {
 		return fmt.Errorf("note a change of the list of %s: %w", in.Owner, err)
 	}
 	return nil

@@ -197,12 +197,12 @@ func TestChangesOfAListAreNotedApart(t *testing.T) {
 			})
 		}
 		group.Wait()
-		var notes, first, last int64
+		var notes int64
 		err := nodes[0].Read(t.Context(), func(w *sqlstore.Tx) error {
-			return w.Conn().Row(t.Context(), `SELECT COUNT(*), MIN(id), MAX(id) FROM changed_list WHERE org = $1`, acme).Scan(&notes, &first, &last)
+			return w.Conn().Row(t.Context(), `SELECT COUNT(*) FROM changed_list WHERE org = $1`, acme).Scan(&notes)
 		})
-		if err != nil || notes != changes || first != 1 || last != changes {
-			t.Errorf("%d changes left %d notes, from %d to %d: %v", changes, notes, first, last, err)
+		if err != nil || notes != changes {
+			t.Errorf("%d changes left %d notes: %v", changes, notes, err)
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) { check(t, open(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })

@@ -202,7 +202,7 @@ test('a webhook gets a test event, and its attempt can be read', async () => {
   await page.getByRole('cell', { name: 'Delivered' }).waitFor();
   await page.getByRole('row').nth(1).getByRole('button').first().click();
   const sheet = page.getByRole('dialog');
-  await sheet.getByText('200').waitFor();
+  await sheet.getByText('200', { exact: true }).waitFor();
   assert.match(await sheet.locator('pre').textContent(), /"triggerName"|"triggerId"|"isTest"|"time"/);
   await page.keyboard.press('Escape');
   await gone(sheet);

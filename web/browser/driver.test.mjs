@@ -258,7 +258,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await eventually('sent', async () => (await api('GET', `/tasks/${first}`)).state === 3);
   const details = (await api('GET', `/tasks/${first}`)).completionDetails;
   assert.equal(details.photoUploadIds.length, 1);
-  await page.getByText('Refused:').waitFor();
+  await page.getByText('Rejected:').waitFor();
   await shot(page, '14-rejected');
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await page.getByText('Everything is sent').waitFor();

@@ -82,16 +82,16 @@ async function openMap(page) {
   await page.getByRole('button', { name: 'Zoom in' }).waitFor();
 }
 
-// loaded lists the compressed sizes of what a page has loaded, by name.
+// loaded lists the compressed sizes of what a page has loaded, scripts and styles, by name.
 const loaded = (page) =>
-  page.evaluate(() =>
-    Object.fromEntries(
-      performance
-        .getEntriesByType('resource')
-        .filter((r) => r.name.includes('/assets/'))
-        .map((r) => [r.name.replace(/.*\/assets\/|-[^-]{8}\.m?js$|-[^-]{8}\.css$/g, ''), r.encodedBodySize]),
-    ),
-  );
+  page.evaluate(() => {
+    const sizes = {};
+    for (const { name, encodedBodySize } of performance.getEntriesByType('resource')) {
+      const part = /\/assets\/(.+)-[\w-]{8}\.(?:m?js|css)$/.exec(name)?.[1];
+      if (part) sizes[part] = (sizes[part] ?? 0) + encodedBodySize;
+    }
+    return sizes;
+  });
 
 test("the driver's map has streets and the way along roads, and works without signal", async () => {
   const { worker, tasks } = await route(places);
@@ -103,7 +103,7 @@ test("the driver's map has streets and the way along roads, and works without si
   const first = await loaded(page);
   const sum = Object.values(first).reduce((a, b) => a + b, 0);
   assert.ok(sum < 90_000, `the app loads ${sum} bytes at first: ${JSON.stringify(first)}`);
-  assert.ok(!('street' in first), 'the library is loaded before a map is shown');
+  assert.ok(!('street' in first) && !('engine' in first), 'the library is loaded before a map is shown');
 
   await openMap(page);
   await streets(page).waitFor();
@@ -138,7 +138,7 @@ test("the driver's map has streets and the way along roads, and works without si
     page.evaluate(async () => {
       const names = (await caches.keys()).filter((n) => n.startsWith('dray-driver-'));
       const files = (await Promise.all(names.map(async (n) => (await caches.open(n)).keys()))).flat();
-      return ['/street-', 'worker-'].every((part) => files.some((f) => f.url.includes(part)));
+      return ['/street-', '/engine-', 'worker-'].every((part) => files.some((f) => f.url.includes(part)));
     }),
   );
   tiles.clear();
@@ -183,7 +183,8 @@ test('without WebGL the map is drawn without streets, and nothing is loaded for 
   await page.locator('.map-frame[data-line=roads]').waitFor(); // the way needs no tiles
   await eventually('drawn', async () => (await colors(page, plain(page))) > 20);
   await page.getByRole('button', { name: 'Zoom in' }).click();
-  assert.ok(!('street' in (await loaded(page))));
+  const without = await loaded(page);
+  assert.ok(!('street' in without) && !('engine' in without));
   await shot(page, '53-map-without-webgl');
   assert.deepEqual(faults, []);
   await context.close();
@@ -215,14 +216,14 @@ test('a recipient sees the vehicle move along roads; a map that is lost is drawn
   const sizes = await loaded(page);
   const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
   const asked = await page.evaluate(
-    () => performance.getEntriesByType('resource').find((r) => r.name.includes('/assets/street-')).startTime,
+    () => performance.getEntriesByType('resource').find((r) => r.name.includes('/assets/engine-')).startTime,
   );
   assert.ok(paint < asked, `painted at ${paint}, library at ${asked}`);
-  const { street, 'maplibre-gl-worker': thread = 0, map, ...rest } = sizes;
+  const { street, engine, 'maplibre-gl-worker': thread = 0, map, ...rest } = sizes;
   const page1 = Object.values(rest).reduce((a, b) => a + b, 0);
   assert.ok(page1 < 12_000, `the page loads ${page1} bytes before the map: ${JSON.stringify(rest)}`);
   assert.ok(map < 12_000, `the map without streets has ${map} bytes`);
-  assert.ok(street + thread < 470_000, `the library has ${street} + ${thread} bytes`);
+  assert.ok(street + engine + thread < 470_000, `the library has ${street} + ${engine} + ${thread} bytes`);
 
   const marker = page.locator('.maplibregl-marker');
   const seen = new Set();

@@ -14,7 +14,7 @@ import (
 // Limits of the log of lists.
 const (
 	MaxListed = 1_000 // tasks of a list that an entry shows
-	maxNotes  = 500   // changes that are logged together
+	maxLists  = 20    // lists that are logged together
 	maxNew    = 100   // new tasks that are logged together
 )
 
@@ -101,20 +101,23 @@ func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) erro
 }
 
 // logLists logs the lists that have changed. An entry shows the list at some time after the
-// change, with its version.
+// change, with its version, and replaces those of older versions: a client that was away
+// needs the latest only.
 func (ls *Lists) logLists(ctx context.Context) error {
 	for {
-		var changed []ChangedList
+		var (
+			changed []ChangedList
+			more    bool
+		)
 		err := ls.Store.Read(ctx, func(r ListReader) (err error) {
-			changed, err = r.ChangedLists(ctx, maxNotes, MaxListed)
+			changed, more, err = r.ChangedLists(ctx, maxLists, MaxListed)
 			return err
 		})
 		if err != nil || len(changed) == 0 {
 			return err
 		}
-		bodies, notes := make([][]byte, len(changed)), 0
+		bodies := make([][]byte, len(changed))
 		for i, list := range changed {
-			notes += len(list.Notes)
 			if list.Version == 0 {
 				continue
 			}
@@ -137,7 +140,7 @@ func (ls *Lists) logLists(ctx context.Context) error {
 		for _, list := range changed {
 			ls.Hub.Publish(events.BoardTopic(list.Organization))
 		}
-		if notes < maxNotes {
+		if !more {
 			return nil
 		}
 	}

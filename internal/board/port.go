@@ -35,9 +35,10 @@ type Reader interface {
 
 // ListReader is what the log of lists reads in a transaction.
 type ListReader interface {
-	// ChangedLists returns lists that have changed and are not logged yet, of up to so many
-	// changes, each with at most so many tasks. Those that changed first come first.
-	ChangedLists(ctx context.Context, changes, tasks int) ([]ChangedList, error)
+	// ChangedLists returns up to so many lists that have changed and are not logged yet,
+	// each with at most so many tasks, and reports whether there may be more. Those that
+	// changed first come first.
+	ChangedLists(ctx context.Context, lists, tasks int) (all []ChangedList, more bool, err error)
 	// WithNewTasks returns an organization whose board has new tasks that are not logged
 	// yet, or "".
 	WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error)
@@ -46,8 +47,9 @@ type ListReader interface {
 // ListWriter is what the log of lists reads and saves in a transaction.
 type ListWriter interface {
 	ListReader
-	// LogList logs a list and removes the notes of its changes. It does nothing if there
-	// are none any more, and only removes them if there is no body.
+	// LogList logs a list in place of older versions and removes the notes of its changes.
+	// It does nothing if there are none any more, and only removes them if there is no body
+	// or if a newer version is logged.
 	LogList(ctx context.Context, list ChangedList, body []byte, now time.Time) error
 	// TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and
 	// removes the notes that say so. Events of the organization get their numbers before

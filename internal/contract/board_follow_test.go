@@ -60,10 +60,10 @@ func TestBoardFollowContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("resuming sends the lists since the event", func(t *testing.T) {
+		t.Run("resuming sends the latest lists since the event", func(t *testing.T) {
 			again := follow(t, c, "?lists=1", "Last-Event-ID", fmt.Sprint(shown.cursor))
-			for range 3 {
-				again.await(t, "containers")
+			if e := again.await(t, "containers"); asText(t, e.body(t)["version"]) != version(t, c, ada) {
+				t.Errorf("the first list is %s", e.data)
 			}
 			head := int(board(t, c, "")["cursor"].(float64))
 			taskOf(t, c, ada, 40.73, nil)
@@ -152,10 +152,12 @@ func TestBoardFollowFarBehind(t *testing.T) {
 		s := newStaff(t, p)
 		c := s.north.Client
 		cursor := board(t, c, "")["cursor"]
-		theirs, mine := lastmile.TeamContainer(lastmile.TeamID(s.south.own["team"])), lastmile.TeamContainer(lastmile.TeamID(s.north.own["team"]))
 		const changes = 1_100
-		relist(t, p, c.Organization.ID, theirs, changes)
-		relist(t, p, c.Organization.ID, mine, 1)
+		var lists []string
+		for i := range changes {
+			lists = append(lists, fmt.Sprint("of another team ", i))
+		}
+		relist(t, p, c.Organization.ID, append(lists, s.north.own["team"])...)
 		all := follow(t, c, fmt.Sprintf("?lists=1&since=%v", cursor))
 		for range changes + 1 {
 			all.await(t, "containers")
@@ -170,14 +172,65 @@ func TestBoardFollowFarBehind(t *testing.T) {
 	})
 }
 
+// TestBoardKeepsOneEntryOfAList changes a list many times: the log keeps its latest version,
+// whichever was logged last.
+func TestBoardKeepsOneEntryOfAList(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		r := newRoads(t, p, "Acme")
+		in := lastmile.WorkerContainer(lastmile.WorkerID(r.ada))
+		change := func() boards.ChangedList {
+			var changed []boards.ChangedList
+			err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error { return tx.LockContainer(t.Context(), r.Organization.ID, in, p.Now()) })
+			if err == nil {
+				err = p.Lists.Store.Read(t.Context(), func(l boards.ListReader) (err error) {
+					changed, _, err = l.ChangedLists(t.Context(), 1, 10)
+					return err
+				})
+			}
+			if err != nil || len(changed) != 1 {
+				t.Fatalf("%d lists have changed: %v", len(changed), err)
+			}
+			return changed[0]
+		}
+		log := func(list boards.ChangedList) {
+			body, err := p.Lists.Encode(list.List)
+			if err == nil {
+				err = p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error { return w.LogList(t.Context(), list, body, p.Now()) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Lists.Log(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			log(change())
+		}
+		older := change()
+		newer := change()
+		newer.Notes = newer.Notes[1:] // another node has read only this one
+		log(newer)
+		log(older)
+		var entries, version int64
+		err := p.Store.Read(t.Context(), func(tx *sqlstore.Tx) error {
+			return tx.Conn().Row(t.Context(), `SELECT COUNT(*), MAX(version) FROM list_entry WHERE org = $1 AND owner = $2`, r.Organization.ID, r.ada).Scan(&entries, &version)
+		})
+		if err != nil || entries != 1 || version != newer.Version {
+			t.Errorf("there are %d entries, up to version %d, want %d: %v", entries, version, newer.Version, err)
+		}
+	})
+}
+
 // TestBoardListsInTurn has organizations change lists one after the other: the list that
-// changed first is logged first, so that nobody waits for those who never stop.
+// changed first is logged first, so that none waits for those that never stop.
 func TestBoardListsInTurn(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		for _, names := range [][]string{{"b", "a"}, {"a", "b"}} {
 			err := p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error {
-				changed, err := w.ChangedLists(t.Context(), 1_000, 10)
+				changed, _, err := w.ChangedLists(t.Context(), 1_000, 10)
 				for _, list := range changed {
 					err = errors.Join(err, w.LogList(t.Context(), list, nil, p.Now()))
 				}
@@ -198,7 +251,7 @@ func TestBoardListsInTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = p.Lists.Store.Read(t.Context(), func(r boards.ListReader) error {
-				changed, err := r.ChangedLists(t.Context(), 1, 10)
+				changed, _, err := r.ChangedLists(t.Context(), 1, 10)
 				if err == nil && (len(changed) != 1 || string(changed[0].Organization) != names[0]) {
 					t.Errorf("of %q, the first is %+v", names, changed)
 				}
@@ -211,40 +264,32 @@ func TestBoardListsInTurn(t *testing.T) {
 	})
 }
 
-// relist logs a list so many times.
-func relist(t *testing.T, p *apptest.Platform, org lastmile.OrganizationID, in lastmile.ContainerRef, times int) {
+// relist logs lists of teams, which need not exist.
+func relist(t *testing.T, p *apptest.Platform, org lastmile.OrganizationID, teams ...string) {
 	t.Helper()
 	if err := p.Lists.Log(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
-		for range times {
-			if err := tx.LockContainer(t.Context(), org, in, p.Now()); err != nil {
+	for _, team := range teams {
+		in := lastmile.TeamContainer(lastmile.TeamID(team))
+		err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error { return tx.LockContainer(t.Context(), org, in, p.Now()) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error {
+			changed, _, err := w.ChangedLists(t.Context(), 2, 10)
+			if err != nil || len(changed) != 1 {
+				return fmt.Errorf("%d lists have changed: %w", len(changed), err)
+			}
+			body, err := p.Lists.Encode(changed[0].List)
+			if err != nil {
 				return err
 			}
+			return w.LogList(t.Context(), changed[0], body, p.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = p.Lists.Store.Write(t.Context(), func(w boards.ListWriter) error {
-		changed, err := w.ChangedLists(t.Context(), times, 10)
-		if err != nil || len(changed) != 1 {
-			return fmt.Errorf("%d lists have changed: %w", len(changed), err)
-		}
-		body, err := p.Lists.Encode(changed[0].List)
-		for _, note := range changed[0].Notes {
-			one := changed[0]
-			one.Notes = []int64{note}
-			if err == nil {
-				err = w.LogList(t.Context(), one, body, p.Now())
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -13,24 +13,25 @@ import (
 	"dray/internal/store/engine"
 )
 
-// ChangedLists returns lists that have changed and are not logged yet, of up to so many
-// changes, those that changed first. A list of more than so many tasks is returned without
-// them.
-func (p Part) ChangedLists(ctx context.Context, changes, tasks int) ([]board.ChangedList, error) {
+// ChangedLists returns up to so many lists that have changed and are not logged yet, those
+// that changed first, and reports whether there may be more. A list of more than so many
+// tasks is returned without them.
+func (p Part) ChangedLists(ctx context.Context, lists, tasks int) (all []board.ChangedList, more bool, err error) {
 	type key struct {
 		org lastmile.OrganizationID
 		in  lastmile.ContainerRef
 	}
-	var (
-		all    []board.ChangedList
-		places = map[key]int{}
-	)
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id int64, err error) {
+	places := map[key]int{}
+	notes, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id int64, err error) {
 		var of key
 		if err = r.Scan(&of.org, &of.in.Kind, &of.in.Owner, &id); err != nil {
 			return id, err
 		}
 		at, known := places[of]
+		if !known && len(all) == lists {
+			more = true
+			return id, nil
+		}
 		if !known {
 			at = len(all)
 			places[of] = at
@@ -38,17 +39,20 @@ func (p Part) ChangedLists(ctx context.Context, changes, tasks int) ([]board.Cha
 		}
 		all[at].Notes = append(all[at].Notes, id)
 		return id, nil
-	}, `SELECT org, kind, owner, id FROM changed_list ORDER BY id LIMIT $1`, int64(changes))
+	}, `SELECT org, kind, owner, id FROM changed_list ORDER BY id LIMIT $1`, int64(maxNotes))
 	for i := range all {
 		if err == nil {
 			err = p.readList(ctx, &all[i], tasks)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read changed lists: %w", err)
+		return nil, false, fmt.Errorf("read changed lists: %w", err)
 	}
-	return all, nil
+	return all, more || len(notes) == maxNotes, nil
 }
+
+// maxNotes is how many notes of changes are read together.
+const maxNotes = 500
 
 // owners are the tables of the owners of lists.
 var owners = map[lastmile.ContainerKind]string{lastmile.InWorker: `worker`, lastmile.InTeam: `team`}
@@ -97,8 +101,9 @@ func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) e
 	return err
 }
 
-// LogList logs a list and removes the notes of its changes. It does nothing if there are
-// none any more, and only removes them if there is no body.
+// LogList logs a list in place of older versions and removes the notes of its changes. It
+// does nothing if there are none any more, and only removes them if there is no body or if
+// a newer version is logged.
 func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, now time.Time) error {
 	args, places := []any{list.Organization, list.Container.Kind, list.Container.Owner}, make([]string, len(list.Notes))
 	for i, id := range list.Notes {
@@ -112,15 +117,24 @@ func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, 
 	if removed == 0 || body == nil {
 		return nil
 	}
-	return p.addEntry(ctx, list.Organization, string(list.Container.Kind), list.Container.Owner, body, now)
+	const same = ` FROM list_entry WHERE org = $1 AND kind = $2 AND owner = $3`
+	if err := p.c.Send(ctx, `DELETE`+same+` AND version <= $4`, list.Organization, list.Container.Kind, list.Container.Owner, list.Version); err != nil {
+		return fmt.Errorf("remove an older version of a list: %w", err)
+	}
+	newer, err := engine.Collect(ctx, p.c, func(r engine.Rows) (nth int64, err error) { return nth, r.Scan(&nth) },
+		`SELECT nth`+same, list.Organization, list.Container.Kind, list.Container.Owner)
+	if err != nil || len(newer) > 0 {
+		return err
+	}
+	return p.addEntry(ctx, list.Organization, string(list.Container.Kind), list.Container.Owner, list.Version, body, now)
 }
 
 // addEntry adds an entry to the log of lists.
-func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, owner string, body []byte, now time.Time) error {
+func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, owner string, version int64, body []byte, now time.Time) error {
 	var seq, nth int64
 	err := p.c.Row(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 1) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists + 1 RETURNING seq, lists`, org).Scan(&seq, &nth)
 	if err == nil {
-		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`, org, nth, seq, kind, owner, now.UnixMilli(), body)
+		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, version, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, org, nth, seq, kind, owner, version, now.UnixMilli(), body)
 	}
 	if err != nil {
 		return fmt.Errorf("log a list: %w", err)
@@ -190,7 +204,7 @@ func (p Part) TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, lim
 
 // LogTasks logs new tasks of an owner. The transaction must have taken them.
 func (p Part) LogTasks(ctx context.Context, org lastmile.OrganizationID, owner string, body []byte, now time.Time) error {
-	return p.addEntry(ctx, org, ofTasks, owner, body, now)
+	return p.addEntry(ctx, org, ofTasks, owner, 0, body, now)
 }
 
 // DeleteLists deletes entries of the log of lists older than a time, some at a time, and
@@ -216,7 +230,7 @@ func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq 
 
 // ListEntries returns entries of the log of lists after one, up to those that come after an
 // event, until they have so many bytes, and the number up to which it has read. For a
-// manager, only lists and tasks of own teams, and tasks of nobody; the others count as read.
+// manager, only lists and tasks of own teams, and unassigned tasks; the others count as read.
 func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (all []board.ListEntry, last int64, err error) {
 	args, own := []any{org, after, seq}, `TRUE`
 	if manager != "" {

@@ -65,7 +65,7 @@ func TestLimitsDocument(t *testing.T) {
 	}
 }
 
-// sameDefault reports whether the document states the default value of a flag.
+// sameDefault reports whether docs/limits.md states the default value of a flag.
 func sameDefault(stated, value string) bool {
 	if stated == value || (stated == "no limit" && (value == "0" || value == "")) {
 		return true

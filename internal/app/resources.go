@@ -34,7 +34,7 @@ type boardTx struct {
 
 func withBoards(t *sqlstore.Tx) boardTx { return boardTx{t, sqlboard.New(t.Conn())} }
 
-// logListsInterval is how often a node looks for lists that have changed.
+// logListsInterval is how often a node logs lists that have changed.
 const logListsInterval = 250 * time.Millisecond
 
 // addBoards sets up the boards and what keeps them up to date.

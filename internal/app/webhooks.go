@@ -18,8 +18,8 @@ import (
 // handshakeLength is the length of the random text of a webhook's handshake.
 const handshakeLength = 43
 
-// numberEventsInterval is how often a node looks for events without a sequence
-// number.
+// numberEventsInterval is how often a node numbers events that have no sequence
+// number yet.
 const numberEventsInterval = 250 * time.Millisecond
 
 // addWebhooks sets up the registry and the sender of webhooks and the event feed.

@@ -168,7 +168,7 @@ func TestEdgeContract(t *testing.T) {
 			invalid.check(t, send(t, c, "POST", "/teams", body, "Content-Encoding", "gzip"), "Content-Encoding", "gzip")
 			send(t, c, "POST", "/teams", body, "Content-Encoding", "identity").OK(t)
 		})
-		t.Run("a body of GET and DELETE is not looked at", func(t *testing.T) {
+		t.Run("a body of GET and DELETE is ignored", func(t *testing.T) {
 			for _, body := range []string{"null", "{", "\xff"} {
 				send(t, c, "GET", "/teams/"+team, body, "Content-Type", "application/json").OK(t)
 				notFound.check(t, send(t, c, "DELETE", "/teams/"+unknownID, body))

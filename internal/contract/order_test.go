@@ -316,7 +316,7 @@ func testOrderCarriedOut(t *testing.T, p *apptest.Platform) {
 			dropoff: "taskCreated taskAssigned taskUpdated taskStarted taskCompleted taskUpdated",
 		} {
 			if got := strings.Join(triggers(t, c, "taskId", task), " "); got != want {
-				t.Errorf("%s is told %s, want %s", name, got, want)
+				t.Errorf("%s sees %s, want %s", name, got, want)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type idPlace struct {
 	// What is not as for most places.
 	other    rejection // another organization's id, where that is not outside the scope
 	own      rejection // the own id, where the record is not in a state for it
-	ignored  bool      // the field has no meaning there and is not looked at
+	ignored  bool      // the field has no meaning there and is ignored
 	unmarked bool      // the OpenAPI spec does not say that it is an id
 }
 

@@ -231,7 +231,7 @@ func testNoPage(t *testing.T, c *apptest.Client) {
 			t.Errorf("%q has another page than others: %s", clip(token), shown.Body)
 		}
 		if token == "%00" || token == "%ff%fe" {
-			continue // no text: rejected before it is looked at
+			continue // no text: rejected before it is decoded
 		}
 		a := exchange(t, http.MethodGet, at+"/state", nil)
 		notFound.check(t, a)
@@ -257,7 +257,7 @@ func testViewed(t *testing.T, c *apptest.Client) {
 	exchange(t, http.MethodHead, at, nil).OK(t)
 	exchange(t, http.MethodGet, at+"/state", nil).OK(t)
 	if c.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingViewed"] != false {
-		t.Error("a look at the link counts as opening the page")
+		t.Error("a preview of the link counts as opening the page")
 	}
 	before := c.Must(t, http.MethodGet, "/tasks/"+task, nil)
 	for range 3 {

@@ -94,7 +94,7 @@ func testCreateWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 }
 
 func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
-	path := "/refuse/" + string(c.Organization.ID)
+	path := "/reject/" + string(c.Organization.ID)
 	url := text(r.URL + path)
 	tests := map[string]struct {
 		body string

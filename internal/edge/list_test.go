@@ -180,8 +180,8 @@ func TestAListWaitsForMemory(t *testing.T) {
 	})
 }
 
-// TestAListThatCannotBeFinishedIsNoResponse: a client can tell a list that ended
-// early from a whole one.
+// TestAListThatCannotBeFinishedIsNoResponse: clients must be able to distinguish a list
+// that ended early from a whole one.
 func TestAListThatCannotBeFinishedIsNoResponse(t *testing.T) {
 	broken := errors.New("the disk failed")
 	parts := 0

@@ -205,7 +205,7 @@ func FuzzGazetteerLine(f *testing.F) {
 		}
 		q := lastmile.AddressQuery{Unparsed: line, Country: country, Language: language}
 		p, err := new(geo.Gazetteer).Geocode(t.Context(), q)
-		if _, refused := errors.AsType[*lastmile.Error](err); err != nil && !refused {
+		if _, rejected := errors.AsType[*lastmile.Error](err); err != nil && !rejected {
 			t.Fatalf("%q: %v", line, err)
 		}
 		if err == nil && (p.Location.IsZero() || p.Address.City == "" || p.Address.Country == "" || p.Precision == 0 || len(p.Warnings) == 0) {
@@ -222,7 +222,7 @@ func FuzzGazetteerLine(f *testing.F) {
 		}
 		parts := lastmile.AddressQuery{Address: lastmile.Address{City: line, State: country, PostalCode: language, Country: country}, Country: "US"}
 		if _, err := new(geo.Gazetteer).Geocode(t.Context(), parts); err != nil {
-			if _, refused := errors.AsType[*lastmile.Error](err); !refused {
+			if _, rejected := errors.AsType[*lastmile.Error](err); !rejected {
 				t.Fatalf("%q: %v", line, err)
 			}
 		}

@@ -207,7 +207,7 @@ func (t *matrix) transpose(n int) {
 }
 
 // compileLoads finds the dimensions in which all stops together exceed the capacity of
-// some vehicle. The others need not be looked at.
+// some vehicle. The others never limit a route.
 func (m *model) compileLoads() {
 	for d := range Dimensions {
 		total, least := 0, MaxLoad

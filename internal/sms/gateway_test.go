@@ -76,7 +76,7 @@ func status(code int, body string) http.HandlerFunc {
 }
 
 func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
-	const taken, refused, busy, unsure = textmessage.SendAccepted, textmessage.SendRejected, textmessage.SendDeferred, textmessage.SendUncertain
+	const taken, rejected, busy, unsure = textmessage.SendAccepted, textmessage.SendRejected, textmessage.SendDeferred, textmessage.SendUncertain
 	for name, tt := range map[string]struct {
 		answer http.HandlerFunc
 		http   textmessage.Verdict
@@ -86,7 +86,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		"good":                    {status(201, `{"sid":"SM1","id":"SM1","status":"queued"}`), taken, taken, "SM1"},
 		"good without an id":      {status(200, `{}`), taken, unsure, ""},
 		"good with nonsense":      {status(200, `<html>`), taken, unsure, ""},
-		"a number that cannot be": {status(400, `{"code":21211,"message":"Invalid 'To'"}`), refused, refused, ""},
+		"a number that cannot be": {status(400, `{"code":21211,"message":"Invalid 'To'"}`), rejected, rejected, ""},
 		"too many":                {status(429, ``), busy, busy, ""},
 		"closed for now":          {status(503, ``), busy, busy, ""},
 		"a wrong secret":          {status(401, ``), busy, busy, ""},
@@ -117,7 +117,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 	}
 	t.Run("a number that opted out at Twilio", func(t *testing.T) {
 		got := twilio(t, server(t, status(400, `{"code":21610,"message":"Attempt to send to unsubscribed recipient"}`))).Send(t.Context(), message())
-		if got.Verdict != refused || !got.OptedOut {
+		if got.Verdict != rejected || !got.OptedOut {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -160,7 +160,7 @@ func firstParagraph(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(first), " ")
 }
 
-// withoutName makes "A worker." of "Worker is a worker.", for the document.
+// withoutName makes "A worker." of "Worker is a worker.".
 func withoutName(name, text string) string {
 	for _, verb := range []string{" is ", " are "} {
 		if rest, ok := strings.CutPrefix(text, name+verb); ok {

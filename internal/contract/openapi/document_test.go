@@ -202,7 +202,7 @@ func TestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("is served to anybody, once", func(t *testing.T) {
+	t.Run("is public and cacheable", func(t *testing.T) {
 		first := httptest.NewRecorder()
 		s.Handler().ServeHTTP(first, httptest.NewRequest(http.MethodGet, api.Base+"/openapi.json", nil))
 		if first.Code != http.StatusOK || first.Header().Get("Content-Type") != "application/json" || !json.Valid(first.Body.Bytes()) {

@@ -141,7 +141,7 @@ func (v View[R, W]) Join(t store.Transaction) (W, error) {
 	return as[W](v.compose(begun.itself()))
 }
 
-// as returns a transaction as the interface of a use case.
+// as returns a transaction as the port of a use case.
 func as[P any](t any) (P, error) {
 	p, ok := t.(P)
 	if !ok {

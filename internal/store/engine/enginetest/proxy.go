@@ -22,7 +22,7 @@ type Proxy struct {
 	Marked string
 
 	target   string
-	refusing atomic.Bool
+	rejecting atomic.Bool
 	mu       sync.Mutex
 	conns    []net.Conn
 	thawed   chan struct{} // closed by Heal; nil if nothing is frozen
@@ -61,7 +61,7 @@ func NewProxy(t testing.TB) *Proxy {
 // serve joins a client with the server.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	s, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
-	if err != nil || p.refusing.Load() {
+	if err != nil || p.rejecting.Load() {
 		_ = c.Close()
 		return
 	}
@@ -106,9 +106,9 @@ func (p *Proxy) Cut() {
 	p.conns = nil
 }
 
-// Refuse closes every connection and takes no new one.
-func (p *Proxy) Refuse() {
-	p.refusing.Store(true)
+// Reject closes every connection and takes no new one.
+func (p *Proxy) Reject() {
+	p.rejecting.Store(true)
 	p.Cut()
 }
 
@@ -131,7 +131,7 @@ func (p *Proxy) wait() {
 
 // Heal ends the trouble.
 func (p *Proxy) Heal() {
-	p.refusing.Store(false)
+	p.rejecting.Store(false)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.thawed != nil {

@@ -93,7 +93,7 @@ func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
 	must(t, err)
 	defer e.Close()
 	must(t, e.Write(t.Context(), put(t.Context(), "a", 1)))
-	for name, fault := range map[string]func(){"refuses": server.Refuse, "is silent": server.Freeze} {
+	for name, fault := range map[string]func(){"rejects": server.Reject, "is silent": server.Freeze} {
 		t.Run("one that "+name, func(t *testing.T) {
 			fault()
 			defer server.Heal()

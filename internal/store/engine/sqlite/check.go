@@ -48,7 +48,7 @@ func checkDatabase(ctx context.Context, path string, thorough bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return fmt.Errorf("look at the database: %w", err)
+		return fmt.Errorf("inspect the database: %w", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("the database %s is not a regular file", path)
 	case info.Size() == 0:
@@ -158,7 +158,7 @@ func damagedOr(path string, err error) error {
 	case meansDamage(err), errors.Is(err, errNotDray):
 		return damaged(path, err)
 	default:
-		return fmt.Errorf("look at the database %s: %w", path, err)
+		return fmt.Errorf("inspect the database %s: %w", path, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestAMissingLogIsNoticedAfterAKill(t *testing.T) {
 	log := filepath.Join(folder, databaseFile+"-wal")
 	content, err := os.ReadFile(log)
 	must(t, err)
-	refused := func(what string) {
+	rejected := func(what string) {
 		t.Helper()
 		for _, serve := range []bool{true, false} {
 			o := options(folder)
@@ -43,9 +43,9 @@ func TestAMissingLogIsNoticedAfterAKill(t *testing.T) {
 		}
 	}
 	must(t, os.Remove(log))
-	refused("a missing log")
+	rejected("a missing log")
 	must(t, os.WriteFile(log, content[:len(content)/2], 0o600))
-	refused("half of the log")
+	rejected("half of the log")
 	must(t, os.WriteFile(log, content, 0o600))
 	e, err := Open(t.Context(), options(folder))
 	must(t, err)

@@ -1,4 +1,4 @@
-// What a manager looks at first: everything that does not go as planned.
+// Everything that does not go as planned: what a manager sees first.
 
 import type { Records } from './records.ts';
 import { lateness, risk, status } from './status.ts';

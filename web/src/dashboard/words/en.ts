@@ -627,7 +627,7 @@ export default {
   messagetaskCompleted: 'Completed',
   messagetaskFailed: 'Failed',
   messageTexts: 'Message texts',
-  messageTextsLead: 'What recipients are told by text message, and when.',
+  messageTextsLead: 'The text messages that recipients get, and when.',
   ownText: 'Own text',
   usualLanguage: 'Usual language of recipients',
   example: 'Example',

@@ -77,6 +77,17 @@ func Collect[T any](ctx context.Context, c Conn, scan func(Rows) (T, error), que
 	return list, found.Err()
 }
 
+// Index runs a query and reads each row, a key and its value, with scan.
+func Index[K comparable, V any](ctx context.Context, c Conn, scan func(Rows) (K, V, error), query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	_, err := Collect(ctx, c, func(r Rows) (none struct{}, err error) {
+		key, value, err := scan(r)
+		all[key] = value
+		return none, err
+	}, query, args...)
+	return all, err
+}
+
 // ScanDocument reads a record that is stored as JSON of the domain.
 func ScanDocument[T any](r Rows) (record T, err error) {
 	var doc []byte

@@ -35,12 +35,9 @@ func (p Part) CheckTeam(ctx context.Context, org lastmile.OrganizationID, id las
 // BoardVersions returns the versions of the lists of an organization, without those that
 // never changed.
 func (p Part) BoardVersions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.ContainerRef]int64, error) {
-	versions := map[lastmile.ContainerRef]int64{}
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (of lastmile.ContainerRef, err error) {
-		var version int64
+	versions, err := engine.Index(ctx, p.c, func(r engine.Rows) (of lastmile.ContainerRef, version int64, err error) {
 		err = r.Scan(&of.Kind, &of.Owner, &version)
-		versions[of] = version
-		return of, err
+		return of, version, err
 	}, `SELECT kind, owner, version FROM container WHERE org = $1`, org)
 	if err != nil {
 		return nil, fmt.Errorf("read versions of containers: %w", err)
@@ -51,16 +48,11 @@ func (p Part) BoardVersions(ctx context.Context, org lastmile.OrganizationID) (m
 // LastMoves returns the latest position of each worker who was located, with the speed and
 // the heading.
 func (p Part) LastMoves(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]lastmile.Position, error) {
-	moves := map[lastmile.WorkerID]lastmile.Position{}
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
-		var (
-			at   lastmile.Position
-			time int64
-		)
+	moves, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, at lastmile.Position, err error) {
+		var time int64
 		err = r.Scan(&id, &time, &at.Accuracy, &at.Speed, &at.Heading)
 		at.At = instant(&time)
-		moves[id] = at
-		return id, err
+		return id, at, err
 	}, `SELECT w.id, p.at, p.accuracy, p.speed, p.heading FROM worker w JOIN position p ON p.org = $1 AND p.worker = w.id AND p.at = w.located
 		WHERE w.org = $1 AND w.located IS NOT NULL`, org)
 	if err != nil {
@@ -71,8 +63,7 @@ func (p Part) LastMoves(ctx context.Context, org lastmile.OrganizationID) (map[l
 
 // Schedules returns the schedules of all workers.
 func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]lastmile.Schedule, error) {
-	all := map[lastmile.WorkerID]lastmile.Schedule{}
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, s lastmile.Schedule, err error) {
 		var (
 			doc  []byte
 			form wire.Schedule
@@ -80,8 +71,7 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 		if err = r.Scan(&id, &doc); err == nil {
 			err = wire.Unmarshal(doc, &form)
 		}
-		all[id] = form.Domain()
-		return id, err
+		return id, form.Domain(), err
 	}, `SELECT worker, doc FROM worker_schedule WHERE org = $1`, org)
 	if err != nil {
 		return nil, fmt.Errorf("read schedules: %w", err)

@@ -42,16 +42,11 @@ func (p Part) EventKept(ctx context.Context, org lastmile.OrganizationID, seq in
 
 // LastPositions returns where each worker is who was located.
 func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Moved, error) {
-	all := map[lastmile.WorkerID]board.Moved{}
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
-		var (
-			m        board.Moved
-			at, seen *int64
-		)
+	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, m board.Moved, err error) {
+		var at, seen *int64
 		err = r.Scan(&m.Worker, &m.Location.Lon, &m.Location.Lat, &at, &seen, &m.Battery, &m.Accuracy, &m.Speed, &m.Heading)
 		m.At, m.Seen = instant(at), instant(seen)
-		all[m.Worker] = m
-		return m.Worker, err
+		return m.Worker, m, err
 	}, `SELECT w.id, w.lon, w.lat, w.located, w.last_seen, w.battery, p.accuracy, p.speed, p.heading
 		FROM worker w LEFT JOIN position p ON p.org = $1 AND p.worker = w.id AND p.at = w.located WHERE w.org = $1 AND w.lon IS NOT NULL`, org)
 	if err != nil {
@@ -62,17 +57,14 @@ func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (m
 
 // LastEstimates returns when the tasks of each worker were estimated, without the tasks.
 func (p Part) LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Estimated, error) {
-	all := map[lastmile.WorkerID]board.Estimated{}
-	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
+	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, e board.Estimated, err error) {
 		var (
-			e     board.Estimated
 			at    int64
 			delay *int64
 		)
 		err = r.Scan(&e.Worker, &at, &delay)
 		e.At, e.Delay = instant(&at), duration(delay)
-		all[e.Worker] = e
-		return e.Worker, err
+		return e.Worker, e, err
 	}, `SELECT t.worker, t.estimated, w.delay FROM worker_watch t JOIN worker w ON w.org = $1 AND w.id = t.worker WHERE t.org = $1 AND t.estimated > 0`, org)
 	if err != nil {
 		return nil, fmt.Errorf("read when tasks were estimated: %w", err)

@@ -170,17 +170,12 @@ var pins = []lastmile.Pin{"", lastmile.PinWorker, lastmile.PinPosition}
 
 // Pins returns the pins of the tasks of a worker that have one.
 func (t dispatchTx) Pins(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (map[lastmile.TaskID]lastmile.Pin, error) {
-	found := map[lastmile.TaskID]lastmile.Pin{}
-	scan := func(r rows) (none struct{}, err error) {
-		var (
-			id  lastmile.TaskID
-			pin int64
-		)
-		err = r.Scan(&id, &pin)
-		found[id] = pins[pin]
-		return none, err
-	}
-	if _, err := collect(ctx, t, scan, `SELECT id, pin`+inWorker+` AND pin <> 0`, org, worker); err != nil {
+	found, err := engine.Index(ctx, t.whole(), func(r rows) (id lastmile.TaskID, pin lastmile.Pin, err error) {
+		var number int64
+		err = r.Scan(&id, &number)
+		return id, pins[number], err
+	}, `SELECT id, pin`+inWorker+` AND pin <> 0`, org, worker)
+	if err != nil {
 		return nil, fmt.Errorf("read pins of the tasks of worker %s: %w", worker, err)
 	}
 	return found, nil

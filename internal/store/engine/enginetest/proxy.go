@@ -21,11 +21,11 @@ type Proxy struct {
 	// Marked restricts both to connections that have sent this text.
 	Marked string
 
-	target   string
+	target    string
 	rejecting atomic.Bool
-	mu       sync.Mutex
-	conns    []net.Conn
-	thawed   chan struct{} // closed by Heal; nil if nothing is frozen
+	mu        sync.Mutex
+	conns     []net.Conn
+	thawed    chan struct{} // closed by Heal; nil if nothing is frozen
 }
 
 // commitMessage is COMMIT as the driver sends it.

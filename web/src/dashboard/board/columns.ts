@@ -29,7 +29,7 @@ export const columns: Column[] = [
     name: 'window',
     label: 'window',
     wide: 140,
-    text: (t) => span(t.completeAfter, t.completeBefore),
+    text: (t) => span(t.completeAfter, t.completeBefore, board.records),
     order: (t) => t.completeBefore ?? t.completeAfter ?? last,
     plain: (t) => `${iso(t.completeAfter)}/${iso(t.completeBefore)}`,
   },

@@ -28,11 +28,20 @@ export const dayName = (date: string): string =>
     Date.parse(`${date}T00:00:00Z`),
   );
 
-// span formats the window of a task.
-export function span(after: number | undefined, before: number | undefined): string {
-  if (after !== undefined && before !== undefined) return format({ hour: 'numeric', minute: '2-digit' }).formatRange(after, before); // prettier-ignore
-  if (before !== undefined) return app.say('byTime', { time: clock(before) });
-  return after === undefined ? '' : app.say('fromTime', { time: clock(after) });
+// A day as the board shows it, in milliseconds.
+export interface Day {
+  from: number;
+  to: number;
+}
+
+// span formats the window of a task, with the date of a bound that is not on the day.
+export function span(after: number | undefined, before: number | undefined, day: Day): string {
+  const outside = (ms: number | undefined) => ms !== undefined && (ms < day.from || ms >= day.to);
+  const time = { hour: 'numeric', minute: '2-digit' } as const;
+  const shown = format(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
+  if (after !== undefined && before !== undefined) return shown.formatRange(after, before);
+  if (before !== undefined) return app.say('byTime', { time: shown.format(before) });
+  return after === undefined ? '' : app.say('fromTime', { time: shown.format(after) });
 }
 
 // minutes formats a duration, such as 1 h 5 min.

@@ -245,8 +245,10 @@ func (a *App) Handler() http.Handler {
 	dashboard := web.Dashboard(a.assets, tileapi.Origin(a.tiles))
 	mux.Handle("/dashboard", dashboard)
 	mux.Handle("/dashboard/", dashboard)
-	mux.Handle(driverapi.Base+"/", phones.Handler())
-	mux.Handle(accountapi.Base+"/", people.Handler())
+	for base, handler := range map[string]http.Handler{driverapi.Base: phones.Handler(), accountapi.Base: people.Handler()} {
+		mux.Handle(base, handler)
+		mux.Handle(base+"/", handler)
+	}
 	mux.Handle(web.AssetBase, a.assets)
 	tiles := (&tileapi.Server{Settings: settings, Tiles: a.tiles}).Handler()
 	mux.Handle("/tiles.json", tiles)

@@ -139,6 +139,9 @@ func name(ctx context.Context, r Reader, batch []Entry) error {
 // List returns a page of the entries of the caller's organization, newest first, and the
 // id that the next page starts after; empty for the last page.
 func (l *Log) List(ctx context.Context, who lastmile.Principal, q Query) (page []Entry, last string, err error) {
+	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
+		return nil, "", lastmile.Invalid("from must be before to")
+	}
 	if err := l.Flush(ctx); err != nil {
 		return nil, "", err
 	}

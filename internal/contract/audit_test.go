@@ -66,6 +66,7 @@ func TestAuditContract(t *testing.T) {
 				}
 			}
 			malformed.check(t, c.Call(t, "GET", "/audit?from=x", nil))
+			invalid.check(t, c.Call(t, "GET", "/audit?from=2&to=1", nil))
 			notFound.check(t, c.Call(t, "GET", "/audit?lastId="+unknownID, nil))
 		})
 		t.Run("super administrators and keys read it, others do not", func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestErrorPages(t *testing.T) {
 		}
 	})
 	t.Run("an API never responds with a page", func(t *testing.T) {
-		for _, path := range []string{"/api", "/api/v1/tasks", "/api/v2/tasks", "/api/v2/zzz", "/driver/v1/me", "/driver/v1/zzz", "/account/v1/me", "/account/v1/zzz"} {
+		for _, path := range []string{"/api", "/api/v1/tasks", "/api/v2/tasks", "/api/v2/zzz", "/driver/v1", "/driver/v1/me", "/driver/v1/zzz", "/account/v1", "/account/v1/me", "/account/v1/zzz"} {
 			a := get(t, path, browser...)
 			if a.Status < 400 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 				t.Errorf("%s: %d %s", path, a.Status, a.Header.Get("Content-Type"))

@@ -136,7 +136,7 @@ func TestMessageListContract(t *testing.T) {
 					t.Errorf("%s shows another organization %v", query, theirs)
 				}
 			}
-			for query, want := range map[string]rejection{"status=lost": malformed, "from=x": malformed, "to=-1": invalid, "from=2&to=1": invalid, "phone=12": invalid, "failed=maybe": malformed} {
+			for query, want := range map[string]rejection{"status=lost": malformed, "from=x": malformed, "to=-1": invalid, "from=2&to=1": invalid, "phone=12": invalid, "failed=maybe": malformed, "before=x": invalid} {
 				want.check(t, c.Call(t, "GET", "/messages?"+query, nil))
 			}
 		})

@@ -54,6 +54,9 @@ func (m *Messages) List(ctx context.Context, who lastmile.Principal, q Query) (f
 	if !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
 		return nil, lastmile.Invalid("from must be before to")
 	}
+	if err := checkBefore(q.Before); err != nil {
+		return nil, err
+	}
 	q.Limit, q.Manager = pageSize, who.Manager()
 	err = m.Store.Read(ctx, func(r Reader) (err error) {
 		if q.To, err = m.phone(ctx, r, who, q.Phone); err != nil {
@@ -63,6 +66,14 @@ func (m *Messages) List(ctx context.Context, who lastmile.Principal, q Query) (f
 		return err
 	})
 	return found, err
+}
+
+// checkBefore rejects what cannot be the last message of the page before.
+func checkBefore(id lastmile.MessageID) error {
+	if id != "" && !lastmile.ValidID(string(id)) {
+		return lastmile.Invalid("before must be the ID of the last message of the previous page, not %q", lastmile.Truncate(string(id), 32))
+	}
+	return nil
 }
 
 func statesList() string {
@@ -90,6 +101,9 @@ func (m *Messages) phone(ctx context.Context, r Reader, who lastmile.Principal, 
 // newest first: those older than the one before, if any, and from one phone, if that is
 // given.
 func (m *Messages) Replies(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, phone string) (found []textmessage.Received, err error) {
+	if err := checkBefore(before); err != nil {
+		return nil, err
+	}
 	err = m.Store.Read(ctx, func(r Reader) error {
 		from, err := m.phone(ctx, r, who, phone)
 		if err != nil {

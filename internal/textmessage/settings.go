@@ -128,7 +128,7 @@ func (s Settings) Check() error {
 	}
 	for name, d := range map[string]time.Duration{"eta": s.Thresholds.ETA, "delay": s.Thresholds.Delay} {
 		if d < 0 || d > maxThreshold || d%time.Second != 0 {
-			return lastmile.Invalid("%s must be whole seconds between 0 and %v, not %v", name, maxThreshold, d)
+			return lastmile.Invalid("%s must be whole seconds between 0 and %.0f, not %v", name, maxThreshold.Seconds(), d.Seconds())
 		}
 	}
 	return nil

@@ -3,7 +3,8 @@
 //
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //
-// TASKS, WORKERS, SECONDS and CUT (of the stream, in seconds) change what is measured.
+// TASKS, WORKERS, SECONDS, EVENTS (per second) and CUT (of the stream, in seconds) change
+// what is measured.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,6 +15,7 @@ import { chromium } from 'playwright-core';
 
 const env = (name, usual) => Number(process.env[name] ?? usual);
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
+const rate = env('EVENTS', 50);
 const port = env('PORT', 18490);
 const origin = `http://127.0.0.1:${port}`;
 const dray = fileURLToPath(new URL('../../../bin/dray', import.meta.url));
@@ -84,6 +86,23 @@ async function seed() {
   for (const [i, person] of people.entries()) {
     await api('PUT', `/containers/workers/${person.id}`, { tasks: [-1, ...made.slice(i * each, (i + 1) * each)] });
   }
+  return made;
+}
+
+// change changes tasks at the rate, until it is stopped. It returns what stops it.
+function change(made) {
+  const begun = Date.now();
+  let [sent, stopped] = [0, false];
+  const one = async () => {
+    while (!stopped) {
+      const early = begun + (sent++ * 1000) / rate - Date.now();
+      if (early > 0) await pause(early);
+      const id = made[Math.floor(Math.random() * made.length)];
+      await api('PUT', `/tasks/${id}`, { notes: `Ring twice, ${sent}` }).catch(() => {}); // completed meanwhile
+    }
+  };
+  const all = Promise.all(Array.from({ length: rate > 0 ? 4 : 0 }, one));
+  return () => ((stopped = true), all);
 }
 
 // differences compares the board with what the API says now, record by record.
@@ -136,7 +155,8 @@ const chrome = await chromium.launch({
 });
 try {
   console.log(`seeding ${tasks} tasks for ${workers} workers`);
-  await seed();
+  const made = await seed();
+  const stop = change(made);
   const context = await chrome.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   await page.addInitScript(() => {
@@ -183,10 +203,13 @@ try {
   console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB`);
   console.log(`tasks over 50 ms: ${long.length}, longest ${Math.round(Math.max(0, ...long.map((t) => t.ms)))} ms`);
   console.log(long.map((t) => `${Math.round(t.at - from)}:${Math.round(t.ms)}`).join(' '));
+  await stop();
   console.log('equal to the API:', JSON.stringify(await differences(page)));
   if (cut > 0) {
     await context.setOffline(true);
+    const again = change(made);
     await pause(cut * 1000);
+    await again();
     await context.setOffline(false);
     await pause(12_000);
     console.log(`equal after ${cut} s without a connection:`, JSON.stringify(await differences(page)));

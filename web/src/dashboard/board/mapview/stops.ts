@@ -31,7 +31,7 @@ export const radius = (zoom: number, status: Status): number => {
 };
 
 export class Sprites {
-  private readonly made = new Map<string, HTMLCanvasElement>();
+  private readonly made = new Map<string, ImageBitmap>();
 
   constructor(
     private readonly ink: Ink,
@@ -39,23 +39,23 @@ export class Sprites {
   ) {}
 
   // get returns the picture of a stop, whose middle is at its location.
-  get(status: Status, risk: Risk, r: number, chosen: boolean): HTMLCanvasElement {
+  get(status: Status, risk: Risk, r: number, chosen: boolean): ImageBitmap {
     const key = `${status} ${risk} ${r} ${chosen}`;
-    let canvas = this.made.get(key);
-    if (!canvas) {
-      canvas = document.createElement('canvas');
+    let picture = this.made.get(key);
+    if (!picture) {
       const size = 2 * Math.ceil(r + 5);
-      canvas.width = canvas.height = size * this.ratio;
+      const canvas = new OffscreenCanvas(size * this.ratio, size * this.ratio);
       const ctx = canvas.getContext('2d')!;
       ctx.scale(this.ratio, this.ratio);
       ctx.translate(size / 2, size / 2);
       this.paint(ctx, status, risk, r, chosen);
-      this.made.set(key, canvas);
+      picture = canvas.transferToImageBitmap(); // much cheaper to draw than a canvas
+      this.made.set(key, picture);
     }
-    return canvas;
+    return picture;
   }
 
-  private paint(ctx: CanvasRenderingContext2D, status: Status, risk: Risk, r: number, chosen: boolean) {
+  private paint(ctx: OffscreenCanvasRenderingContext2D, status: Status, risk: Risk, r: number, chosen: boolean) {
     const { ink } = this;
     const color = risk === 'late' || status === 'failed' ? 'failed' : { completed: 'done', assigned: 'open', active: 'active', unassigned: 'goal', failed: 'failed' }[status]; // prettier-ignore
     const shape = (margin: number) => {
@@ -123,13 +123,15 @@ export function drawStops(
   ctx.font = '700 11px system-ui, sans-serif';
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
+  ctx.imageSmoothingEnabled = false;
   for (const layer of layers) {
     for (const stop of layer) {
       const number = numbers.get(stop.id);
       const r = number ? 10 : radius(camera.zoom, stop.status);
       const sprite = sprites.get(stop.status, stop.risk, r, chosen.has(stop.id));
       const size = 2 * Math.ceil(r + 5);
-      const [x, y] = [camera.x(stop.x), camera.y(stop.y)];
+      // At whole pixels, a picture is copied; between them, each of its pixels would be computed.
+      const [x, y] = [Math.round(camera.x(stop.x)), Math.round(camera.y(stop.y))];
       ctx.drawImage(sprite, x - size / 2, y - size / 2, size, size);
       if (!number) continue;
       ctx.fillStyle = ink('mark');

@@ -89,10 +89,18 @@ test-clients: build ## Test the built program with the published client librarie
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
 
-.PHONY: test-browser
-test-browser: build ## Test the pages of the built program in Chromium at the size of a phone
+.PHONY: test-browser test-browser-field test-browser-desk
+test-browser: build ## Test the pages of the built program in Chromium: the field apps and the dashboard, side by side
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
-	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-browser-field test-browser-desk
+
+FIELD_TESTS := $(wildcard web/browser/driver*.test.mjs web/browser/track*.test.mjs web/browser/payloads.test.mjs web/browser/readme.test.mjs)
+
+test-browser-field:
+	scripts/with-server.sh node --test --test-concurrency=1 $(FIELD_TESTS)
+
+test-browser-desk:
+	scripts/with-server.sh node --test --test-concurrency=1 $(filter-out $(FIELD_TESTS),$(wildcard web/browser/*.test.mjs))
 	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test web/browser/town/*.test.mjs
 
 .PHONY: screenshots

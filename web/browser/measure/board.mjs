@@ -7,54 +7,11 @@
 // what is measured.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { differences, env, pause, start } from './demo.mjs';
 
-const env = (name, usual) => Number(process.env[name] ?? usual);
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
 const rate = env('EVENTS', 50);
-const port = env('PORT', 18490);
-const origin = `http://127.0.0.1:${port}`;
-const dray = fileURLToPath(new URL('../../../bin/dray', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'dray-measure.'));
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-const server = spawn(
-  dray,
-  ['demo', '--data', folder, '--listen', `127.0.0.1:${port}`, '--admin-listen', '', '--workers', '0', '--speed', '4'],
-  { stdio: ['ignore', 'pipe', 'pipe'] },
-);
-let printed = '';
-server.stdout.on('data', (chunk) => (printed += chunk));
-server.stderr.on('data', (chunk) => (printed += chunk));
-
-async function found(pattern) {
-  for (let i = 0; i < 600; i++) {
-    const match = pattern.exec(printed);
-    if (match) return match[1];
-    if (server.exitCode !== null) throw new Error(`the server stopped: ${printed}`);
-    await pause(200);
-  }
-  throw new Error(`no ${pattern} in ${printed}`);
-}
-
-async function api(method, path, body) {
-  const response = await fetch(`${origin}/api/v2${path}`, {
-    method,
-    headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
-    body: body && JSON.stringify(body),
-  });
-  if (response.status === 429) {
-    await pause(500);
-    return api(method, path, body);
-  }
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}
+const { origin, dray, folder, link, key, api, chrome, stop: end } = await start(0);
 
 // seed creates tasks around the hubs and gives most of them to workers.
 async function seed() {
@@ -105,37 +62,6 @@ function change(made) {
   return () => ((stopped = true), all);
 }
 
-// differences compares the board with what the API says now, record by record.
-const differences = (page) =>
-  page.evaluate(async () => {
-    const { records } = document.querySelector('[role=tree]').board;
-    const read = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // what is on its way arrives
-    const later = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
-    const stable = new Map(later.tasks.map((t) => [t.id, t.timeLastModified]));
-    const wrong = [];
-    let compared = 0;
-    for (const task of read.tasks) {
-      if (stable.get(task.id) !== task.timeLastModified) continue; // changed meanwhile
-      const mine = records.tasks.get(task.id);
-      if (mine && mine.timeLastModified > task.timeLastModified) continue;
-      compared++;
-      for (const name of ['state', 'worker', 'completeBefore', 'notes', 'shortId', 'timeLastModified']) {
-        if (mine?.[name] !== task[name]) wrong.push(`${task.id} ${name}: ${mine?.[name]} instead of ${task[name]}`);
-      }
-    }
-    for (const worker of read.workers) {
-      const same = later.workers.find((w) => w.id === worker.id);
-      if (same?.version !== worker.version) continue;
-      const mine = records.confirmedList(`W${worker.id}`).join();
-      if (mine !== worker.tasks.join())
-        wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);
-    }
-    return { compared, wrong: wrong.slice(0, 10), count: wrong.length };
-  });
-
-const link = await found(/(http:\S+#\/link\/\S+)/);
-const key = await found(/API key\s+(\S+)/);
 // The demonstration has at most 42 workers; the simulation drives as many as one likes.
 const fleet = spawn(
   dray,
@@ -149,10 +75,6 @@ const fleet = spawn(
   ]),
   { stdio: 'ignore' },
 );
-const chrome = await chromium.launch({
-  executablePath: process.env.DRAY_CHROMIUM || '/usr/bin/chromium',
-  args: ['--no-sandbox', '--js-flags=--expose-gc'],
-});
 try {
   console.log(`seeding ${tasks} tasks for ${workers} workers`);
   const made = await seed();
@@ -180,9 +102,9 @@ try {
   const before = await heap();
   const head = async () => (await api('GET', '/board')).cursor;
   const cursor = await head();
-  const end = Date.now() + seconds * 1000;
+  const last = Date.now() + seconds * 1000;
   let n = 0;
-  while (Date.now() < end) {
+  while (Date.now() < last) {
     // What a dispatcher does: scroll, filter, select, move the map.
     await page.mouse.move(300, 500);
     await page.mouse.wheel(0, n % 2 ? 4000 : -4000);
@@ -215,9 +137,6 @@ try {
     console.log(`equal after ${cut} s without a connection:`, JSON.stringify(await differences(page)));
   }
 } finally {
-  await chrome.close();
   fleet.kill('SIGKILL');
-  server.kill();
-  await new Promise((resolve) => server.once('exit', resolve));
-  rmSync(folder, { recursive: true, force: true });
+  await end();
 }

@@ -1,0 +1,97 @@
+// What the measurements share: a demonstration that runs, and how a board is compared with it.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+export const env = (name, usual) => Number(process.env[name] ?? usual);
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// start starts a demonstration with so many workers of its own, and a browser.
+export async function start(workers) {
+  const port = env('PORT', 18490);
+  const origin = `http://127.0.0.1:${port}`;
+  const dray = fileURLToPath(new URL('../../../bin/dray', import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), 'dray-measure.'));
+  const listen = ['--listen', `127.0.0.1:${port}`, '--admin-listen', ''];
+  const server = spawn(dray, ['demo', '--data', folder, ...listen, '--workers', String(workers), '--speed', '4'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  server.stdout.on('data', (chunk) => (printed += chunk));
+  server.stderr.on('data', (chunk) => (printed += chunk));
+
+  async function found(pattern) {
+    for (let i = 0; i < 600; i++) {
+      const match = pattern.exec(printed);
+      if (match) return match[1];
+      if (server.exitCode !== null) throw new Error(`the server stopped: ${printed}`);
+      await pause(200);
+    }
+    throw new Error(`no ${pattern} in ${printed}`);
+  }
+
+  const link = await found(/(http:\S+#\/link\/\S+)/);
+  const key = await found(/API key\s+(\S+)/);
+
+  async function api(method, path, body) {
+    const response = await fetch(`${origin}/api/v2${path}`, {
+      method,
+      headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
+      body: body && JSON.stringify(body),
+    });
+    if (response.status === 429) {
+      await pause(500);
+      return api(method, path, body);
+    }
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+
+  const chrome = await chromium.launch({
+    executablePath: process.env.DRAY_CHROMIUM || '/usr/bin/chromium',
+    args: ['--no-sandbox', '--js-flags=--expose-gc'],
+  });
+
+  async function stop() {
+    await chrome.close();
+    server.kill();
+    await new Promise((resolve) => server.once('exit', resolve));
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  return { origin, dray, folder, link, key, api, chrome, stop };
+}
+
+// differences compares the board with what the API says now, record by record.
+export const differences = (page) =>
+  page.evaluate(async () => {
+    const { records } = document.querySelector('[role=tree]').board;
+    const read = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // what is on its way arrives
+    const later = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
+    const stable = new Map(later.tasks.map((t) => [t.id, t.timeLastModified]));
+    const wrong = [];
+    let compared = 0;
+    for (const task of read.tasks) {
+      if (stable.get(task.id) !== task.timeLastModified) continue; // changed meanwhile
+      const mine = records.tasks.get(task.id);
+      if (mine && mine.timeLastModified > task.timeLastModified) continue;
+      compared++;
+      for (const name of ['state', 'worker', 'completeBefore', 'notes', 'shortId', 'timeLastModified']) {
+        if (mine?.[name] !== task[name]) wrong.push(`${task.id} ${name}: ${mine?.[name]} instead of ${task[name]}`);
+      }
+    }
+    for (const worker of read.workers) {
+      const same = later.workers.find((w) => w.id === worker.id);
+      if (same?.version !== worker.version) continue;
+      const mine = records.confirmedList(`W${worker.id}`).join();
+      if (mine !== worker.tasks.join())
+        wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);
+    }
+    return { compared, wrong: wrong.slice(0, 10), count: wrong.length };
+  });

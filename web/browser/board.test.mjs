@@ -132,7 +132,7 @@ test('a task is created, and found in the table', async () => {
   await form.locator('canvas').first().click();
   await form.getByRole('button', { name: 'Create task' }).press('Enter');
   await gone(form);
-  await row(page, 'Mona Keys').waitFor();
+  await page.getByRole('treeitem', { name: /Mona Keys/, selected: true }).waitFor();
   await page.evaluate(() => (location.hash = '#/table'));
   await page.getByLabel('Filter: Recipient').fill('mona');
   await page.getByRole('row').filter({ hasText: 'Mona Keys' }).waitFor();

@@ -219,6 +219,14 @@ class Board {
     this.show();
   }
 
+  // created selects and opens a new task at once, whether or not the stream has sent it.
+  created(task: ApiTask) {
+    this.records.addTask(toTask(task));
+    this.show();
+    this.reveal(task.id);
+    this.open = task.id;
+  }
+
   // prune drops from the selection what does not exist any more.
   private prune(touched: Touched) {
     const { tasks } = this.records;

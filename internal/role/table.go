@@ -130,6 +130,7 @@ var Table = map[string]Rule{
 	"POST /tasks/{id}/complete":    change.at(Task, "path.id"),
 	"POST /tasks/{id}/clone":       change.at(Task, "path.id").task("body.overrides.").task("body.options.overrides."),
 	"GET /tasks/{id}/explanation":  view.at(Task, "path.id"),
+	"GET /tasks/{id}/history":      view.at(Task, "path.id"),
 	"GET /tasks/{id}/pin":          view.at(Task, "path.id"),
 	"PUT /tasks/{id}/pin":          change.at(Task, "path.id"),
 	"DELETE /tasks/{id}/pin":       change.at(Task, "path.id"),

@@ -223,6 +223,14 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[boardapi.RoutePreview](): {
 		boardapi.NewRoutePreview(tracking.Preview{Worker: sampleID, Tasks: []tracking.PreviewedTask{{ID: sampleID}}}), boardapi.NewRoutePreview(sampleOf[tracking.Preview](full)),
 	},
+	reflect.TypeFor[auditapi.TaskHistory](): {auditapi.NewTaskHistory(nil, ""), auditapi.NewTaskHistory([]audit.Change{
+		{ID: sampleID, Time: sampleTime, Recorded: sampleTime, ActorType: audit.BySystem},
+		{ID: sampleID, Time: sampleTime, Recorded: sampleTime, ActorType: audit.ByKey, Worker: &audit.Named{ID: sampleID}},
+		{
+			ID: sampleID, Time: sampleTime, Recorded: sampleTime, Trigger: new(lastmile.TriggerTaskAssigned), ActorType: audit.ByAdmin, Actor: audit.Named{ID: sampleID, Name: "text"},
+			Worker: &audit.Named{ID: sampleID, Name: "text"}, Step: "text", Changed: []string{"text"},
+		},
+	}, sampleID)},
 	reflect.TypeFor[auditapi.AuditPage]():       {auditapi.NewAuditPage(nil, ""), auditapi.NewAuditPage([]audit.Entry{sampleOf[audit.Entry](bare), sampleOf[audit.Entry](full)}, sampleID)},
 	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},

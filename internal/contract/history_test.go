@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 func init() {
 	register("GET /tasks/{id}/history", [2]string{}, idPlace{field: "{id}", kind: "task", missing: notFound})
+	register("GET /tasks/{id}/notifications", [2]string{}, idPlace{field: "{id}", kind: "task", missing: notFound})
 }
 
 // lifeOf returns the history of a task, oldest first, as "actor: what [worker] [fields]".
@@ -188,4 +190,54 @@ func testOrderHistory(t *testing.T, p *apptest.Platform) {
 		"organization History Courier: taskAssigned <<nil>>",
 		"worker <nil>: taskStarted",
 	)
+}
+
+func TestTaskNotificationsContract(t *testing.T) {
+	t.Parallel()
+	receiver := apptest.NewReceiver(t)
+	receiver.Respond(func(w http.ResponseWriter, r apptest.Received) bool {
+		if strings.HasSuffix(r.Path, "/down") && r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusBadGateway)
+			return true
+		}
+		return false
+	})
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		m := newTrade(t, p, "Hooks")
+		base := "/" + of(m.courier)
+		up := id(t, m.courier, "/webhooks", hookBody(receiver, base+"/up", 6, `,"name":"Up"`))
+		down := id(t, m.courier, "/webhooks", hookBody(receiver, base+"/down", 7, `,"name":"Down"`))
+		theirs := id(t, m.shop, "/webhooks", hookBody(receiver, base+"/theirs", 6, ""))
+		task := fmt.Sprint(part(m.placed(t, `,"courier":"`+of(m.courier)+`"`), "pickupTask", "id"))
+		id(t, m.courier, "/tasks", plainTask) // its notifications are not of the task
+		m.courier.Must(t, "PUT", "/tasks/"+task, `{"notes":"N"}`)
+		path := "/tasks/" + task + "/notifications"
+		apptest.Until(t, "both were attempted", func() bool {
+			for _, n := range list(t, m.courier, path) {
+				if n["lastAttempt"] == nil {
+					return false
+				}
+			}
+			return list(t, m.courier, "/webhooks")[1]["failures"] != nil
+		})
+		got := list(t, m.courier, path)
+		for _, n := range got {
+			delete(n["lastAttempt"].(map[string]any), "duration")
+			delete(n, "nextTime")
+		}
+		matches(t, got, fmt.Sprintf(`[
+			{"id":"<id>","webhook":%q,"triggerId":7,"taskId":%q,"time":"<now>","state":"pending","attempts":1,"webhookName":"Down","lastAttempt":{"number":1,"time":"<now>","status":502,"reason":"the answer was not 200"}},
+			{"id":"<id>","webhook":%q,"triggerId":6,"taskId":%q,"time":"<now>","state":"delivered","attempts":1,"webhookName":"Up","lastAttempt":{"number":1,"time":"<now>","status":200,"reason":null}}]`, down, task, up, task))
+		if hooks := list(t, m.courier, "/webhooks"); hooks[1]["failures"] != 1.0 || hooks[0]["failures"] != nil {
+			t.Errorf("the webhooks are %v", hooks)
+		}
+		if seen := list(t, m.shop, path); len(seen) != 1 || seen[0]["webhook"] != theirs {
+			t.Errorf("the client sees %v", seen)
+		}
+		reader, _ := m.courier.Admin(t, `{"name":"Reader","email":"reader@hooks.example","type":"super","isReadOnly":true}`)
+		reader.Call(t, "GET", "/api/v2"+path, nil).OK(t)
+		standard, _ := m.courier.Admin(t, `{"name":"Standard","email":"standard@hooks.example","type":"standard"}`)
+		forbidden.check(t, standard.Call(t, "GET", "/api/v2"+path, nil))
+	}, receiver.Reach)
 }

@@ -167,6 +167,7 @@ var Table = map[string]Rule{
 	"POST /webhooks/{id}/redeliver":    manage,
 	"POST /webhooks/{id}/test":         manage,
 	"GET /webhooks/{id}/notifications": inspect,
+	"GET /tasks/{id}/notifications":    inspect,
 
 	"GET /webhooks/{id}/notifications/{notification}":            inspect,
 	"POST /webhooks/{id}/notifications/{notification}/redeliver": manage,

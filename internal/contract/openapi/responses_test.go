@@ -196,6 +196,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.NewWebhookBody](): {wire.NewCreatedWebhook(lastmile.CreatedRecord[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)})},
 	reflect.TypeFor[wire.Webhook]():        {wire.NewWebhook(lastmile.Webhook{ID: sampleID}), wire.NewWebhook(sampleOf[lastmile.Webhook](full))},
 	reflect.TypeFor[wire.Notification]():   notificationSamples(func(n lastmile.Notification) any { return wire.NewNotification(n) }),
+	reflect.TypeFor[wire.TaskNotification](): notificationSamples(func(n lastmile.Notification) any {
+		return wire.NewTaskNotification(n, "text", lastmile.Attempt{Number: int64(n.State), At: sampleTime})
+	}),
 	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
 		return wire.NewDetailedNotification(lastmile.DetailedNotification{Notification: n, Attempts: []lastmile.Attempt{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},

@@ -132,7 +132,7 @@ var rules = map[string]rule{
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"adminapi":     {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "textmessage", "wire"})},
-	"auditapi":     {may: []string{"audit", "edge", "wire"}},
+	"auditapi":     {may: []string{"audit", "edge", "lastmile", "wire"}},
 	"boardapi":     {may: []string{"board", "edge", "lastmile", "tracking", "webhook", "wire"}},
 	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
@@ -164,7 +164,7 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"accountapi", "api", "app", "blob", "boardapi", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
-	"encoding/json/...":                       {"adminapi", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
+	"encoding/json/...":                       {"adminapi", "audit", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

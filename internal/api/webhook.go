@@ -29,6 +29,8 @@ func (s webhooks) routes() []edge.Route {
 		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and its delivery attempts", s.showNotification),
 		edge.Create("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", s.redeliver, wire.NewRedelivered).
 			Example(`{}`),
+		edge.Get("/tasks/{id}/notifications", "List the webhook notifications of a task", s.taskNotifications).
+			Describe("Returns the notifications of events of the task, those of the latest events first, with the last attempt of each: up to 100, of the latest 1,000 events. They are kept for 30 days."),
 		edge.Create("/webhooks/{id}/redeliver", "Redeliver notifications", s.redeliverRange, wire.NewRedelivered).
 			Describe("Sends the notifications of a period again that were given up, or also those that were delivered, or those with the IDs that are sent. At most 10,000 of a period, the latest, and 1,000 IDs. Notifications of a period that are still pending are not affected.").
 			Example(`{"from": 1794700000000, "to": 1794786400000}`),
@@ -65,6 +67,15 @@ func (s webhooks) listNotifications(ctx context.Context, c *edge.Call) ([]wire.N
 func (s webhooks) showNotification(ctx context.Context, c *edge.Call) (wire.DetailedNotification, error) {
 	detail, err := s.Webhooks.Notification(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
 	return wire.NewDetailedNotification(detail), err
+}
+
+func (s webhooks) taskNotifications(ctx context.Context, c *edge.Call) ([]wire.TaskNotification, error) {
+	log, err := s.Webhooks.TaskLog(ctx, c.Who, lastmile.TaskID(c.ID()))
+	shown := make([]wire.TaskNotification, len(log))
+	for i, n := range log {
+		shown[i] = wire.NewTaskNotification(n.Notification, n.WebhookName, n.Last)
+	}
+	return shown, err
 }
 
 func (s webhooks) redeliver(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {

@@ -229,7 +229,7 @@ func (a *App) Handler() http.Handler {
 	people := accountServer(a, settings)
 	public := &api.Server{
 		Settings: settings, People: people, Roles: newRoles(a.Store), Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: withAuditLog(moreResources(a, people, settings), a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Routes: a.Routes, Dispatches: a.Dispatches, Replanner: a.Replanner, Fields: a.Fields, Webhooks: a.Webhooks, Uploads: a.Uploads, Pages: a.Pages, Vault: a.Organizations.Vault, More: withAuditLog(moreResources(a, people, settings), a.Store, a.Audit), Audit: recordIn(a.Audit), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,

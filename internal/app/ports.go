@@ -28,6 +28,7 @@ var (
 	_ access.RoleReader        = roleTx{}
 	_ account.Writer           = accountTx{}
 	_ audit.Writer             = auditTx{}
+	_ audit.HistoryReader      = auditTx{}
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ board.Reader             = boardTx{}

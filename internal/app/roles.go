@@ -41,9 +41,9 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 	}
 }
 
-// withAuditLog adds the audit log to the resources of the API.
-func withAuditLog(more api.Resources, log *audit.Log) api.Resources {
-	server := &auditapi.Server{Log: log}
+// withAuditLog adds the audit log and the history of tasks to the resources of the API.
+func withAuditLog(more api.Resources, db *sqlstore.Store, log *audit.Log) api.Resources {
+	server := &auditapi.Server{Log: log, History: &audit.Histories{Store: sqlstore.With[audit.HistoryReader, audit.HistoryReader](db, withAudit), Log: log}}
 	return api.Resources{Tags: slices.Concat(more.Tags, server.Tags()), Routes: slices.Concat(more.Routes, server.Routes())}
 }
 

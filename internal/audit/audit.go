@@ -43,12 +43,7 @@ type Entry struct {
 }
 
 // ActorType returns admin or key.
-func (e Entry) ActorType() string {
-	if e.Actor.Type == lastmile.ActorAdmin {
-		return "admin"
-	}
-	return "key"
-}
+func (e Entry) ActorType() string { return string(typeOf(e.Actor)) }
 
 // Query selects entries; zero fields select all.
 type Query struct {

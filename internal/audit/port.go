@@ -9,8 +9,8 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
-	// ActorName returns the name of an administrator or a key; empty if there is none
-	// any more.
+	// ActorName returns the name of an administrator, a key or a worker; empty if there is
+	// none any more.
 	ActorName(ctx context.Context, org lastmile.OrganizationID, actor lastmile.Actor) (string, error)
 	// AuditEntries lists entries of an organization, newest first.
 	AuditEntries(ctx context.Context, org lastmile.OrganizationID, q Query) ([]Entry, error)
@@ -26,4 +26,24 @@ type Writer interface {
 	// DeleteAuditEntries deletes entries of an organization that are older than a time, or
 	// not among the newest, up to limit, and returns how many it deleted.
 	DeleteAuditEntries(ctx context.Context, org lastmile.OrganizationID, before time.Time, newest, limit int) (int64, error)
+}
+
+// HistoryReader is what histories of tasks are read from.
+type HistoryReader interface {
+	Reader
+	// FirstTaskEvent returns the oldest event of a task that is stored, without its body;
+	// nil if there is none.
+	FirstTaskEvent(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (*TaskEvent, error)
+	// HistoryMark returns the position of an event of a task or of a request about it.
+	HistoryMark(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, id string) (Mark, error)
+	// Organization returns an organization.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// TaskEvents returns events of a task after a position, newest first: up to limit, and at
+	// least two, but then not more than so many bytes. It reports whether there are more.
+	TaskEvents(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after Mark, limit, bytes int) ([]TaskEvent, bool, error)
+	// TaskRequests returns requests that have changed a task after a position, newest first,
+	// up to limit, without those that are reported by events since a time.
+	TaskRequests(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after Mark, reported time.Time, limit int) ([]Entry, error)
+	// VisibleTask returns a task that the organization has, or that it placed with another.
+	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 }

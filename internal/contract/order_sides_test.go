@@ -38,6 +38,9 @@ var bothSee = map[string]string{
 		events.taskId events.time id orchestrationDetails price priceBreakdown priceBreakdown.cost
 		priceBreakdown.isBaseRate priceBreakdown.name priceBreakdown.ratingType rejectionReason shortId source status
 		timeCreated timeLastModified`,
+	"history": `
+		entries.actor.id entries.actor.name entries.actor.type entries.changed entries.id entries.request entries.step entries.time
+		entries.timeRecorded entries.triggerName entries.worker entries.worker.id entries.worker.name lastId`,
 	"event": `
 		actionContext actionContext.id actionContext.type adminId distance taskId time triggerId triggerName workerId`,
 	"task": `
@@ -139,6 +142,7 @@ func TestOrderSidesContract(t *testing.T) {
 				views[name].add(t, "order", c.Call(t, "GET", "/taskOrders/"+fmt.Sprint(made["shortId"]), nil).OK(t).Body)
 				for _, leg := range []string{"pickupTask", "dropoffTask"} {
 					views[name].add(t, "task", c.Call(t, "GET", "/tasks/"+fmt.Sprint(part(made, leg, "id"))+"?assignmentHistory=true", nil).OK(t).Body)
+					views[name].add(t, "history", c.Call(t, "GET", "/tasks/"+fmt.Sprint(part(made, leg, "id"))+"/history", nil).OK(t).Body)
 				}
 			}
 		}

@@ -130,6 +130,7 @@ var Table = map[string]Rule{
 	"POST /tasks/{id}/complete":    change.at(Task, "path.id"),
 	"POST /tasks/{id}/clone":       change.at(Task, "path.id").task("body.overrides.").task("body.options.overrides."),
 	"GET /tasks/{id}/explanation":  view.at(Task, "path.id"),
+	"GET /tasks/{id}/history":      view.at(Task, "path.id"),
 	"GET /tasks/{id}/pin":          view.at(Task, "path.id"),
 	"PUT /tasks/{id}/pin":          change.at(Task, "path.id"),
 	"DELETE /tasks/{id}/pin":       change.at(Task, "path.id"),
@@ -166,6 +167,7 @@ var Table = map[string]Rule{
 	"POST /webhooks/{id}/redeliver":    manage,
 	"POST /webhooks/{id}/test":         manage,
 	"GET /webhooks/{id}/notifications": inspect,
+	"GET /tasks/{id}/notifications":    inspect,
 
 	"GET /webhooks/{id}/notifications/{notification}":            inspect,
 	"POST /webhooks/{id}/notifications/{notification}/redeliver": manage,

@@ -86,6 +86,13 @@ type NotificationFilter struct {
 	Limit   int
 }
 
+// TaskNotification is a notification of an event of a task.
+type TaskNotification struct {
+	lastmile.Notification
+	WebhookName string
+	Last        lastmile.Attempt // zero if there was none
+}
+
 // NotificationCursor is a position in the order of a webhook's due
 // notifications; the zero value precedes all.
 type NotificationCursor struct {

@@ -31,6 +31,12 @@ type Reader interface {
 	Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error)
 	// Notifications lists notifications without their bodies, newest first.
 	Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error)
+	// TaskNotifications lists the notifications of the events of a task without their
+	// bodies, those of the newest events first, up to limit, and of ten times as many
+	// events.
+	TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, limit int) ([]store.TaskNotification, error)
+	// VisibleTask returns a task that the organization has, or that it placed with another.
+	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// Webhook returns a webhook.
 	Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error)
 	// Webhooks lists webhooks, oldest first.

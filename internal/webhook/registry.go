@@ -161,6 +161,21 @@ func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.
 	return log, err
 }
 
+// TaskLogSize is how many notifications of a task are listed.
+const TaskLogSize = 100
+
+// TaskLog lists the latest notifications of events of a task, newest first.
+func (r *Registry) TaskLog(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (log []store.TaskNotification, err error) {
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
+		if _, err = tx.VisibleTask(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		log, err = tx.TaskNotifications(ctx, who.Organization, id, TaskLogSize)
+		return err
+	})
+	return log, err
+}
+
 // Notification returns a notification of a webhook with all its attempts.
 func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
 	err = r.Store.Read(ctx, func(tx Reader) (err error) {

@@ -13,6 +13,8 @@ type Webhook struct {
 	Name string `json:"name"`
 	// Whether the webhook is enabled. It is disabled after more than 300 consecutive failures.
 	IsEnabled bool `json:"isEnabled"`
+	// Number of attempts that failed since the last one that succeeded. Absent if it is 0.
+	Failures int64 `json:"failures,omitzero" example:"3"`
 	// Threshold in seconds or meters at which the webhook is notified. Absent if none is set.
 	Threshold *float64 `json:"threshold,omitzero"`
 	// Whether the webhook receives events of connected organizations.
@@ -34,7 +36,7 @@ type NewWebhookBody struct {
 // NewWebhook returns a webhook in the form of lists.
 func NewWebhook(h lastmile.Webhook) Webhook {
 	return Webhook{
-		NewWebhookBody: newWebhookBody(h), Name: h.Name, IsEnabled: h.Enabled, Threshold: h.Threshold,
+		NewWebhookBody: newWebhookBody(h), Name: h.Name, IsEnabled: h.Enabled, Failures: h.FailureStreak, Threshold: h.Threshold,
 		CanReceiveConnectionEvents: h.CanReceiveConnectionEvents,
 	}
 }
@@ -116,6 +118,15 @@ type Attempt struct {
 	Reason *string `json:"reason"`
 }
 
+// TaskNotification is a notification of an event of a task.
+type TaskNotification struct {
+	Notification
+	// Name of the webhook; empty if there is none.
+	WebhookName string `json:"webhookName" example:"new tasks"`
+	// Latest delivery attempt; null if there was none.
+	LastAttempt *Attempt `json:"lastAttempt"`
+}
+
 // Redelivered is the number of notifications that are sent again.
 type Redelivered struct {
 	// Number of notifications.
@@ -137,12 +148,23 @@ func NewNotification(n lastmile.Notification) Notification {
 func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotification {
 	return DetailedNotification{
 		Notification: NewNotification(d.Notification), Body: d.Notification.Body,
-		Log: Each(d.Attempts, func(a lastmile.Attempt) Attempt {
-			return Attempt{
-				Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: OrNull(a.Status), Reason: OrNull(a.Reason),
-			}
-		}),
+		Log: Each(d.Attempts, newAttempt),
 	}
+}
+
+func newAttempt(a lastmile.Attempt) Attempt {
+	return Attempt{Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: OrNull(a.Status), Reason: OrNull(a.Reason)}
+}
+
+// NewTaskNotification returns a notification of an event of a task, with the name of its
+// webhook and the last attempt, which has no number if there was none.
+func NewTaskNotification(n lastmile.Notification, webhook string, last lastmile.Attempt) TaskNotification {
+	shown := TaskNotification{Notification: NewNotification(n), WebhookName: webhook}
+	if last.Number > 0 {
+		attempt := newAttempt(last)
+		shown.LastAttempt = &attempt
+	}
+	return shown
 }
 
 // NoBody is the body of a request that has no fields.

@@ -196,6 +196,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.NewWebhookBody](): {wire.NewCreatedWebhook(lastmile.CreatedRecord[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)})},
 	reflect.TypeFor[wire.Webhook]():        {wire.NewWebhook(lastmile.Webhook{ID: sampleID}), wire.NewWebhook(sampleOf[lastmile.Webhook](full))},
 	reflect.TypeFor[wire.Notification]():   notificationSamples(func(n lastmile.Notification) any { return wire.NewNotification(n) }),
+	reflect.TypeFor[wire.TaskNotification](): notificationSamples(func(n lastmile.Notification) any {
+		return wire.NewTaskNotification(n, "text", lastmile.Attempt{Number: int64(n.State), At: sampleTime})
+	}),
 	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
 		return wire.NewDetailedNotification(lastmile.DetailedNotification{Notification: n, Attempts: []lastmile.Attempt{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
@@ -223,6 +226,14 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[boardapi.RoutePreview](): {
 		boardapi.NewRoutePreview(tracking.Preview{Worker: sampleID, Tasks: []tracking.PreviewedTask{{ID: sampleID}}}), boardapi.NewRoutePreview(sampleOf[tracking.Preview](full)),
 	},
+	reflect.TypeFor[auditapi.TaskHistory](): {auditapi.NewTaskHistory(nil, ""), auditapi.NewTaskHistory([]audit.Change{
+		{ID: sampleID, Time: sampleTime, Recorded: sampleTime, ActorType: audit.BySystem},
+		{ID: sampleID, Time: sampleTime, Recorded: sampleTime, ActorType: audit.ByKey, Worker: &audit.Named{ID: sampleID}},
+		{
+			ID: sampleID, Time: sampleTime, Recorded: sampleTime, Trigger: new(lastmile.TriggerTaskAssigned), ActorType: audit.ByAdmin, Actor: audit.Named{ID: sampleID, Name: "text"},
+			Worker: &audit.Named{ID: sampleID, Name: "text"}, Step: "text", Changed: []string{"text"},
+		},
+	}, sampleID)},
 	reflect.TypeFor[auditapi.AuditPage]():       {auditapi.NewAuditPage(nil, ""), auditapi.NewAuditPage([]audit.Entry{sampleOf[audit.Entry](bare), sampleOf[audit.Entry](full)}, sampleID)},
 	reflect.TypeFor[orderapi.CancelledOrders](): {orderapi.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[orderapi.Quote]():           {orderapi.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},

@@ -20,18 +20,22 @@ type Part struct{ c engine.Conn }
 // New returns the part of a transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
-// ActorName returns the name of an administrator or a key; empty if there is none any
-// more.
+// ActorName returns the name of an administrator, a key or a worker; empty if there is none
+// any more.
 func (p Part) ActorName(ctx context.Context, org lastmile.OrganizationID, actor lastmile.Actor) (string, error) {
 	scan, query := func(r engine.Rows) (name string, err error) {
 		err = r.Scan(&name)
 		return name, err
 	}, `SELECT name FROM api_key WHERE org = $1 AND id = $2`
-	if actor.Type == lastmile.ActorAdmin {
-		scan, query = func(r engine.Rows) (string, error) {
-			admin, err := engine.ScanDocument[struct{ Name string }](r)
-			return admin.Name, err
-		}, `SELECT doc FROM admin WHERE org = $1 AND id = $2`
+	named := func(r engine.Rows) (string, error) {
+		person, err := engine.ScanDocument[struct{ Name string }](r)
+		return person.Name, err
+	}
+	switch actor.Type { //nolint:exhaustive // the other is a key
+	case lastmile.ActorAdmin:
+		scan, query = named, `SELECT doc FROM admin WHERE org = $1 AND id = $2`
+	case lastmile.ActorWorker:
+		scan, query = named, `SELECT doc FROM worker WHERE org = $1 AND id = $2`
 	}
 	found, err := engine.Collect(ctx, p.c, scan, query, org, actor.ID)
 	if err != nil {
@@ -96,6 +100,11 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 		n := len(args)
 		where += fmt.Sprintf(` AND (t.at < $%d OR (t.at = $%d AND t.id < $%d))`, n-1, n-1, n)
 	}
+	return p.entries(ctx, org, where, q.Limit, args)
+}
+
+// entries returns entries of the audit log, newest first.
+func (p Part) entries(ctx context.Context, org lastmile.OrganizationID, where string, limit int, args []any) ([]audit.Entry, error) {
 	scan := func(r engine.Rows) (e audit.Entry, err error) {
 		var at, status int64
 		err = r.Scan(&e.ID, &at, &e.Actor.Type, &e.Actor.ID, &e.Name, &e.Method, &e.Route, &e.Record, &status, &e.Request, &e.Address)
@@ -103,7 +112,7 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 		return e, err
 	}
 	found, err := engine.Collect(ctx, p.c, scan, `SELECT t.id, t.at, t.actor_kind, t.actor, t.actor_name, t.method, t.route, t.record, t.status, t.request, t.address
-		FROM audit t WHERE `+where+` ORDER BY t.at DESC, t.id DESC LIMIT `+strconv.Itoa(q.Limit), args...)
+		FROM audit t WHERE `+where+` ORDER BY t.at DESC, t.id DESC LIMIT `+strconv.Itoa(limit), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}

@@ -158,6 +158,28 @@ func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationI
 	return found, nil
 }
 
+// TaskNotifications lists the notifications of the events of a task without their bodies,
+// those of the newest events first, up to limit, and of ten times as many events.
+func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, most int) ([]store.TaskNotification, error) {
+	scan := func(r rows) (n store.TaskNotification, err error) {
+		var at, took, status int64
+		n.Notification, err = scanNotification(r, &n.WebhookName, &at, &took, &status, &n.Last.Reason)
+		if n.Attempts > 0 {
+			n.Last.Organization, n.Last.Notification, n.Last.Number = n.Organization, n.ID, n.Attempts
+			n.Last.At, n.Last.Took, n.Last.Status = time.UnixMilli(at).UTC(), time.Duration(took)*time.Millisecond, int(status)
+		}
+		return n, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT `+notificationColumns+`, h.name, t.attempted_at, t.took, t.status, t.reason
+		FROM (SELECT id, created, task_sequence FROM event WHERE org = $1 AND task = $2 AND task IS NOT NULL ORDER BY created DESC, task_sequence DESC`+limit(10*most)+`) e
+		JOIN notification t ON t.org = $1 AND t.event = e.id JOIN webhook h ON h.org = $1 AND h.id = t.webhook
+		ORDER BY e.created DESC, e.task_sequence DESC, t.id`+limit(most), org, task)
+	if err != nil {
+		return nil, fmt.Errorf("read notifications of task %s: %w", task, err)
+	}
+	return found, nil
+}
+
 // Attempts lists the attempts at a notification, oldest first.
 func (t webhookTx) Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error) {
 	scan := func(r rows) (a lastmile.Attempt, err error) {

@@ -165,6 +165,7 @@ export interface Webhook {
   threshold?: number;
   count: number;
   isEnabled: boolean;
+  failures?: number; // in a row
 }
 
 export interface Notification {

@@ -1,8 +1,10 @@
 import board from './board/de.ts';
+import history from './history/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...history,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

@@ -1,7 +1,9 @@
 import board from './board/en.ts';
+import history from './history/en.ts';
 
 export default {
   ...board,
+  ...history,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

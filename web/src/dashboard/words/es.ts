@@ -1,8 +1,10 @@
 import board from './board/es.ts';
+import history from './history/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...history,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

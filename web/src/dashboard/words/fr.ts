@@ -1,8 +1,10 @@
 import board from './board/fr.ts';
+import history from './history/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...history,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

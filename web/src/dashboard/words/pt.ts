@@ -1,8 +1,10 @@
 import board from './board/pt.ts';
+import history from './history/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...history,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

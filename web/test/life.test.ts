@@ -1,0 +1,58 @@
+// What the history of a task says.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fields, later, what, who, type Deed } from '../src/dashboard/board/life.ts';
+import words from '../src/dashboard/words/en.ts';
+
+const dictionary = words as Record<string, string>;
+const say = (key: string, values: Record<string, string | number> = {}) =>
+  Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, String(value)), dictionary[key]!);
+const sayIf = (prefix: string, value: string) => dictionary[prefix + value] ?? value;
+
+const deed = (more: Partial<Deed>): Deed => ({
+  id: 'e',
+  time: 1_000,
+  timeRecorded: 1_000,
+  triggerName: 'taskUpdated',
+  request: null,
+  actor: { type: 'admin', id: 'a', name: 'Grace' },
+  worker: null,
+  step: null,
+  changed: [],
+  ...more,
+});
+
+test('each entry says what happened', () => {
+  const cases: [Partial<Deed>, string, string][] = [
+    [{ triggerName: 'taskCreated' }, 'Created', ''],
+    [{ changed: ['notes', 'completeBefore'] }, 'Changed', 'notes, latest time'],
+    [{ changed: ['trackingViewed'] }, 'Tracking page opened', ''],
+    [{ changed: null }, 'Changed', ''],
+    [{ changed: ['somethingNew'] }, 'Changed', 'somethingNew'],
+    [{ triggerName: 'taskAssigned', worker: { id: 'w', name: 'Ada' } }, 'Assigned to Ada', ''],
+    [{ triggerName: 'taskUnassigned', worker: { id: 'w', name: 'Ada' } }, 'Taken from Ada', ''],
+    [{ triggerName: 'taskAssigned', worker: { id: 'w', name: null } }, 'Assigned', ''],
+    [{ step: 'arrival' }, 'Arrived', ''],
+    [{ triggerName: null, request: 'PUT /tasks/{id}/pin', changed: null }, 'Pinned', ''],
+    [{ triggerName: null, request: 'POST /tasks/{id}/other', changed: null }, 'POST /tasks/{id}/other', ''],
+  ];
+  for (const [more, expected, list] of cases) {
+    assert.equal(what(deed(more), say, sayIf), expected);
+    assert.equal(fields(deed(more), sayIf), list);
+  }
+});
+
+test('each entry says who it was', () => {
+  const cases: [Deed['actor'], string][] = [
+    [{ type: 'admin', id: 'a', name: 'Grace' }, 'Grace'],
+    [{ type: 'admin', id: 'a', name: null }, 'Someone who is no longer here'],
+    [{ type: 'key', id: 'k', name: 'Shop' }, 'Shop (API key)'],
+    [{ type: 'worker', id: 'w', name: null }, 'A worker of the courier'],
+    [{ type: 'organization', id: 'o', name: 'Zenith' }, 'Zenith'],
+    [{ type: 'system', id: null, name: null }, 'Automatic'],
+  ];
+  for (const [actor, expected] of cases) assert.equal(who(deed({ actor }), say), expected);
+  assert.equal(later(deed({ timeRecorded: 2_000 })), false);
+  assert.equal(later(deed({ timeRecorded: 100_000 })), true);
+});

@@ -50,13 +50,13 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 		for done := false; !done; {
 			victim := rand.IntN(len(rig.nodes))
 			kill := time.AfterFunc(rand.N(200*time.Millisecond), func() { rig.nodes[victim].kill(t) })
-			job = rig.submit(t, victim, name)
+			job = rig.submit(t, victim, name, name)
 			<-rig.nodes[victim].ended
 			kill.Stop()
 			killed++
 			rig.nodes[victim] = startNode(t, rig.program, storage)
 			if job == "" {
-				job = rig.submit(t, victim, name) // it may have been accepted; the idempotency key makes this safe
+				job = rig.submit(t, victim, name, name) // it may have been accepted; the idempotency key makes this safe
 			}
 			report := rig.report(t, victim, job)
 			if report.Status == "inProgress" {
@@ -64,8 +64,12 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 			}
 			done = killed >= kills || rand.IntN(3) > 0
 		}
-		jobs = append(jobs, job)
 		rig.check(t, name, job)
+		again := rig.submit(t, 0, name, name+" again") // its import keys are in use
+		jobs = append(jobs, job, again)
+		if report := rig.await(t, name+" again", again); report.TasksCreated != 0 {
+			t.Errorf("%s created %d tasks when it was sent again", name, report.TasksCreated)
+		}
 	}
 	for _, n := range rig.nodes {
 		n.stop(t)
@@ -75,18 +79,18 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 }
 
 // submit sends a batch and returns its job id, or "" if the node was killed before
-// it responded. Sending the same name again is a retry.
-func (rig *batchRig) submit(t *testing.T, node int, name string) string {
+// it responded. Sending the same name and idempotency key again is a retry.
+func (rig *batchRig) submit(t *testing.T, node int, name, key string) string {
 	t.Helper()
 	items := make([]string, lastmile.MaxBatch)
 	for i := range items {
 		items[i] = fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"S","city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":%q}],`+
-			`"notes":"%d","metadata":[{"name":"batch","type":"string","value":%q}]}`, i, benchPhone(i), i, name)
+			`"notes":"%d","metadata":[{"name":"batch","type":"string","value":%q}],"importKey":"%s, %d"}`, i, benchPhone(i), i, name, name, i)
 		if slices.Contains(invalidItems, i) {
 			items[i] = `{"notes":"a task without a destination"}`
 		}
 	}
-	status, answer, err := rig.call(t, node, http.MethodPost, "/tasks/batch-async", `{"tasks":[`+strings.Join(items, ",")+`]}`, name)
+	status, answer, err := rig.call(t, node, http.MethodPost, "/tasks/batch-async", `{"tasks":[`+strings.Join(items, ",")+`]}`, key)
 	if err != nil {
 		return ""
 	}
@@ -117,20 +121,25 @@ func (rig *batchRig) report(t *testing.T, node int, job string) (report batchRep
 	return report
 }
 
-// check waits for the end of a batch and fails the test unless each item has
-// exactly one result.
-func (rig *batchRig) check(t *testing.T, name, job string) {
+// await waits for the end of a batch.
+func (rig *batchRig) await(t *testing.T, name, job string) (report batchReport) {
 	t.Helper()
-	var report batchReport
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(10 * time.Millisecond) {
 		report = rig.report(t, 0, job)
 		if report.Status != "pending" && report.Status != "inProgress" {
-			break
+			return report
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("%s is %s after %v\n%s", name, report.Status, longTimeout, rig.nodes[0].logged)
 		}
 	}
+}
+
+// check waits for the end of a batch and fails the test unless each item has
+// exactly one result.
+func (rig *batchRig) check(t *testing.T, name, job string) {
+	t.Helper()
+	report := rig.await(t, name, job)
 	good := lastmile.MaxBatch - len(invalidItems)
 	if report.Status != "completedWithErrors" || report.TasksReceived != lastmile.MaxBatch || report.TasksCreated != good ||
 		report.TasksErrored != len(invalidItems) || len(report.Errors) != len(invalidItems) || len(report.NewTasks) != good {

@@ -147,6 +147,8 @@ type DuplicateCause struct {
 	Key string `json:"key"`
 	// Value of the field.
 	Value string `json:"value"`
+	// ID of the record that has the value. Only for importKey: the task that was created with it.
+	ID string `json:"id,omitzero"`
 }
 
 // MissingCause is the cause of an error: what must be provided or completed first.
@@ -199,7 +201,7 @@ func NewError(err error, request string) (status int, body ErrorBody) {
 	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: rejection.Message, Request: request}}
 	switch {
 	case rejection.Key != nil:
-		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: rejection.Key.Key, Value: rejection.Key.Value}
+		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: rejection.Key.Key, Value: rejection.Key.Value, ID: rejection.Key.ID}
 	case rejection.Missing != nil:
 		body.Message.Cause.Missing = &MissingCause{Type: rejection.Missing.Kind, Missing: rejection.Missing.Items}
 	default:
@@ -229,10 +231,13 @@ func NewBatchError(e *lastmile.Error) BatchError {
 
 // CauseText is the cause of an error where causes are texts, as in batches.
 func CauseText(e *lastmile.Error) string {
-	if e.Key != nil {
-		return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
+	switch {
+	case e.Key == nil:
+		return e.Cause
+	case e.Key.ID != "":
+		return fmt.Sprintf("duplicateKey: %s %s, id %s", e.Key.Key, e.Key.Value, e.Key.ID)
 	}
-	return e.Cause
+	return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
 }
 
 // ErrorOf returns how the API shows errors of a code.

@@ -10,6 +10,7 @@ type TaskDraft struct {
 	Container   *ContainerRef   // nil for the organization's container
 	Fields      *[]FieldValue
 	Template    TemplateID // empty when none was sent
+	ImportKey   *string    // creates at most one task; nil when none was sent
 }
 
 // DestinationRef is a destination that was sent: the id of one, or a draft.

@@ -66,10 +66,9 @@ const (
 	MissingDependencies = "dependencies" // ids of tasks that must be completed first
 )
 
-// DuplicateKey is the field and value that another record already has.
-type DuplicateKey struct {
-	Key, Value string
-}
+// DuplicateKey is the field and value that another record already has, and that
+// record's id, if it is shown.
+type DuplicateKey struct{ Key, Value, ID string }
 
 // Error implements error.
 func (e *Error) Error() string {

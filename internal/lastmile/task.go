@@ -32,6 +32,7 @@ type Task struct {
 	TrackingURL       string
 	TrackingViewed    bool
 	SourceTask        TaskID // clones only
+	ImportKey         string // of a new task that has one; not read again
 	OrderShortID      string
 
 	State          TaskState

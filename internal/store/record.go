@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"dray/internal/lastmile"
@@ -98,6 +99,13 @@ type NewRecords struct {
 	Recipients   []lastmile.Recipient // without duplicates
 	Tasks        []lastmile.Task
 }
+
+// UsedKeys is the error of new tasks whose import keys have been used: the tasks that
+// were created with those keys, by key.
+type UsedKeys map[string]lastmile.TaskID
+
+// Error implements error.
+func (k UsedKeys) Error() string { return fmt.Sprintf("%d import keys have been used", len(k)) }
 
 // LoggedEvent is an event of the log in its encoded form.
 type LoggedEvent struct {

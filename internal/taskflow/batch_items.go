@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -127,6 +128,9 @@ type way struct {
 	// it is nil, or the transaction runs again, they are read in it.
 	known knownRecipients
 
+	// used is the import keys of items that have been used, as far as it is known.
+	used store.UsedKeys
+
 	// savepoints is set if each item can be undone alone. That is slower, and few
 	// batches have items to undo.
 	savepoints bool
@@ -150,8 +154,14 @@ func createItems[T any](ctx context.Context, s BatchStore, org lastmile.Organiza
 	if err == nil {
 		made, err = create(&way{known: known})
 	}
-	if errors.Is(err, errChanged) {
-		made, err = create(&way{})
+	used := store.UsedKeys{}
+	for { // until no more keys turn out to be used
+		more, found := errors.AsType[store.UsedKeys](err)
+		if !found && !errors.Is(err, errChanged) {
+			break
+		}
+		maps.Copy(used, more)
+		made, err = create(&way{used: used})
 	}
 	if errors.Is(err, errRejected) {
 		return create(&way{savepoints: true})
@@ -201,9 +211,9 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 	if by.savepoints {
 		err = createEach(items, func(one item) error { return w.Try(ctx, func() error { return create(w, one) }) }, report)
 	} else {
-		known := by.known
+		first := *by
 		by.known = nil
-		err = createTogether(ctx, w, who.Organization, items, known, create, report)
+		err = createTogether(ctx, w, who.Organization, items, first, create, report)
 	}
 	if err != nil {
 		return err
@@ -231,20 +241,25 @@ func createEach(items []item, create func(item) error, report func(*lastmile.Tas
 }
 
 // createTogether creates all items with few reads and writes. It returns
-// errRejected if one of them is rejected.
-func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, known knownRecipients, create func(creationWriter, item) error,
+// errRejected if one of them is rejected, except for an import key that is known to have
+// been used: of a batch that is sent again, that may be all of them.
+func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, by way, create func(creationWriter, item) error,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
-	bulk, err := prefetch(ctx, w, org, items, known)
+	bulk, err := prefetch(ctx, w, org, items, by)
 	if err != nil {
 		return err
 	}
 	for _, one := range items {
-		if one.err != nil {
-			report(nil, lastmile.BatchResult{Err: lastmile.ItemError(one.err), Sent: one.sent})
+		err := one.err
+		if key := one.ready.draft.ImportKey; err == nil && key != nil {
+			err = checkUnused(bulk.keys, *key)
+		}
+		if err != nil {
+			report(nil, lastmile.BatchResult{Err: lastmile.ItemError(err), Sent: one.sent})
 			continue
 		}
-		err := create(bulk, one)
+		err = create(bulk, one)
 		if err != nil && isRejection(err) {
 			return errRejected
 		}

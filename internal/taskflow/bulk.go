@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type bulkWriter struct {
 	settings   lastmile.Settings
 	recipients knownRecipients // those of the items
 	outside    bool            // they were read before the transaction
+	keys       store.UsedKeys  // by others, as far as it is known, and by the items
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
 	changed    []lastmile.Recipient         // known before, without duplicates
@@ -34,13 +36,14 @@ type bulkWriter struct {
 }
 
 // prefetch returns a bulkWriter that has read what the items need, except for recipients
-// that are known.
-func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, known knownRecipients) (*bulkWriter, error) {
+// that are known, and knows the import keys that have been used.
+func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, by way) (*bulkWriter, error) {
 	b := &bulkWriter{
-		w: w, org: org, recipients: known, outside: known != nil,
+		w: w, org: org, recipients: by.known, outside: by.known != nil, keys: store.UsedKeys{},
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
 		owned: map[lastmile.ContainerRef]bool{}, locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
 	}
+	maps.Copy(b.keys, by.used)
 	var err error
 	if b.settings, err = w.Settings(ctx, org); err != nil {
 		return b, err
@@ -175,6 +178,7 @@ func (b *bulkWriter) TasksOf(ctx context.Context, org lastmile.OrganizationID, i
 
 // AddTask implements creationWriter.
 func (b *bulkWriter) AddTask(_ context.Context, t lastmile.Task) error {
+	b.keys[t.ImportKey] = t.ID
 	b.buffer.Tasks = append(b.buffer.Tasks, t)
 	return nil
 }

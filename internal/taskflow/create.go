@@ -140,6 +140,7 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 		return lastmile.Task{}, err
 	}
 	task.ApplyGeofence(settings.Geofence)
+	lastmile.Set(&task.ImportKey, p.draft.ImportKey)
 	return task, checkDependencies(ctx, w, who.Organization, task)
 }
 
@@ -171,7 +172,7 @@ func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.T
 			return err
 		}
 	}
-	return w.AddTask(ctx, task)
+	return rejectUsed(w.AddTask(ctx, task), task)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related

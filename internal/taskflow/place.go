@@ -65,6 +65,9 @@ func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.Organization
 // prepareNew is prepare for a new task.
 func (c *Creator) prepareNew(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
+	if err := checkImportKey(d); err != nil {
+		return p, err
+	}
 	if err := c.checkRoom(ctx, who.Organization, p.home(who.Organization)); err != nil {
 		return p, err
 	}

@@ -409,7 +409,8 @@ type creationWriter interface {
 	tasksReader
 	// AddTask saves a new task, at the end of its container. In the container of
 	// the organization, where transactions run concurrently, its position is not
-	// fixed before PlaceTasks.
+	// fixed before PlaceTasks. It returns store.UsedKeys if the import key of the task
+	// has been used.
 	AddTask(ctx context.Context, t lastmile.Task) error
 	// Destination returns a destination.
 	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
@@ -429,6 +430,7 @@ type recipientReader interface {
 // bulkStore creates many tasks.
 type bulkStore interface {
 	creationWriter
-	// SaveNew saves new records with fewer statements than saving each of them.
+	// SaveNew saves new records with fewer statements than saving each of them. It
+	// returns store.UsedKeys if import keys of the tasks have been used.
 	SaveNew(ctx context.Context, r store.NewRecords) error
 }

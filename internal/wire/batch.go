@@ -41,7 +41,7 @@ func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, err
 // means that no task can be decoded.
 func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
 	item := lastmile.BatchItem{Sent: sent}
-	var body TaskBody
+	var body NewTaskBody
 	err := codec.Rejection(codec.DecodePart(sent, &body))
 	if err == nil {
 		item.AutoAssign = body.AutoAssign != nil

@@ -17,6 +17,17 @@ import (
 type NewTaskBody struct {
 	_ struct{} `required:"destination,recipients"`
 	TaskBody
+	// Key of 1 to 100 characters that creates at most one task of the organization, ever: a task with
+	// a key that has been used is rejected with error 1004, whose cause has the ID of the existing
+	// task. Deleting that task makes the key usable again. An extension.
+	ImportKey *string `json:"importKey" example:"S-20771"`
+}
+
+// Draft translates a new task as an organization sent it.
+func (b NewTaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
+	draft, err := b.TaskBody.Draft(org)
+	draft.ImportKey = b.ImportKey
+	return draft, err
 }
 
 // TaskBody is a task in a request. Its fields are all optional in an update.

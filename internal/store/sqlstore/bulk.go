@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,8 +77,12 @@ func (t *base) insert(ctx context.Context, i insertion, rows [][]any) error {
 	return nil
 }
 
-// SaveNew saves new records with fewer statements than saving each of them.
+// SaveNew saves new records with fewer statements than saving each of them. It returns
+// store.UsedKeys if import keys of the tasks have been used.
 func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
+	if err := t.claimKeys(ctx, r.Tasks); err != nil {
+		return err
+	}
 	var (
 		destinations, recipients, tasks, listed, metadata [][]any
 		err                                               error
@@ -128,6 +134,68 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		}
 	}
 	return nil
+}
+
+// importKeyInsertion saves import keys that have not been used.
+var importKeyInsertion = newInsertion(`import_key`, `org, key, task`, `DO NOTHING`)
+
+// claimKeys saves the import keys of new tasks, which differ. It returns store.UsedKeys if
+// some have been used. Of two transactions with the same key, one waits for the other; on
+// PostgreSQL, it then runs again.
+func (t taskTx) claimKeys(ctx context.Context, tasks []lastmile.Task) error {
+	var (
+		org   lastmile.OrganizationID // that creates the tasks, and has the keys
+		keys  []string
+		owner = map[string]lastmile.TaskID{}
+	)
+	for _, task := range tasks {
+		if task.ImportKey != "" {
+			org = cmp.Or(task.Origin, task.Organization)
+			keys = append(keys, task.ImportKey)
+			owner[task.ImportKey] = task.ID
+		}
+	}
+	slices.Sort(keys) // transactions with the same keys wait for each other in one order
+	added := int64(0)
+	for some := range slices.Chunk(keys, bulkRows) {
+		statement, rows := importKeyInsertion.many, [][]string{some}
+		if len(some) < bulkRows {
+			statement, rows = importKeyInsertion.one, slices.Collect(slices.Chunk(some, 1))
+		}
+		for _, row := range rows {
+			var args []any
+			for _, key := range row {
+				args = append(args, org, key, owner[key])
+			}
+			n, err := t.exec(ctx, statement, args...)
+			if err != nil {
+				return fmt.Errorf("save import keys: %w", err)
+			}
+			added += n
+		}
+	}
+	if added == int64(len(keys)) {
+		return nil
+	}
+	// The keys are read only now: on PostgreSQL, to read many conflicts with others that
+	// add some.
+	where := within(org)
+	in(where, `t.key`, keys)
+	used := store.UsedKeys{}
+	_, err := collect(ctx, t, func(r rows) (key string, err error) {
+		var task lastmile.TaskID
+		if err := r.Scan(&key, &task); err != nil {
+			return key, err
+		}
+		if task != owner[key] {
+			used[key] = task
+		}
+		return key, nil
+	}, `SELECT t.key, t.task FROM import_key t WHERE `+where.text, where.args...)
+	if err != nil {
+		return fmt.Errorf("read import keys: %w", err)
+	}
+	return used
 }
 
 // lastRanks returns the ranks of new tasks in the lists of workers and teams, at their

@@ -185,6 +185,9 @@ func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
 	if task.Container.Kind != lastmile.InOrganization {
 		return t.SaveNew(ctx, store.NewRecords{Tasks: []lastmile.Task{task}})
 	}
+	if err := t.claimKeys(ctx, []lastmile.Task{task}); err != nil {
+		return err
+	}
 	if err := t.putTask(ctx, task); err != nil {
 		return err
 	}
@@ -399,6 +402,7 @@ func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id 
 		`INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`,
 		`INSERT INTO deleted_task (org, id, created) SELECT origin, id, created FROM task WHERE org = $1 AND id = $2 AND origin IS NOT NULL`,
 		`DELETE FROM metadata_entry WHERE id = $2 AND org = (SELECT origin FROM task WHERE org = $1 AND id = $2)`,
+		`DELETE FROM import_key WHERE task = $2 AND org = (SELECT origin FROM task WHERE org = $1 AND id = $2)`,
 	} {
 		if _, err := t.exec(ctx, query, org, id); err != nil {
 			return fmt.Errorf("remember task %s: %w", id, err)
@@ -411,6 +415,7 @@ func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id 
 		{"explanation", "task"},
 		{"firing", "task"},
 		{"metadata_entry", "id"},
+		{"import_key", "task"},
 	}...)
 }
 

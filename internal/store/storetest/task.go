@@ -24,6 +24,7 @@ func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a short id that is taken is made up again", func(t *testing.T) { testTakenShortID(t, open(t)) })
 	t.Run("tasks know their parents and children", func(t *testing.T) { testDependencies(t, open(t)) })
 	t.Run("deleting a task leaves nothing behind", func(t *testing.T) { testDeleteTask(t, open(t)) })
+	t.Run("an import key is of one task", func(t *testing.T) { testImportKeys(t, open(t)) })
 	t.Run("an explanation is read as it was saved", func(t *testing.T) { testExplanation(t, open(t)) })
 	t.Run("a container keeps its order", func(t *testing.T) { testOrder(t, open(t)) })
 	t.Run("there is always room between two tasks", func(t *testing.T) { testRoom(t, open(t)) })
@@ -149,7 +150,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	whole := fullTask()
 	for v, i := reflect.ValueOf(whole), 0; i < v.NumField(); i++ {
-		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Origin" { // which testPlaced has
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Origin" && name != "ImportKey" { // which testPlaced and testImportKeys have
 			t.Errorf("the sample has no %s", name)
 		}
 	}
@@ -398,6 +399,43 @@ func difference(got, want []lastmile.TaskID) string {
 	end := at + 5
 	return fmt.Sprintf("%d tasks, want %d; from %d on they are %v …, want %v …",
 		len(got), len(want), at, names(got[at:min(end, len(got))]), names(want[at:min(end, len(want))]))
+}
+
+// testImportKeys saves more tasks with keys than one statement inserts.
+func testImportKeys(t *testing.T, s *sqlstore.Store) {
+	ctx := t.Context()
+	keyed := func(org lastmile.OrganizationID, name, key string) lastmile.Task {
+		made := task(org, name, lastmile.OrganizationContainer(org), now)
+		made.ImportKey = key
+		return made
+	}
+	first := keyed(acme, "first", "key 7")
+	saveTasks(t, s, task(acme, "place", home, now), task(zenith, "place", lastmile.OrganizationContainer(zenith), now))
+	write(t, s, func(w *sqlstore.Tx) error {
+		return errors.Join(w.AddTask(ctx, first), w.AddTask(ctx, keyed(zenith, "other", "key 7")))
+	})
+	many := store.NewRecords{}
+	for i := range 60 {
+		many.Tasks = append(many.Tasks, keyed(acme, fmt.Sprint("many", i, "."), fmt.Sprint("key ", i)))
+	}
+	for what, save := range map[string]func(w *sqlstore.Tx) error{
+		"one":  func(w *sqlstore.Tx) error { return w.AddTask(ctx, keyed(acme, "one", "key 7")) },
+		"many": func(w *sqlstore.Tx) error { return w.SaveNew(ctx, many) },
+	} {
+		err := s.Write(ctx, save)
+		if used, ok := errors.AsType[store.UsedKeys](err); !ok || len(used) != 1 || used["key 7"] != first.ID {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTask(ctx, acme, first.ID) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveNew(ctx, many) })
+	err := s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddTask(ctx, keyed(acme, "one", "key 59")) })
+	if used, ok := errors.AsType[store.UsedKeys](err); !ok || used["key 59"] != many.Tasks[59].ID {
+		t.Errorf("the last of many: %v", err)
+	}
+	if err := s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddTask(ctx, keyed(zenith, "second", "key 7")) }); err == nil {
+		t.Error("a key of the other organization was freed")
+	}
 }
 
 func testDeleteTask(t *testing.T, s *sqlstore.Store) {

@@ -1,0 +1,44 @@
+package taskflow
+
+import (
+	"errors"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// MaxImportKey is the number of characters of an import key.
+const MaxImportKey = 100
+
+// checkImportKey rejects the import key of a draft that can be none.
+func checkImportKey(d lastmile.TaskDraft) error {
+	if d.ImportKey == nil {
+		return nil
+	}
+	if *d.ImportKey == "" {
+		return lastmile.Invalid("importKey must have 1 to %d characters", MaxImportKey)
+	}
+	return lastmile.CheckText("importKey", *d.ImportKey, MaxImportKey)
+}
+
+// checkUnused rejects an import key that has been used. An empty one is none.
+func checkUnused(used store.UsedKeys, key string) error {
+	task, found := used[key]
+	if !found {
+		return nil
+	}
+	return &lastmile.Error{
+		Code:    lastmile.CodeDuplicate,
+		Message: "importKey has been used already, to create task " + string(task),
+		Key:     &lastmile.DuplicateKey{Key: "importKey", Value: key, ID: string(task)},
+	}
+}
+
+// rejectUsed is the error of a task that could not be saved: a rejection, if its import
+// key has been used.
+func rejectUsed(err error, task lastmile.Task) error {
+	if used, ok := errors.AsType[store.UsedKeys](err); ok {
+		return checkUnused(used, task.ImportKey)
+	}
+	return err
+}

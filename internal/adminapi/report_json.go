@@ -159,8 +159,22 @@ type AnalyticsGroup struct {
 	DriveTime float64 `json:"driveTime" example:"71420"`
 	// Time at the destinations, in seconds: from the arrival to the completion.
 	ServiceTime float64 `json:"serviceTime" example:"15810"`
+	// Arrivals, compared with the estimates when the workers started.
+	Arrivals AnalyticsArrivals `json:"arrivals"`
 	// Feedback of recipients.
 	Feedback AnalyticsFeedback `json:"feedback"`
+}
+
+// AnalyticsArrivals compares arrivals with the estimates when the workers started.
+type AnalyticsArrivals struct {
+	// Number of tasks whose arrival was estimated when the worker started, and is known.
+	Count int `json:"count" example:"112"`
+	// Number of these arrivals that were at most 5 minutes earlier or later than estimated.
+	Close int `json:"close" example:"97"`
+	// Average difference from the estimate in seconds, whether early or late; null if there is none.
+	Error *float64 `json:"error" example:"141.5"`
+	// Average delay behind the estimate in seconds, less than 0 if early; null if there is none.
+	Delay *float64 `json:"delay" example:"38.2"`
 }
 
 // AnalyticsFeedback is the feedback of recipients.
@@ -187,6 +201,10 @@ func newAnalyticsGroup(g report.Group) AnalyticsGroup {
 	}
 	if shown.FailureReasons == nil {
 		shown.FailureReasons = map[string]int{}
+	}
+	shown.Arrivals = AnalyticsArrivals{Count: g.Estimated, Close: g.Close}
+	if n := float64(g.Estimated); n > 0 {
+		shown.Arrivals.Error, shown.Arrivals.Delay = new(g.ArrivalError.Seconds()/n), new(g.ArrivalDelay.Seconds()/n)
 	}
 	if g.Ratings > 0 {
 		shown.Feedback.Rating = new(float64(g.RatingTotal) / float64(g.Ratings))

@@ -1,8 +1,10 @@
 import board from './board/de.ts';
+import replay from './replay/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...replay,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

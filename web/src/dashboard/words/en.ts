@@ -1,7 +1,9 @@
 import board from './board/en.ts';
+import replay from './replay/en.ts';
 
 export default {
   ...board,
+  ...replay,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

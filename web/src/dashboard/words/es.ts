@@ -1,8 +1,10 @@
 import board from './board/es.ts';
+import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...replay,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

@@ -1,8 +1,10 @@
 import board from './board/fr.ts';
+import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...replay,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

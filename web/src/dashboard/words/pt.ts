@@ -1,8 +1,10 @@
 import board from './board/pt.ts';
+import replay from './replay/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...replay,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

@@ -13,6 +13,7 @@ import (
 )
 
 func init() {
+	register("GET /workers/{id}/stops", [2]string{}, idPlace{field: "{id}", kind: "worker", missing: notFound})
 	register("GET /workers/{id}/positions", [2]string{}, idPlace{field: "{id}", kind: "worker", missing: notFound})
 }
 
@@ -246,6 +247,7 @@ func TestArrivalsAreComparedWithEstimates(t *testing.T) {
 		team := driverTeam(t, c, "North", true)
 		worker, phone := driver(t, c, team, "+12125550371")
 		task := c.Must(t, "POST", "/tasks", inList(worker, -73.981, 40.751))["id"].(string)
+		open := c.Must(t, "POST", "/tasks", inList(worker, -73.985, 40.755))["id"].(string)
 		phone.do(t, "start", task, "s", map[string]any{"location": []float64{-73.98, 40.75}})
 		estimated := int64(c.Must(t, "GET", "/tasks/"+task, nil)["estimatedArrivalTime"].(float64))
 		p.Advance(10 * time.Minute)
@@ -255,6 +257,23 @@ func TestArrivalsAreComparedWithEstimates(t *testing.T) {
 		p.Advance(time.Minute)
 		phone.do(t, "complete", task, "c", map[string]any{"success": true})
 		got := c.Must(t, "GET", "/analytics?by=worker", nil)["total"].(map[string]any)["arrivals"].(map[string]any)
+		stops, _ := c.Must(t, "GET", fmt.Sprintf("/workers/%s/stops?to=%d", worker, p.Now().Add(time.Hour).UnixMilli()), nil)["stops"].([]any)
+		if len(stops) != 2 {
+			t.Fatalf("stops are %v", stops)
+		}
+		done, next := stops[0].(map[string]any), stops[1].(map[string]any)
+		if done["task"] != task || done["success"] != true || !near(done["estimatedArrivalTime"], float64(estimated), 1) || !near(done["completionTime"], done["arrivalTime"].(float64)+60_000, 1) {
+			t.Errorf("the completed stop is %v", done)
+		}
+		if next["task"] != open || next["state"] != 1.0 || next["success"] != nil || next["startTime"] != nil || next["arrivalTime"] != nil {
+			t.Errorf("the open stop is %v", next)
+		}
+		past := c.Must(t, "GET", fmt.Sprintf("/workers/%s/stops?to=%d", worker, p.Now().Add(-30*time.Second).UnixMilli()), nil)
+		if got := past["stops"].([]any); len(got) != 0 || past["next"] != nil {
+			t.Errorf("stops of a period that has ended are %v", got)
+		}
+		malformed.check(t, c.Call(t, "GET", "/workers/"+worker+"/stops?from=x", nil))
+		invalid.check(t, c.Call(t, "GET", "/workers/"+worker+"/stops?from=9&to=3", nil))
 		if got["count"] != 1.0 || got["close"] != 0.0 || !near(got["error"], late, 0.01) || !near(got["delay"], late, 0.01) {
 			t.Errorf("arrivals are %v, want a delay of %v", got, late)
 		}

@@ -64,6 +64,12 @@ func (t *Totals) Add(o Totals) {
 	t.ArrivalError, t.ArrivalDelay = t.ArrivalError+o.ArrivalError, t.ArrivalDelay+o.ArrivalDelay
 }
 
+// Promised is a task, and the arrival that was estimated when the worker started it.
+type Promised struct {
+	Task    lastmile.TaskID
+	Arrival time.Time // zero if it is not known
+}
+
 // Created is a record and when it was created.
 type Created struct {
 	ID string

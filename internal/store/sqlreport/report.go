@@ -30,6 +30,35 @@ func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID,
 	return found, nil
 }
 
+// CompletedBy lists the tasks that a worker completed in a window, in the order of their
+// completion, up to limit.
+func (p Part) CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error) {
+	return p.promised(ctx, `worker = $2 AND completed IS NOT NULL AND completed >= $3 AND completed < $4 ORDER BY completed, id LIMIT $5`,
+		org, worker, in.From.UnixMilli(), in.To.UnixMilli(), int64(limit))
+}
+
+// OpenOf lists the tasks that a worker has, the active one first and the others in order,
+// up to limit.
+func (p Part) OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, limit int) ([]store.Promised, error) {
+	return p.promised(ctx, `container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL
+		ORDER BY CASE WHEN state = 2 THEN 0 ELSE 1 END, rank, id LIMIT $3`, org, worker, int64(limit))
+}
+
+func (p Part) promised(ctx context.Context, where string, args ...any) ([]store.Promised, error) {
+	scan := func(r engine.Rows) (t store.Promised, err error) {
+		var ms *int64
+		if err = r.Scan(&t.Task, &ms); ms != nil {
+			t.Arrival = time.UnixMilli(*ms).UTC()
+		}
+		return t, err
+	}
+	found, err := engine.Collect(ctx, p.c, scan, `SELECT id, promised FROM task WHERE org = $1 AND `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks of a worker: %w", err)
+	}
+	return found, nil
+}
+
 // CreatedIn counts the tasks that were created in a window and not deleted since.
 func (p Part) CreatedIn(ctx context.Context, by store.Viewer, in lastmile.Window) (int, error) {
 	and, args := visible(by, in)

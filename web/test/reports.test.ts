@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deviation, legs, loads, type WorkerStop } from '../src/dashboard/day.ts';
 import { bounds, change, days, latest, metrics, previous, reasonsOf, table, valid, within, type Group } from '../src/dashboard/reports/report.ts'; // prettier-ignore
 import { every, line, steps } from '../src/dashboard/reports/scale.ts';
 import { cell, csv } from '../src/dashboard/sheet.ts';
@@ -71,4 +72,22 @@ test('the axis has few round numbers', () => {
   assert.deepEqual(steps(4321), [0, 2000, 4000, 6000]);
   assert.equal(every(31, 310, 46), 5);
   assert.equal(line([[0, 1], [1, null], [2, 3], [3, 4]]), 'M0.0 1.0M2.0 3.0L3.0 4.0'); // prettier-ignore
+});
+
+test('the day of a worker compares arrivals, and sums up what is done and left', () => {
+  const stop = (more: Partial<WorkerStop>) => ({ arrivalTime: null, estimatedArrivalTime: null, location: [0, 0], ...more }) as WorkerStop; // prettier-ignore
+  assert.equal(deviation(stop({ arrivalTime: 90, estimatedArrivalTime: 100 })), -10);
+  assert.equal(deviation(stop({ arrivalTime: 90 })), undefined);
+  const of = loads([
+    { worker: 'w', state: 3, quantity: 4 },
+    { worker: 'w', state: 2, quantity: 2 },
+    { worker: 'w', state: 1 },
+    { state: 0, quantity: 9 },
+  ]);
+  assert.deepEqual([...of], [['w', { done: 1, left: 2, used: 2 }]]);
+  const way = Array.from({ length: 120 }, (_, i): [number, number] => [i, 0]);
+  const parts = legs([[0, 0], ...way]);
+  assert.deepEqual(parts.map((p) => p.length), [50, 50, 22]); // prettier-ignore
+  assert.deepEqual(parts[1]![0], parts[0]!.at(-1));
+  assert.deepEqual(legs([[1, 1]]), []);
 });

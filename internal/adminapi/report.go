@@ -32,6 +32,10 @@ func (s reports) routes() []edge.Route {
 				edge.Parameter{Name: "to", Description: "end of the period, in Unix milliseconds, at most 31 days after from. Default: now, or 24 hours after from", Type: "number"},
 				edge.Parameter{Name: "simplify", Description: "tolerance in meters: positions that close to the way between others are left out", Type: "number"}).
 				Describe("Returns where the worker was, oldest first: 1,000 positions per page, or what remains of 5,000 with simplify. Positions are kept for 30 days."),
+			edge.Get("/workers/{id}/stops", "List the stops of a worker", s.stops,
+				edge.Parameter{Name: "from", Description: "start of the period, in Unix milliseconds. Default: 24 hours before to", Type: "number"},
+				edge.Parameter{Name: "to", Description: "end of the period, in Unix milliseconds, at most 31 days after from. Default: now, or 24 hours after from", Type: "number"}).
+				Describe("Returns the tasks that the worker completed in the period, in this order, with the estimated and the real times: 500 per page. If the period ends in the future, the tasks that the worker has follow: the active one, then the others in order."),
 		),
 	)
 }
@@ -55,6 +59,15 @@ func (s reports) analytics(ctx context.Context, c *edge.Call) (Analytics, error)
 	}
 	all, err := s.Reports.Analytics(ctx, c.Who, from, to, report.Grouping(cmp.Or(c.Query.Get("by"), string(report.ByDay))))
 	return NewAnalytics(all), err
+}
+
+func (s reports) stops(ctx context.Context, c *edge.Call) (WorkerStops, error) {
+	from, to, err := period(c)
+	if err != nil {
+		return WorkerStops{}, err
+	}
+	round, err := s.Reports.Stops(ctx, c.Who, lastmile.WorkerID(c.ID()), from, to)
+	return NewWorkerStops(round), err
 }
 
 func (s reports) positions(ctx context.Context, c *edge.Call) (WorkerPositions, error) {

@@ -117,6 +117,80 @@ func NewWorkerPositions(t report.Track) WorkerPositions {
 	}
 }
 
+// WorkerStops are the stops of a worker in a period.
+type WorkerStops struct {
+	// The stops, in order.
+	Stops []WorkerStop `json:"stops"`
+	// Value of from for the next page; null if this is the last one.
+	Next wire.Millis `json:"next" nullable:"true" example:"null"`
+}
+
+// WorkerStop is a task of a worker, with the estimated and the real times.
+type WorkerStop struct {
+	// ID of the task.
+	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Short ID of the task.
+	ShortID string `json:"shortId" example:"44a56188"`
+	// State of the task: 1 for assigned, 2 for active, 3 for completed.
+	State lastmile.TaskState `json:"state" example:"3"`
+	// Whether the task is a pickup instead of a drop-off.
+	PickupTask bool `json:"pickupTask" example:"false"`
+	// Name of the recipient; null if there is none.
+	Recipient *string `json:"recipient" example:"Mary Seacole"`
+	// Address on one line.
+	Address string `json:"address" example:"350 5th Avenue, New York, New York 10118, United States"`
+	// Location of the destination, as [longitude, latitude].
+	Location wire.LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// Quantity to be carried, in units.
+	Quantity float64 `json:"quantity" example:"2"`
+	// Unix time in milliseconds before which the task should not be completed; null if there is none.
+	CompleteAfter wire.Millis `json:"completeAfter" nullable:"true" example:"1894021200000"`
+	// Unix time in milliseconds before which the task should be completed; null if there is none.
+	CompleteBefore wire.Millis `json:"completeBefore" nullable:"true" example:"1894028400000"`
+	// Unix time in milliseconds of the estimated arrival: the estimate when the worker started the task, or the
+	// current one if it is not started; null if it is unknown.
+	EstimatedArrivalTime wire.Millis `json:"estimatedArrivalTime" nullable:"true" example:"1894024800000"`
+	// Unix time in milliseconds at which the worker started the task; null if not yet.
+	StartTime wire.Millis `json:"startTime" nullable:"true" example:"1894024200000"`
+	// Unix time in milliseconds at which the worker arrived; null if not yet or unknown.
+	ArrivalTime wire.Millis `json:"arrivalTime" nullable:"true" example:"1894024860000"`
+	// Unix time in milliseconds at which the task was completed; null if not yet.
+	CompletionTime wire.Millis `json:"completionTime" nullable:"true" example:"1894025000000"`
+	// Whether the task succeeded; null if it is not completed.
+	Success *bool `json:"success" example:"true"`
+	// Reason why the task failed; null if it did not.
+	FailureReason *string `json:"failureReason" example:"null"`
+	// Distance on the way to the task, in meters, as measured by the phone.
+	Distance float64 `json:"distance" example:"1840.5"`
+}
+
+// NewWorkerStops returns stops in their wire form.
+func NewWorkerStops(r report.Round) WorkerStops {
+	return WorkerStops{Stops: wire.Each(r.Stops, newWorkerStop), Next: wire.Millis(r.Next)}
+}
+
+func newWorkerStop(s report.Stop) WorkerStop {
+	shown := WorkerStop{
+		Task: s.ID, ShortID: s.ShortID, State: s.State, PickupTask: s.Pickup, Address: s.Destination.Address.Line(), Location: wire.LonLat(s.Destination.Location),
+		Quantity: s.Quantity, CompleteAfter: wire.Millis(s.CompleteAfter), CompleteBefore: wire.Millis(s.CompleteBefore), EstimatedArrivalTime: wire.Millis(s.Promised),
+		StartTime: wire.Millis(s.Started()), ArrivalTime: wire.Millis(s.Completion.Arrived()), CompletionTime: wire.Millis(s.Completion.At),
+		Distance: float64(s.Completion.Distance),
+	}
+	if s.Recipient != nil {
+		shown.Recipient = &s.Recipient.Name
+	}
+	switch {
+	case s.State == lastmile.TaskCompleted:
+		shown.Success = &s.Completion.Success
+		if !s.Completion.Success {
+			shown.FailureReason = wire.OrNull(s.Completion.FailureReason)
+		}
+	case s.Promised.IsZero():
+		shown.EstimatedArrivalTime = wire.Millis(s.Estimates.Arrival)
+	}
+	return shown
+}
+
 // Analytics are what an organization did in a period.
 type Analytics struct {
 	// Unix time in milliseconds at which the period begins.
@@ -159,8 +233,22 @@ type AnalyticsGroup struct {
 	DriveTime float64 `json:"driveTime" example:"71420"`
 	// Time at the destinations, in seconds: from the arrival to the completion.
 	ServiceTime float64 `json:"serviceTime" example:"15810"`
+	// Arrivals, compared with the estimates when the workers started.
+	Arrivals AnalyticsArrivals `json:"arrivals"`
 	// Feedback of recipients.
 	Feedback AnalyticsFeedback `json:"feedback"`
+}
+
+// AnalyticsArrivals compares arrivals with the estimates when the workers started.
+type AnalyticsArrivals struct {
+	// Number of tasks whose arrival was estimated when the worker started, and is known.
+	Count int `json:"count" example:"112"`
+	// Number of these arrivals that were at most 5 minutes earlier or later than estimated.
+	Close int `json:"close" example:"97"`
+	// Average difference from the estimate in seconds, whether early or late; null if there is none.
+	Error *float64 `json:"error" example:"141.5"`
+	// Average delay behind the estimate in seconds, less than 0 if early; null if there is none.
+	Delay *float64 `json:"delay" example:"38.2"`
 }
 
 // AnalyticsFeedback is the feedback of recipients.
@@ -187,6 +275,10 @@ func newAnalyticsGroup(g report.Group) AnalyticsGroup {
 	}
 	if shown.FailureReasons == nil {
 		shown.FailureReasons = map[string]int{}
+	}
+	shown.Arrivals = AnalyticsArrivals{Count: g.Estimated, Close: g.Close}
+	if n := float64(g.Estimated); n > 0 {
+		shown.Arrivals.Error, shown.Arrivals.Delay = new(g.ArrivalError.Seconds()/n), new(g.ArrivalDelay.Seconds()/n)
 	}
 	if g.Ratings > 0 {
 		shown.Feedback.Rating = new(float64(g.RatingTotal) / float64(g.Ratings))

@@ -13,6 +13,7 @@ import (
 )
 
 func init() {
+	register("GET /workers/{id}/stops", [2]string{}, idPlace{field: "{id}", kind: "worker", missing: notFound})
 	register("GET /workers/{id}/positions", [2]string{}, idPlace{field: "{id}", kind: "worker", missing: notFound})
 }
 
@@ -181,7 +182,7 @@ func TestAnalyticsContract(t *testing.T) {
 			return c.Must(t, "GET", "/analytics?by="+by, nil)
 		}
 		counts := func(group string) string {
-			return `{` + group + `"completed":2,"succeeded":1,"failed":1,"failureReasons":{"NO_ACCESS":1},"onTime":1,"early":0,"late":1,"distance":0,"driveTime":0,"serviceTime":0,"feedback":{"count":0,"rating":null}}`
+			return `{` + group + `"completed":2,"succeeded":1,"failed":1,"failureReasons":{"NO_ACCESS":1},"onTime":1,"early":0,"late":1,"distance":0,"driveTime":0,"serviceTime":0,"arrivals":{"count":0,"close":0,"error":null,"delay":null},"feedback":{"count":0,"rating":null}}`
 		}
 		total := of("day")
 		matches(t, total["total"], counts(`"created":3,`))
@@ -231,7 +232,58 @@ func TestAnalyticsContract(t *testing.T) {
 				want.check(t, c.Call(t, "GET", "/analytics?"+query, nil))
 			}
 			empty := c.Must(t, "GET", "/analytics?from=1500000000000&to=1500000000001", nil)
-			matches(t, empty["total"], `{"created":0,"completed":0,"succeeded":0,"failed":0,"failureReasons":{},"onTime":0,"early":0,"late":0,"distance":0,"driveTime":0,"serviceTime":0,"feedback":{"count":0,"rating":null}}`)
+			matches(t, empty["total"], `{"created":0,"completed":0,"succeeded":0,"failed":0,"failureReasons":{},"onTime":0,"early":0,"late":0,"distance":0,"driveTime":0,"serviceTime":0,"arrivals":{"count":0,"close":0,"error":null,"delay":null},"feedback":{"count":0,"rating":null}}`)
 		})
 	})
+}
+
+// TestArrivalsAreComparedWithEstimates: what counts is the estimate at the start of the
+// drive, not that of later refreshes.
+func TestArrivalsAreComparedWithEstimates(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
+		c := p.Organization(t, "Acme")
+		team := driverTeam(t, c, "North", true)
+		worker, phone := driver(t, c, team, "+12125550371")
+		task := c.Must(t, "POST", "/tasks", inList(worker, -73.981, 40.751))["id"].(string)
+		open := c.Must(t, "POST", "/tasks", inList(worker, -73.985, 40.755))["id"].(string)
+		phone.do(t, "start", task, "s", map[string]any{"location": []float64{-73.98, 40.75}})
+		estimated := int64(c.Must(t, "GET", "/tasks/"+task, nil)["estimatedArrivalTime"].(float64))
+		p.Advance(10 * time.Minute)
+		p.RefreshDue(t)
+		late := float64(p.Now().UnixMilli()-estimated) / 1000
+		phone.do(t, "arrive", task, "a", nil)
+		p.Advance(time.Minute)
+		phone.do(t, "complete", task, "c", map[string]any{"success": true})
+		got := c.Must(t, "GET", "/analytics?by=worker", nil)["total"].(map[string]any)["arrivals"].(map[string]any)
+		stops, _ := c.Must(t, "GET", fmt.Sprintf("/workers/%s/stops?to=%d", worker, p.Now().Add(time.Hour).UnixMilli()), nil)["stops"].([]any)
+		if len(stops) != 2 {
+			t.Fatalf("stops are %v", stops)
+		}
+		done, next := stops[0].(map[string]any), stops[1].(map[string]any)
+		if done["task"] != task || done["success"] != true || !near(done["estimatedArrivalTime"], float64(estimated), 1) || !near(done["completionTime"], done["arrivalTime"].(float64)+60_000, 1) {
+			t.Errorf("the completed stop is %v", done)
+		}
+		if next["task"] != open || next["state"] != 1.0 || next["success"] != nil || next["startTime"] != nil || next["arrivalTime"] != nil {
+			t.Errorf("the open stop is %v", next)
+		}
+		past := c.Must(t, "GET", fmt.Sprintf("/workers/%s/stops?to=%d", worker, p.Now().Add(-30*time.Second).UnixMilli()), nil)
+		if got := past["stops"].([]any); len(got) != 0 || past["next"] != nil {
+			t.Errorf("stops of a period that has ended are %v", got)
+		}
+		malformed.check(t, c.Call(t, "GET", "/workers/"+worker+"/stops?from=x", nil))
+		invalid.check(t, c.Call(t, "GET", "/workers/"+worker+"/stops?from=9&to=3", nil))
+		if got["count"] != 1.0 || got["close"] != 0.0 || !near(got["error"], late, 0.01) || !near(got["delay"], late, 0.01) {
+			t.Errorf("arrivals are %v, want a delay of %v", got, late)
+		}
+	})
+}
+
+// inList is the body of a task in the list of a worker, at a location.
+func inList(worker string, lon, lat float64) map[string]any {
+	return map[string]any{
+		"container": map[string]any{"type": "WORKER", "worker": worker}, "recipients": []any{},
+		"destination": map[string]any{"address": map[string]any{"number": "1", "street": "Main Street", "city": "New York", "country": "US"}, "location": []float64{lon, lat}},
+	}
 }

@@ -21,6 +21,12 @@ type Reader interface {
 	LatestFor(ctx context.Context, by store.Viewer, recipient lastmile.RecipientID, limit int) ([]store.Created, error)
 	// Memberships lists the teams of every worker of an organization.
 	Memberships(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.TeamID, error)
+	// CompletedBy lists the tasks that a worker completed in a window, in the order of
+	// their completion, up to limit.
+	CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error)
+	// OpenOf lists the tasks that a worker has, the active one first and the others in
+	// order, up to limit.
+	OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, limit int) ([]store.Promised, error)
 	// Organization returns an organization without its connections.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// PositionsBetween lists positions of a worker from a time on and before another,

@@ -58,6 +58,64 @@ func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker
 	return track, nil
 }
 
+// MaxStops is how many stops of a worker a page has.
+const MaxStops = 500
+
+// Stop is a task of a worker, completed or not.
+type Stop struct {
+	lastmile.Task
+	Promised time.Time // the arrival that was estimated at the start; zero if it is not known
+}
+
+// Round is a page of the stops of a worker.
+type Round struct {
+	Stops []Stop
+	Next  time.Time // where the next page begins; zero for none
+}
+
+// Stops returns what a worker of the caller's organization completed in a window, by
+// default in the last 24 hours, in order. If the window has not ended, the tasks that the
+// worker has follow.
+func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time) (round Round, err error) {
+	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
+	if err != nil {
+		return round, err
+	}
+	now := rs.Now()
+	err = rs.Store.Read(ctx, func(r Reader) error {
+		round = Round{}
+		if _, err := r.Tracked(ctx, who.Organization, worker); err != nil {
+			return err
+		}
+		found, err := r.CompletedBy(ctx, who.Organization, worker, in, MaxStops+1)
+		if err != nil {
+			return err
+		}
+		more := len(found) > MaxStops
+		if !more && in.To.After(now) {
+			open, err := r.OpenOf(ctx, who.Organization, worker, MaxStops)
+			if err != nil {
+				return err
+			}
+			found = append(found, open...)
+		}
+		ids, promised := make([]lastmile.TaskID, len(found)), map[lastmile.TaskID]time.Time{}
+		for i, t := range found {
+			ids[i], promised[t.Task] = t.Task, t.Arrival
+		}
+		tasks, err := r.TasksOf(ctx, who.Organization, ids)
+		for _, t := range tasks {
+			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, now)
+			round.Stops = append(round.Stops, Stop{Task: t, Promised: promised[t.ID]})
+		}
+		if last := len(round.Stops) - 1; more && last > 0 {
+			round.Next, round.Stops = round.Stops[last].Completion.At, round.Stops[:last]
+		}
+		return err
+	})
+	return round, err
+}
+
 // window returns the window of a request; zero times were not sent.
 func (rs *Reports) window(from, to time.Time, usual, longest time.Duration) (lastmile.Window, error) {
 	switch {

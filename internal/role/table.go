@@ -101,6 +101,7 @@ var Table = map[string]Rule{
 	"POST /workers/{id}/schedule":   change.at(Worker, "path.id"),
 	"GET /workers/{id}/tasks":       view.at(Worker, "path.id"),
 	"GET /workers/{id}/positions":   view.at(Worker, "path.id"),
+	"GET /workers/{id}/stops":       view.at(Worker, "path.id"),
 	"POST /workers/metadata":        view.filtered(),
 	"POST /workers/{id}/dispatch":   change.at(Worker, "path.id"),
 	"POST /workers/{id}/preview":    view.at(Worker, "path.id").at(Task, "body.tasks[]"),

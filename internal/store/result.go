@@ -40,7 +40,13 @@ type Totals struct {
 	DriveTime            time.Duration // from the start to the arrival
 	ServiceTime          time.Duration // from the arrival to the completion
 	Ratings, RatingTotal int
+	Estimated, Close     int           // arrivals that were estimated at the start, and those of them within CloseArrival
+	ArrivalError         time.Duration // sum of how much they differ from the estimate
+	ArrivalDelay         time.Duration // sum of how much later they are; early ones count as negative
 }
+
+// CloseArrival is how much an arrival may differ from its estimate to count as close.
+const CloseArrival = 5 * time.Minute
 
 // Add adds other totals.
 func (t *Totals) Add(o Totals) {
@@ -54,6 +60,14 @@ func (t *Totals) Add(o Totals) {
 	t.OnTime, t.Early, t.Late = t.OnTime+o.OnTime, t.Early+o.Early, t.Late+o.Late
 	t.Distance, t.DriveTime, t.ServiceTime = t.Distance+o.Distance, t.DriveTime+o.DriveTime, t.ServiceTime+o.ServiceTime
 	t.Ratings, t.RatingTotal = t.Ratings+o.Ratings, t.RatingTotal+o.RatingTotal
+	t.Estimated, t.Close = t.Estimated+o.Estimated, t.Close+o.Close
+	t.ArrivalError, t.ArrivalDelay = t.ArrivalError+o.ArrivalError, t.ArrivalDelay+o.ArrivalDelay
+}
+
+// Promised is a task, and the arrival that was estimated when the worker started it.
+type Promised struct {
+	Task    lastmile.TaskID
+	Arrival time.Time // zero if it is not known
 }
 
 // Created is a record and when it was created.

@@ -3,6 +3,7 @@ package sqlreport
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"dray/internal/lastmile"
@@ -29,6 +30,35 @@ func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID,
 	return found, nil
 }
 
+// CompletedBy lists the tasks that a worker completed in a window, in the order of their
+// completion, up to limit.
+func (p Part) CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error) {
+	return p.promised(ctx, `worker = $2 AND completed IS NOT NULL AND completed >= $3 AND completed < $4 ORDER BY completed, id LIMIT $5`,
+		org, worker, in.From.UnixMilli(), in.To.UnixMilli(), int64(limit))
+}
+
+// OpenOf lists the tasks that a worker has, the active one first and the others in order,
+// up to limit.
+func (p Part) OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, limit int) ([]store.Promised, error) {
+	return p.promised(ctx, `container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL
+		ORDER BY CASE WHEN state = 2 THEN 0 ELSE 1 END, rank, id LIMIT $3`, org, worker, int64(limit))
+}
+
+func (p Part) promised(ctx context.Context, where string, args ...any) ([]store.Promised, error) {
+	scan := func(r engine.Rows) (t store.Promised, err error) {
+		var ms *int64
+		if err = r.Scan(&t.Task, &ms); ms != nil {
+			t.Arrival = time.UnixMilli(*ms).UTC()
+		}
+		return t, err
+	}
+	found, err := engine.Collect(ctx, p.c, scan, `SELECT id, promised FROM task WHERE org = $1 AND `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks of a worker: %w", err)
+	}
+	return found, nil
+}
+
 // CreatedIn counts the tasks that were created in a window and not deleted since.
 func (p Part) CreatedIn(ctx context.Context, by store.Viewer, in lastmile.Window) (int, error) {
 	and, args := visible(by, in)
@@ -47,14 +77,16 @@ func visible(by store.Viewer, in lastmile.Window) (and string, args []any) {
 
 // The sums of a group of tasks. A task is in time for its window if it is completed in
 // it.
-const sums = `success, failure, COUNT(*),
+var sums = `success, failure, COUNT(*),
 	SUM(CASE WHEN completed < complete_after THEN 1 ELSE 0 END),
 	SUM(CASE WHEN completed > complete_before THEN 1 ELSE 0 END),
 	SUM(CASE WHEN complete_after IS NULL AND complete_before IS NULL THEN 0 ELSE 1 END),
 	COALESCE(SUM(distance), 0),
 	CAST(COALESCE(SUM(CASE WHEN arrived >= started THEN arrived - started END), 0) AS BIGINT),
 	CAST(COALESCE(SUM(CASE WHEN completed >= arrived THEN completed - arrived END), 0) AS BIGINT),
-	COUNT(rating), CAST(COALESCE(SUM(rating), 0) AS BIGINT)
+	COUNT(rating), CAST(COALESCE(SUM(rating), 0) AS BIGINT),
+	COUNT(arrived - promised), SUM(CASE WHEN ABS(arrived - promised) <= ` + strconv.FormatInt(store.CloseArrival.Milliseconds(), 10) + ` THEN 1 ELSE 0 END),
+	CAST(COALESCE(SUM(ABS(arrived - promised)), 0) AS BIGINT), CAST(COALESCE(SUM(arrived - promised), 0) AS BIGINT)
 	FROM task t WHERE org = $1 AND completed >= $2 AND completed < $3 AND completed IS NOT NULL AND success IS NOT NULL`
 
 // TotalsIn sums up the tasks that were completed in a window, by outcome.
@@ -71,11 +103,11 @@ func (p Part) TotalsByWorker(ctx context.Context, by store.Viewer, in lastmile.W
 func (p Part) totals(ctx context.Context, worker, groups string, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
 	scan := func(r engine.Rows) (t store.Totals, err error) {
 		var (
-			success, count, early, late, windows, drive, service, ratings, rated int64
-			failure                                                              *string
-			distance                                                             float64
+			success, count, early, late, windows, drive, service, ratings, rated, estimated, near, off, delay int64
+			failure                                                                                           *string
+			distance                                                                                          float64
 		)
-		err = r.Scan(&t.Worker, &success, &failure, &count, &early, &late, &windows, &distance, &drive, &service, &ratings, &rated)
+		err = r.Scan(&t.Worker, &success, &failure, &count, &early, &late, &windows, &distance, &drive, &service, &ratings, &rated, &estimated, &near, &off, &delay)
 		if success != 0 {
 			t.Succeeded = int(count)
 		} else {
@@ -87,6 +119,7 @@ func (p Part) totals(ctx context.Context, worker, groups string, by store.Viewer
 		t.Early, t.Late, t.OnTime = int(early), int(late), int(windows-early-late)
 		t.Distance, t.DriveTime, t.ServiceTime = lastmile.Meters(distance), time.Duration(drive)*time.Millisecond, time.Duration(service)*time.Millisecond
 		t.Ratings, t.RatingTotal = int(ratings), int(rated)
+		t.Estimated, t.Close, t.ArrivalError, t.ArrivalDelay = int(estimated), int(near), time.Duration(off)*time.Millisecond, time.Duration(delay)*time.Millisecond
 		return t, err
 	}
 	and, args := visible(by, in)

@@ -301,7 +301,8 @@ var (
 
 // A row that exists keeps its rank while it stays where it is; one that left
 // its container, or whose task is started, loses it. The pin of a task ends with
-// its worker and with its completion.
+// its worker and with its completion. The arrival that was estimated when the task was
+// started stays, for analytics.
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
@@ -319,6 +320,7 @@ const (
 		pickup = excluded.pickup, route_plan = excluded.route_plan, plan_place = excluded.plan_place,
 		no_service = excluded.no_service, success = excluded.success, failure = excluded.failure, distance = excluded.distance,
 		started = excluded.started, arrived = excluded.arrived, rating = excluded.rating,
+		promised = CASE WHEN excluded.state = 3 OR (excluded.state = 2 AND task.state = 2) THEN task.promised WHEN excluded.state = 2 THEN excluded.arrival END,
 		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 

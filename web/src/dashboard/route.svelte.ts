@@ -5,6 +5,7 @@ import { tick } from 'svelte';
 const read = () =>
   location.hash
     .replace(/^#\/?/, '')
+    .replace(/\?.*/, '')
     .split('/')
     .filter(Boolean)
     .map((part) => {
@@ -15,14 +16,18 @@ const read = () =>
       }
     });
 
+const values = () => new URLSearchParams(/\?(.*)/.exec(location.hash)?.[1] ?? '');
+
 class Here {
   path = $state.raw(read());
+  query = $state.raw(values());
 }
 
 export const here = new Here();
 
 addEventListener('hashchange', () => {
   here.path = read();
+  here.query = values();
   void tick().then(() => {
     scrollTo(0, 0);
     // Readers hear the new screen, and the next Tab starts at its top.

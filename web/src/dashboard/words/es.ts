@@ -1,10 +1,12 @@
 import board from './board/es.ts';
 import history from './history/es.ts';
+import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...replay,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

@@ -1,10 +1,12 @@
 import board from './board/fr.ts';
 import history from './history/fr.ts';
+import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...replay,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

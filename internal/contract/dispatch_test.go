@@ -304,6 +304,12 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 	if shown := d.run(t, `{"filters":{"workers":{"vehicleType":"BICYCLE"}}}`); status(shown) != "success" {
 		t.Errorf("the dispatch is %v", shown["processingDetails"])
 	}
+	invalid.check(t, send(t, d.Client, "POST", path, `{"filters":{"workers":{"vehicleType":"BICYCLE","anyVehicle":true}}}`), "anyVehicle")
+	shown := d.run(t, `{"filters":{"workers":{"anyVehicle":true}}}`)
+	options := shown["options"].(map[string]any)
+	if status(shown) != "success" || len(planOf(t, shown).Routes) != 2 || options["anyVehicle"] != true || options["vehicleType"] != nil {
+		t.Errorf("the dispatch for any vehicle is %v", shown)
+	}
 	far := newDepot(t, p, "far", 1, "")
 	far.drop(t, 400_000, 0)
 	invalid.check(t, send(t, far.Client, "POST", "/teams/"+far.team+"/dispatch", `{}`), "200 miles")

@@ -45,8 +45,11 @@ type DispatchFilters struct {
 type WorkerFilters struct {
 	// Excludes workers who have more tasks than this; at most maxTasksPerRoute, which is the default.
 	MaxContainerSize *int `json:"maxContainerSize"`
-	// Only workers with this type of vehicle. Required if the workers on duty have different types.
+	// Only workers with this type of vehicle. If the workers on duty have different types, this or anyVehicle
+	// is required.
 	VehicleType *lastmile.VehicleType `json:"vehicleType"`
+	// Whether to plan for workers with different types of vehicles together, each with its own travel times.
+	AnyVehicle *Flag `json:"anyVehicle"`
 }
 
 // SecondsWindow is a window of time in a request, as its start and end in Unix seconds.
@@ -81,6 +84,7 @@ func (b DispatchBody) Domain() planning.Request {
 	}
 	if b.Filters != nil && b.Filters.Workers != nil {
 		q.MaxContainerSize, q.VehicleType = b.Filters.Workers.MaxContainerSize, b.Filters.Workers.VehicleType
+		q.AnyVehicle = b.Filters.Workers.AnyVehicle != nil && bool(*b.Filters.Workers.AnyVehicle)
 	}
 	if b.DryRun != nil {
 		q.DryRun = bool(*b.DryRun)
@@ -240,6 +244,8 @@ type DispatchOptions struct {
 	MaxContainerSize int `json:"maxContainerSize" example:"100"`
 	// Type of vehicle of the workers; null for any.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"null"`
+	// Whether workers with different types of vehicles are planned together.
+	AnyVehicle bool `json:"anyVehicle"`
 }
 
 // DispatchProgress is how far the optimizer is.
@@ -401,6 +407,9 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 			}
 		}),
 	}
+	if d.Options.VehicleType == planning.AnyVehicle {
+		shown.Options.VehicleType, shown.Options.AnyVehicle = nil, true
+	}
 	if p := d.Progress; p != (lastmile.DispatchProgress{}) {
 		shown.Progress = &DispatchProgress{Phase: p.Phase, Until: Millis(p.Until), TasksPlanned: p.Planned, Cost: newDispatchCost(p.Cost)}
 	}
@@ -456,6 +465,9 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime), Dependencies: t.Dependencies,
 			}
 		}),
+	}
+	if o.AnyVehicle {
+		made.Options.VehicleType = planning.AnyVehicle
 	}
 	if p := d.Progress; p != nil {
 		made.Progress = lastmile.DispatchProgress{Phase: p.Phase, Until: p.Until.Time(), Planned: p.TasksPlanned, Cost: p.Cost.domain()}

@@ -20,12 +20,15 @@ func (s dispatches) routes() []edge.Route {
 			Describe("Puts the tasks of one worker into the best order.").
 			Example(`{"dryRun": true}`),
 		edge.Get("/dispatches/{id}", "Read a dispatch", s.showDispatch).
-			Describe("While the routes are planned, progress shows the best plan so far. Afterwards, plan has the routes with arrival times, and for each task that was left out the reasons for each worker."),
+			Describe("While the routes are planned, progress shows the best plan so far. Afterwards, plan has the routes with arrival times, and for each task that was left out the reasons for each worker. For the plan of a dry run, before has the routes as they were, and changes says what has changed since."),
 		edge.Create("/dispatches/{id}/stop", "Stop planning", s.stopDispatch, wire.NewDispatch).
 			Describe("Ends the optimization within about a second. The best plan so far is used.").
 			Example(`{}`),
 		edge.Create("/dispatches/{id}/apply", "Apply the plan of a dry run", s.applyDispatch, wire.NewDispatch).
 			Describe("Assigns the tasks as planned. If workers or tasks have changed since, nothing is assigned, and the error 2218 says what has changed.").
+			Example(`{}`),
+		edge.Create("/dispatches/{id}/discard", "Discard the plan of a dry run", s.discardDispatch, wire.NewDispatch).
+			Describe("The plan cannot be applied any more. The dispatch stays readable, with the status discarded.").
 			Example(`{}`),
 		edge.Get("/teams/{id}/dispatches", "List the dispatches of a team", s.listDispatches).
 			Describe("Returns the latest dispatches of the team without their plans, the latest first, at most 100. Dispatches are kept for 30 days, and of those by continuous re-planning only the last 50 of a team."),
@@ -56,6 +59,10 @@ func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ wire.NoBod
 
 func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
 	return s.Dispatches.Apply(ctx, c.Who, lastmile.DispatchID(c.ID()))
+}
+
+func (s dispatches) discardDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
+	return s.Dispatches.Discard(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }
 
 func (s dispatches) listDispatches(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.DispatchSummary], error) {

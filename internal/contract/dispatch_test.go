@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,6 +23,7 @@ func init() {
 		idPlace{field: "{id}", kind: "worker", body: `{}`, missing: notFound})
 	register("GET /dispatches/{id}", [2]string{}, idPlace{field: "{id}", kind: "dispatch", missing: notFound})
 	register("POST /dispatches/{id}/stop", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
+	register("POST /dispatches/{id}/discard", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 	register("POST /dispatches/{id}/apply", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 }
 
@@ -131,6 +133,8 @@ func TestDispatchContract(t *testing.T) {
 		t.Run("invalid requests", func(t *testing.T) { testDispatchRejects(t, p) })
 		t.Run("one at a time", func(t *testing.T) { testDispatchOnce(t, p) })
 		t.Run("dry run", func(t *testing.T) { testDispatchDryRun(t, p) })
+		t.Run("a schedule that changes after a dry run", func(t *testing.T) { testDispatchSchedule(t, p) })
+		t.Run("a dry run is compared, discarded and applied", func(t *testing.T) { testDispatchDiscard(t, p) })
 		t.Run("the route of one worker", func(t *testing.T) { testDispatchWorker(t, p) })
 		t.Run("what moved meanwhile is left alone", func(t *testing.T) { testDispatchMoved(t, p) })
 	}, quick)
@@ -300,6 +304,12 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 	if shown := d.run(t, `{"filters":{"workers":{"vehicleType":"BICYCLE"}}}`); status(shown) != "success" {
 		t.Errorf("the dispatch is %v", shown["processingDetails"])
 	}
+	invalid.check(t, send(t, d.Client, "POST", path, `{"filters":{"workers":{"vehicleType":"BICYCLE","anyVehicle":true}}}`), "anyVehicle")
+	shown := d.run(t, `{"filters":{"workers":{"anyVehicle":true}}}`)
+	options := shown["options"].(map[string]any)
+	if status(shown) != "success" || len(planOf(t, shown).Routes) != 2 || options["anyVehicle"] != true || options["vehicleType"] != nil {
+		t.Errorf("the dispatch for any vehicle is %v", shown)
+	}
 	far := newDepot(t, p, "far", 1, "")
 	far.drop(t, 400_000, 0)
 	invalid.check(t, send(t, far.Client, "POST", "/teams/"+far.team+"/dispatch", `{}`), "200 miles")
@@ -364,6 +374,99 @@ func testDispatchDryRun(t *testing.T, p *apptest.Platform) {
 		t.Errorf("the applied plan is %v", applied)
 	}
 	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`), "only once")
+}
+
+// testDispatchSchedule: a plan is not applied to a worker who works at other times than
+// when it was made; what is after the window of the request makes no difference.
+func testDispatchSchedule(t *testing.T, p *apptest.Platform) {
+	d := newDepot(t, p, "shifts", 2, "")
+	ada := d.workers[0]
+	d.duty(t, d.workers[1], false, nil)
+	task := d.drop(t, 100, 100)
+	now := p.Now()
+	works := func(from, to time.Duration) {
+		t.Helper()
+		start, end := now.Add(from), now.Add(to)
+		d.Must(t, "POST", "/workers/"+ada+"/schedule", fmt.Sprintf(`{"entries":[{"date":%q,"timezone":"UTC","shifts":[[%d,%d]]}]}`, start.UTC().Format(time.DateOnly), start.UnixMilli(), end.UnixMilli()))
+	}
+	works(time.Minute, 4*time.Hour)
+	shown := d.run(t, `{"dryRun":true}`)
+	path := fmt.Sprint("/dispatches/", shown["id"])
+	shifts := shown["plan"].(map[string]any)["routes"].([]any)[0].(map[string]any)["shifts"].([]any)
+	if len(shifts) != 1 || fmt.Sprintf("%.0f", shifts[0].([]any)[1]) != fmt.Sprint(now.Add(4*time.Hour).UnixMilli()) {
+		t.Errorf("the shifts are %v", shifts)
+	}
+	differences := func() string { return string(encode(t, d.Must(t, "GET", path, nil)["differences"])) }
+
+	works(time.Minute, 2*time.Hour)
+	if got, want := differences(), `[{"task":null,"what":"workerSchedule","worker":"`+ada+`"}]`; got != want {
+		t.Errorf("the differences are %s, want %s", got, want)
+	}
+	if cause := fmt.Sprint(preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`))); !strings.Contains(cause, "worker "+ada+" has another schedule") {
+		t.Errorf("the cause is %s", cause)
+	}
+	if got := d.list(t, ada); len(got) > 0 {
+		t.Errorf("a plan for another schedule has assigned %v", got)
+	}
+	d.Must(t, "POST", "/workers/"+ada+"/schedule", `{"entries":[]}`) // works all day
+	if got := differences(); !strings.Contains(got, "workerSchedule") {
+		t.Errorf("a schedule that was removed makes no difference: %s", got)
+	}
+	works(time.Minute, 4*time.Hour)
+	d.Must(t, "POST", path+"/apply", `{}`)
+	if applied := d.await(t, fmt.Sprint(shown["id"])); status(applied) != "success" || !slices.Equal(d.list(t, ada), []string{task}) {
+		t.Errorf("the plan that fits again is %v", applied)
+	}
+}
+
+// testDispatchDiscard: a dry run shows the routes as they were, and who has requested and
+// applied it. A plan that was discarded is not applied.
+func testDispatchDiscard(t *testing.T, p *apptest.Platform) {
+	d := newDepot(t, p, "compare", 1, "")
+	ada := d.workers[0]
+	far, near, next, fresh := d.drop(t, 5000, 0), d.drop(t, 1000, 0), d.drop(t, 5000, 200), d.drop(t, 2000, 0)
+	d.Must(t, "PUT", "/containers/workers/"+ada, fmt.Sprintf(`{"tasks":[%q,%q,%q]}`, far, near, next))
+	shown := d.run(t, `{"dryRun":true}`)
+	type routes []struct {
+		RouteID string
+		Stops   []struct{ ID string }
+		Cost    struct{ Travel, Distance int64 }
+	}
+	var before, after routes
+	if err := errors.Join(json.Unmarshal(encode(t, shown["before"]), &before), json.Unmarshal(encode(t, shown["plan"].(map[string]any)["routes"]), &after)); err != nil {
+		t.Fatal(err)
+	}
+	if len(before) != 1 || before[0].RouteID != ada || len(before[0].Stops) != 3 || before[0].Stops[0].ID != far || before[0].Stops[1].ID != near {
+		t.Fatalf("the routes before are %+v", before)
+	}
+	if len(after) != 1 || len(after[0].Stops) != 4 || before[0].Cost.Travel <= 0 || before[0].Cost.Distance <= after[0].Cost.Distance {
+		t.Errorf("the routes are %+v before and %+v after", before, after)
+	}
+	has(t, shown, "appliedBy", nil)
+	if by := shown["requestedBy"].(map[string]any); by["type"] != "API" || by["id"] == "" {
+		t.Errorf("the dispatch was requested by %v", by)
+	}
+
+	path := fmt.Sprint("/dispatches/", shown["id"])
+	if discarded := d.Must(t, "POST", path+"/discard", `{}`); status(discarded) != "discarded" {
+		t.Errorf("the plan that was discarded is %s", status(discarded))
+	}
+	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/discard", `{}`), "is discarded")
+	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`), "is discarded")
+	if got := d.list(t, ada); !slices.Equal(got, []string{far, near, next}) {
+		t.Errorf("a plan that was discarded has changed the list to %v", got)
+	}
+
+	again := fmt.Sprint(d.run(t, `{"dryRun":true}`)["id"])
+	d.Must(t, "POST", "/dispatches/"+again+"/apply", `{}`)
+	applied := d.await(t, again)
+	if fmt.Sprint(applied["appliedBy"]) != fmt.Sprint(shown["requestedBy"]) || !slices.Contains(d.list(t, ada), fresh) {
+		t.Errorf("the plan was applied by %v, and the list is %v", applied["appliedBy"], d.list(t, ada))
+	}
+	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+again+"/discard", `{}`), "is success")
+	if listed := list(t, d.Client, "/teams/"+d.team+"/dispatches"); len(listed) != 2 || status(listed[1]) != "discarded" || listed[0]["requestedBy"] == nil {
+		t.Errorf("the dispatches of the team are %v", listed)
+	}
 }
 
 func testDispatchWorker(t *testing.T, p *apptest.Platform) {

@@ -133,7 +133,7 @@ func TestIdempotencyContract(t *testing.T) {
 				switch operation {
 				case "POST /clients/invitations/{id}/accept":
 					c.own["client"] = c.own["invitation"]
-				case "POST /dispatches/{id}/apply":
+				case "POST /dispatches/{id}/apply", "POST /dispatches/{id}/discard":
 					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPlanned)
 				case "POST /dispatches/{id}/stop":
 					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPending)

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -52,7 +51,7 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 		return made, err
 	}
 	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Author(), now
-	d.Status, d.DryRun = lastmile.DispatchPending, q.DryRun
+	d.Status, d.DryRun, d.Requester = lastmile.DispatchPending, q.DryRun, d.Key
 	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
 		if who.Receipt == nil { // a repeated request gets the first response
 			if err := checkNoneActive(ctx, r, d); err != nil {
@@ -109,7 +108,7 @@ func checkNoneActive(ctx context.Context, r Reader, d lastmile.Dispatch) error {
 
 // Dispatch returns a dispatch. If it is a plan that can be applied, it also returns what
 // has changed since the plan was made.
-func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (d lastmile.Dispatch, changes []string, err error) {
+func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (d lastmile.Dispatch, changes []planning.Change, err error) {
 	err = ds.Store.Read(ctx, func(r Reader) (err error) {
 		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil || d.Status != lastmile.DispatchPlanned {
 			return err
@@ -154,7 +153,7 @@ func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id last
 		}
 		changes, err := changesSince(ctx, r, d, ds.Now())
 		if err == nil && len(changes) > 0 {
-			err = lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", strings.Join(changes, "; "))
+			err = lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", inWords(changes))
 		}
 		return err
 	}, func(w Writer, d *lastmile.Dispatch) error {
@@ -164,6 +163,27 @@ func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id last
 		}
 		return ds.addJob(ctx, w, *d, ds.Now())
 	})
+}
+
+// Discard gives up the plan of a dry run: it cannot be applied any more.
+func (ds *Dispatches) Discard(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, _ Reader) error {
+		if d.Status != lastmile.DispatchPlanned {
+			return lastmile.Conflict("dispatch %s is %s: only the plan of a dry run that was not applied can be discarded", id, d.Status)
+		}
+		return nil
+	}, func(w Writer, d *lastmile.Dispatch) error {
+		d.Status = lastmile.DispatchDiscarded
+		return w.SaveDispatch(ctx, *d)
+	})
+}
+
+func inWords(changes []planning.Change) string {
+	words := make([]string, len(changes))
+	for i, c := range changes {
+		words[i] = c.String()
+	}
+	return strings.Join(words, "; ")
 }
 
 // change changes a dispatch if check permits, which is called before the transaction as
@@ -192,12 +212,12 @@ func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id las
 // maxChanges is how many changes are listed.
 const maxChanges = 20
 
-// changesSince describes how the lists that a plan is about differ from what they were
+// changesSince returns how the lists that a plan is about differ from what they were
 // when it was made.
-func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []string, err error) {
-	add := func(format string, args ...any) {
+func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []planning.Change, err error) {
+	note := func(what planning.Difference, worker lastmile.WorkerID, task lastmile.TaskID) {
 		if len(changes) < maxChanges {
-			changes = append(changes, fmt.Sprintf(format, args...))
+			changes = append(changes, planning.Change{What: what, Worker: worker, Task: task, Age: now.Sub(d.Ended)})
 		}
 	}
 	had := map[lastmile.TaskID]bool{}
@@ -211,50 +231,59 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		}
 		list, err := r.WholeWorker(ctx, d.Organization, route.Worker)
 		if lastmile.IsNotFound(err) {
-			add("worker %s does not exist any more", route.Worker)
+			note(planning.WorkerGone, route.Worker, "")
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		if d.Team != "" && !list.Whereabouts.OnDuty {
-			add("worker %s is off duty", route.Worker)
+			note(planning.WorkerOffDuty, route.Worker, "")
 		}
 		if d.Team != "" && !slices.Contains(list.Teams, d.Team) {
-			add("worker %s is no longer in the team", route.Worker)
+			note(planning.WorkerTeam, route.Worker, "")
 		}
 		if list.TravelsBy() != route.Vehicle {
-			add("worker %s has another vehicle", route.Worker)
+			note(planning.WorkerVehicle, route.Worker, "")
 		}
 		if planning.Capacity(list) != route.Capacity {
-			add("worker %s has another capacity", route.Worker)
+			note(planning.WorkerCapacity, route.Worker, "")
+		}
+		if len(route.Shifts) > 0 { // which plans of older versions do not have
+			schedule, err := r.Schedule(ctx, d.Organization, route.Worker)
+			if err != nil {
+				return nil, err
+			}
+			if !planning.SameShifts(route.Shifts, planning.Shifts(schedule, d.Options), now) {
+				note(planning.WorkerSchedule, route.Worker, "")
+			}
 		}
 		for _, id := range missing(route.Before, list.Tasks) {
-			add("task %s is no longer on the list of worker %s", id, route.Worker)
+			note(planning.TaskRemoved, route.Worker, id)
 		}
 		for _, id := range missing(list.Tasks, route.Before) {
-			add("task %s is now on the list of worker %s", id, route.Worker)
+			note(planning.TaskAdded, route.Worker, id)
 		}
 		if len(route.Before) == len(list.Tasks) && len(missing(route.Before, list.Tasks)) == 0 && !slices.Equal(route.Before, list.Tasks) {
-			add("the list of worker %s has another order", route.Worker)
+			note(planning.WorkerOrder, route.Worker, "")
 		}
 		pinned, err := newPins(ctx, r, d, route)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range pinned {
-			add("task %s is now pinned", id)
+			note(planning.TaskPinned, route.Worker, id)
 		}
 		for _, stop := range route.Stops {
 			switch {
 			case stop.Active && stop.Task != list.ActiveTask:
-				add("task %s is no longer the active task of worker %s", stop.Task, route.Worker)
+				note(planning.TaskNotActive, route.Worker, stop.Task)
 			case !stop.Active && !had[stop.Task]:
 				fresh = append(fresh, stop.Task)
 			}
 		}
 	}
-	if err := taskChanges(ctx, r, d, now, add); err != nil || d.Team == "" || len(fresh) == 0 {
+	if err := taskChanges(ctx, r, d, now, note); err != nil || d.Team == "" || len(fresh) == 0 {
 		return changes, err
 	}
 	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
@@ -262,14 +291,14 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		return nil, err
 	}
 	for _, id := range missing(fresh, list.Tasks) {
-		add("task %s is no longer in the team", id)
+		note(planning.TaskTeam, "", id)
 	}
 	return changes, nil
 }
 
-// taskChanges describes which tasks of a plan were changed since it was made, and which
+// taskChanges notes which tasks of a plan were changed since it was made, and which
 // would now be later than allowed.
-func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time, add func(string, ...any)) error {
+func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time, note func(planning.Difference, lastmile.WorkerID, lastmile.TaskID)) error {
 	then := make(map[lastmile.TaskID]lastmile.DispatchTask, len(d.Tasks))
 	for _, t := range d.Tasks {
 		then[t.ID] = t
@@ -285,7 +314,7 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 				start, behind = t.CompleteAfter, max(behind-wait, 0)
 			}
 			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > max(stop.Late, d.Options.MaxAllowedDelay) {
-				add("task %s would be later than allowed, because the plan is %s old", stop.Task, now.Sub(d.Ended).Round(time.Second))
+				note(planning.TaskLate, route.Worker, stop.Task)
 			}
 		}
 		left, err := r.Unfinished(ctx, d.Organization, ids)
@@ -293,7 +322,7 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 			return err
 		}
 		for _, id := range missing(ids, left) {
-			add("task %s was completed or deleted", id)
+			note(planning.TaskEnded, route.Worker, id)
 		}
 		tasks, err := r.TasksOf(ctx, d.Organization, left)
 		if err != nil {
@@ -302,22 +331,22 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 		for _, t := range tasks {
 			was := then[t.ID]
 			if !t.CompleteAfter.Equal(was.CompleteAfter) || !t.CompleteBefore.Equal(was.CompleteBefore) {
-				add("task %s has another time window", t.ID)
+				note(planning.TaskWindow, route.Worker, t.ID)
 			}
 			if t.Destination.ID != was.Destination {
-				add("task %s has another destination", t.ID)
+				note(planning.TaskDestination, route.Worker, t.ID)
 			}
 			if t.Recipient == nil && was.Recipient != "" || t.Recipient != nil && t.Recipient.ID != was.Recipient {
-				add("task %s has another recipient", t.ID)
+				note(planning.TaskRecipient, route.Worker, t.ID)
 			}
 			if (t.ServiceTime == nil) != (was.ServiceTime == nil) || t.ServiceTime != nil && *t.ServiceTime != *was.ServiceTime {
-				add("task %s has another service time", t.ID)
+				note(planning.TaskServiceTime, route.Worker, t.ID)
 			}
 			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
-				add("task %s has another quantity", t.ID)
+				note(planning.TaskQuantity, route.Worker, t.ID)
 			}
 			if len(t.Dependencies) != len(was.Dependencies) || len(missing(t.Dependencies, was.Dependencies)) > 0 {
-				add("task %s has other dependencies", t.ID)
+				note(planning.TaskDependencies, route.Worker, t.ID)
 			}
 		}
 	}

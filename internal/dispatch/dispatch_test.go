@@ -292,7 +292,7 @@ func TestTasksThatChangeAfterADryRun(t *testing.T) {
 			if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], change); err != nil {
 				t.Fatal(err)
 			}
-			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != 1 || !strings.HasSuffix(changes[0], want) {
+			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != 1 || !strings.HasSuffix(changes[0].String(), want) {
 				t.Errorf("the changes are %q: %v", changes, err)
 			}
 			if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err == nil {
@@ -341,7 +341,7 @@ func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 			if err := change(t, f); err != nil {
 				t.Fatal(err)
 			}
-			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || !strings.Contains(strings.Join(changes, "; "), want) {
+			if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || !strings.Contains(fmt.Sprint(changes), want) {
 				t.Errorf("the changes are %q: %v", changes, err)
 			}
 			_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
@@ -378,7 +378,7 @@ func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 		t.Helper()
 		_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
 		_, changes, _ := f.dispatches.Dispatch(t.Context(), f.Principal, id)
-		if got := strings.Join(changes, "; "); err == nil || !strings.Contains(got, want) {
+		if got := fmt.Sprint(changes); err == nil || !strings.Contains(got, want) {
 			t.Errorf("the plan is applied (%v) after %q, want %q", err, got, want)
 		}
 	}

@@ -123,6 +123,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		keepUnlessBetter(d, model.Plan(model.Current()))
 	}
 	if d.DryRun {
+		d.Before = model.Before()
 		d.Status, d.Ended = lastmile.DispatchPlanned, ds.Now()
 		return nil
 	}

@@ -13,11 +13,12 @@ const (
 	DispatchApplying  DispatchStatus = "applying" // tasks are being assigned
 	DispatchSucceeded DispatchStatus = "success"
 	DispatchFailed    DispatchStatus = "failed"
+	DispatchDiscarded DispatchStatus = "discarded" // the plan of a dry run, which cannot be applied any more
 )
 
 // Values lists every status.
 func (DispatchStatus) Values() []DispatchStatus {
-	return []DispatchStatus{DispatchPending, DispatchRunning, DispatchPlanned, DispatchApplying, DispatchSucceeded, DispatchFailed}
+	return []DispatchStatus{DispatchPending, DispatchRunning, DispatchPlanned, DispatchApplying, DispatchSucceeded, DispatchFailed, DispatchDiscarded}
 }
 
 // Active reports whether the dispatch keeps others of the same team from starting.
@@ -32,7 +33,8 @@ type Dispatch struct {
 	Organization OrganizationID
 	Team         TeamID
 	Worker       WorkerID
-	Key          KeyID // Author that requested it
+	Key          KeyID // Author that requested it, or has applied the plan of a dry run
+	Requester    KeyID // Author that requested it
 	Created      time.Time
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
@@ -42,9 +44,10 @@ type Dispatch struct {
 	Options      DispatchOptions
 	Progress     DispatchProgress
 	Plan         DispatchPlan
-	Tasks        []DispatchTask // all that were considered
-	Failure      string         // why it failed
-	Replan       *Replan        // set if no caller has requested it
+	Before       []DispatchRoute // as they were when a dry run was planned
+	Tasks        []DispatchTask  // all that were considered
+	Failure      string          // why it failed
+	Replan       *Replan         // set if no caller has requested it
 }
 
 // Replan is the cause of a dispatch by continuous re-planning, and what came of it.
@@ -94,15 +97,14 @@ type DispatchCost struct {
 
 // DispatchRoute is the plan for one worker.
 type DispatchRoute struct {
-	Worker WorkerID
-	Stops  []DispatchStop
-	Cost   DispatchCost
-	Before []TaskID // the worker's list when the plan was made
-
-	Vehicle  VehicleType // as planned with
-	Capacity [4]float64  // likewise; the additional ones last
-
-	ByFormula bool // a travel time is not by a road network
+	Worker    WorkerID
+	Stops     []DispatchStop
+	Cost      DispatchCost
+	Before    []TaskID    // the worker's list when the plan was made
+	Vehicle   VehicleType // as planned with
+	Capacity  [4]float64  // likewise; the additional ones last
+	Shifts    []Window    // likewise, within the window of the request
+	ByFormula bool        // a travel time is not by a road network
 }
 
 // DispatchStop is a task of a route.

@@ -119,7 +119,7 @@ func (m *Model) choose(s Situation) error {
 		types[c.Worker.TravelsBy()] = true
 	}
 	if m.options.VehicleType == "" && len(types) > 1 && !s.AnyVehicle {
-		return lastmile.Invalid("filters.workers.vehicleType is required: the workers on duty in the team have %d different types of vehicles", len(types))
+		return lastmile.Invalid("filters.workers.vehicleType is required, or filters.workers.anyVehicle: the workers on duty in the team have %d different types of vehicles", len(types))
 	}
 	for _, c := range s.Candidates {
 		exclude := func(rule lastmile.DispatchRule, format string, args ...any) {
@@ -127,7 +127,7 @@ func (m *Model) choose(s Situation) error {
 		}
 		by := c.Worker.TravelsBy()
 		switch n := len(c.Tasks); {
-		case m.options.VehicleType != "" && by != m.options.VehicleType:
+		case m.options.VehicleType != "" && m.options.VehicleType != AnyVehicle && by != m.options.VehicleType:
 			exclude(lastmile.RuleFilter, "vehicle type %s, required %s", typeName(by), m.options.VehicleType)
 		case n > m.options.MaxContainerSize:
 			exclude(lastmile.RuleFilter, "has %d tasks, at most %d", n, m.options.MaxContainerSize)

@@ -179,12 +179,28 @@ func (m *Model) Nothing() *optimize.Solution {
 	return s
 }
 
+// Before returns the routes as they are, by the same travel times as those of a plan.
+func (m *Model) Before() []lastmile.DispatchRoute { return m.routes(m.Current()) }
+
 // Plan returns the routes of a solution, and why tasks are left out.
 func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
-	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left)}
+	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left), Routes: m.routes(s)}
+	for _, r := range plan.Routes {
+		plan.Cost = addCost(plan.Cost, r.Cost)
+	}
+	for _, stop := range s.Unserved {
+		plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: m.tasks[stop].ID})
+	}
+	m.explain(&plan, s)
+	return plan
+}
+
+// routes returns the routes of a solution, one for each member of the crew.
+func (m *Model) routes(s *optimize.Solution) []lastmile.DispatchRoute {
 	routes := make([]lastmile.DispatchRoute, len(m.crew))
 	for i, c := range m.crew {
 		routes[i].Worker, routes[i].Vehicle, routes[i].Capacity = c.Worker.ID, c.Worker.TravelsBy(), Capacity(c.Worker)
+		routes[i].Shifts = Shifts(c.Schedule, m.options)
 		for _, t := range c.Tasks {
 			if t.State != lastmile.TaskActive {
 				routes[i].Before = append(routes[i].Before, t.ID)
@@ -207,18 +223,12 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 		into.Cost.Distance += lastmile.Meters(route.Distance)
 		into.ByFormula = into.ByFormula || m.hasFormula(v, route)
 	}
-	for _, r := range routes {
+	for i, r := range routes {
 		if len(r.Stops) > 0 {
-			r.Cost.Workers = 1
+			routes[i].Cost.Workers = 1
 		}
-		plan.Cost = addCost(plan.Cost, r.Cost)
-		plan.Routes = append(plan.Routes, r)
 	}
-	for _, stop := range s.Unserved {
-		plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: m.tasks[stop].ID})
-	}
-	m.explain(&plan, s)
-	return plan
+	return routes
 }
 
 // Capacity returns the four capacities of a worker.

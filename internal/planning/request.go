@@ -29,6 +29,10 @@ const (
 	EndAtHub           = "hub://" // followed by the id of the hub
 )
 
+// AnyVehicle in the options of a dispatch means that workers with different types of
+// vehicles are planned together.
+const AnyVehicle lastmile.VehicleType = "*"
+
 // Request is a request to dispatch. Nil fields have their defaults.
 type Request struct {
 	MaxTasksPerRoute *int
@@ -39,6 +43,7 @@ type Request struct {
 	MaxAllowedDelay  *time.Duration
 	MaxContainerSize *int
 	VehicleType      *lastmile.VehicleType
+	AnyVehicle       bool // instead of VehicleType
 	DryRun           bool
 }
 
@@ -59,6 +64,12 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 	lastmile.Set(&o.MaxAllowedDelay, q.MaxAllowedDelay)
 	lastmile.Set(&o.RouteEnd, q.RouteEnd)
 	lastmile.Set(&o.VehicleType, q.VehicleType)
+	if q.AnyVehicle {
+		if o.VehicleType != "" {
+			return o, lastmile.Invalid("filters.workers must not have both vehicleType and anyVehicle")
+		}
+		o.VehicleType = AnyVehicle
+	}
 	o.MaxContainerSize = o.MaxTasksPerRoute
 	lastmile.Set(&o.MaxContainerSize, q.MaxContainerSize)
 	return o, lastmile.FirstError(
@@ -79,7 +90,7 @@ func checkSizes(o lastmile.DispatchOptions) error {
 		return lastmile.Invalid("serviceTime must be between 0 and %.0f minutes", lastmile.MaxServiceTime.Minutes())
 	case o.MaxAllowedDelay <= 0 || o.MaxAllowedDelay > maxDelay:
 		return lastmile.Invalid("maxAllowedDelay must be above 0 and at most %.0f minutes", maxDelay.Minutes())
-	case o.VehicleType != "" && !slices.Contains(lastmile.VehicleTypes, o.VehicleType):
+	case o.VehicleType != "" && o.VehicleType != AnyVehicle && !slices.Contains(lastmile.VehicleTypes, o.VehicleType):
 		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), o.VehicleType)
 	}
 	return nil

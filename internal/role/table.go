@@ -117,9 +117,10 @@ var Table = map[string]Rule{
 	"POST /teams/{id}/dispatch":  change.at(Team, "path.id"),
 	"GET /teams/{id}/dispatches": view.at(Team, "path.id"),
 
-	"GET /dispatches/{id}":        view.at(Dispatch, "path.id"),
-	"POST /dispatches/{id}/stop":  change.at(Dispatch, "path.id"),
-	"POST /dispatches/{id}/apply": change.at(Dispatch, "path.id"),
+	"GET /dispatches/{id}":          view.at(Dispatch, "path.id"),
+	"POST /dispatches/{id}/stop":    change.at(Dispatch, "path.id"),
+	"POST /dispatches/{id}/apply":   change.at(Dispatch, "path.id"),
+	"POST /dispatches/{id}/discard": change.at(Dispatch, "path.id"),
 
 	"POST /tasks":                  change.task("body."),
 	"GET /tasks":                   view.filtered().at(Worker, "query.worker").at(Container, "query.containers[]"),

@@ -45,8 +45,11 @@ type DispatchFilters struct {
 type WorkerFilters struct {
 	// Excludes workers who have more tasks than this; at most maxTasksPerRoute, which is the default.
 	MaxContainerSize *int `json:"maxContainerSize"`
-	// Only workers with this type of vehicle. Required if the workers on duty have different types.
+	// Only workers with this type of vehicle. If the workers on duty have different types, this or anyVehicle
+	// is required.
 	VehicleType *lastmile.VehicleType `json:"vehicleType"`
+	// Whether to plan for workers with different types of vehicles together, each with its own travel times.
+	AnyVehicle *Flag `json:"anyVehicle"`
 }
 
 // SecondsWindow is a window of time in a request, as its start and end in Unix seconds.
@@ -81,6 +84,7 @@ func (b DispatchBody) Domain() planning.Request {
 	}
 	if b.Filters != nil && b.Filters.Workers != nil {
 		q.MaxContainerSize, q.VehicleType = b.Filters.Workers.MaxContainerSize, b.Filters.Workers.VehicleType
+		q.AnyVehicle = b.Filters.Workers.AnyVehicle != nil && bool(*b.Filters.Workers.AnyVehicle)
 	}
 	if b.DryRun != nil {
 		q.DryRun = bool(*b.DryRun)
@@ -135,6 +139,7 @@ type Dispatch struct {
 	Worker *lastmile.WorkerID `json:"worker" example:"null"`
 	// Unix time in milliseconds at which the dispatch was requested.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	DispatchActors
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
 	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
@@ -149,10 +154,47 @@ type Dispatch struct {
 	Progress *DispatchProgress `json:"progress" example:"null"`
 	// The routes; empty until they are planned.
 	Plan DispatchPlan `json:"plan"`
+	// The routes as they were when the plan of a dry run was made, by the same travel times; empty for other
+	// dispatches, and in notifications.
+	Before []DispatchRoute `json:"before" example:"[]"`
 	// When the routes were planned, and the outcome.
 	ProcessingDetails ProcessingDetails `json:"processingDetails"`
 	// Tasks that were considered; empty until the routes are planned.
 	Tasks []DispatchTask `json:"tasks"`
+}
+
+// DispatchActors are those who have requested and applied a dispatch.
+type DispatchActors struct {
+	// Who has requested the dispatch; null for continuous re-planning, and if it is not known.
+	RequestedBy *ActionContext `json:"requestedBy" example:"null"`
+	// Who has applied the plan of a dry run; null if it was not applied.
+	AppliedBy *ActionContext `json:"appliedBy" example:"null"`
+}
+
+func newDispatchActors(d lastmile.Dispatch) (a DispatchActors) {
+	shown := func(author lastmile.KeyID) *ActionContext {
+		actor := lastmile.AuthoredBy(d.Organization, author).Actor()
+		if actor == (lastmile.Actor{}) {
+			return nil
+		}
+		return &ActionContext{Type: actor.Type, ID: actor.ID}
+	}
+	a.RequestedBy = shown(d.Requester)
+	if d.DryRun && (d.Status == lastmile.DispatchApplying || d.Status == lastmile.DispatchSucceeded) {
+		a.AppliedBy = shown(d.Key)
+	}
+	return a
+}
+
+// requester returns the author of the request.
+func (a DispatchActors) requester() lastmile.KeyID {
+	switch {
+	case a.RequestedBy == nil:
+		return ""
+	case a.RequestedBy.Type == lastmile.ActorAdmin:
+		return lastmile.Principal{Admin: lastmile.AdminID(a.RequestedBy.ID)}.Author()
+	}
+	return lastmile.KeyID(a.RequestedBy.ID)
 }
 
 // ShownDispatch is a dispatch as it is read.
@@ -160,11 +202,28 @@ type ShownDispatch struct {
 	Dispatch
 	// What has changed since the plan of a dry run was made; empty if it can be applied.
 	Changes []string `json:"changes" example:"[]"`
+	// The same changes, for programs.
+	Differences []DispatchDifference `json:"differences" example:"[]"`
+}
+
+// DispatchDifference is something that has changed since a plan was made.
+type DispatchDifference struct {
+	// What has changed.
+	What planning.Difference `json:"what" example:"workerSchedule"`
+	// ID of the task; null if the change is about a worker.
+	Task *lastmile.TaskID `json:"task" example:"null"`
+	// ID of the worker; null if none is concerned.
+	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 }
 
 // NewShownDispatch returns a dispatch with what has changed since its plan was made.
-func NewShownDispatch(d lastmile.Dispatch, changes []string) ShownDispatch {
-	return ShownDispatch{Dispatch: NewDispatch(d), Changes: OrEmpty(changes)}
+func NewShownDispatch(d lastmile.Dispatch, changes []planning.Change) ShownDispatch {
+	return ShownDispatch{
+		Dispatch: NewDispatch(d), Changes: Each(changes, planning.Change.String),
+		Differences: Each(changes, func(c planning.Change) DispatchDifference {
+			return DispatchDifference{What: c.What, Task: OrNull(c.Task), Worker: OrNull(c.Worker)}
+		}),
+	}
 }
 
 // DispatchOptions are the rules of a dispatch, with the defaults filled in.
@@ -185,6 +244,8 @@ type DispatchOptions struct {
 	MaxContainerSize int `json:"maxContainerSize" example:"100"`
 	// Type of vehicle of the workers; null for any.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"null"`
+	// Whether workers with different types of vehicles are planned together.
+	AnyVehicle bool `json:"anyVehicle"`
 }
 
 // DispatchProgress is how far the optimizer is.
@@ -202,7 +263,7 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0], \"travelSource\": \"roads\"}]"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0], \"shifts\": [[1767225600000, 1767247200000]], \"travelSource\": \"roads\"}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
 	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
@@ -241,6 +302,9 @@ type DispatchRoute struct {
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
 	// Capacities of the worker when the plan was made: the first and the three additional ones.
 	Capacities [4]float64 `json:"capacities" example:"[20, 0, 0, 0]"`
+	// When the worker was scheduled within scheduleTimeWindow when the plan was made: starts and ends, in Unix
+	// milliseconds; empty for plans of older versions.
+	Shifts [][2]Millis `json:"shifts" example:"[[1767225600000, 1767247200000]]"`
 	// What the travel times come from: roads, or formula if a part of the route is outside of all maps and no router knows it.
 	TravelSource string `json:"travelSource" example:"roads"`
 }
@@ -324,7 +388,7 @@ type DispatchTask struct {
 // NewDispatch returns a dispatch in its wire form.
 func NewDispatch(d lastmile.Dispatch) Dispatch {
 	shown := Dispatch{
-		ID: d.ID, Organization: d.Organization, Team: OrNull(d.Team), Worker: OrNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
+		ID: d.ID, Organization: d.Organization, Team: OrNull(d.Team), Worker: OrNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun, DispatchActors: newDispatchActors(d),
 		Replanning: newReplan(d.Replan), Rounds: d.Rounds,
 		Options: DispatchOptions{
 			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: OrNull(d.Options.RouteEnd),
@@ -333,6 +397,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: OrNull(d.Options.VehicleType),
 		},
 		Plan:              DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
+		Before:            Each(d.Before, newDispatchRoute),
 		ProcessingDetails: newProcessingDetails(d),
 		Tasks: Each(d.Tasks, func(t lastmile.DispatchTask) DispatchTask {
 			return DispatchTask{
@@ -341,6 +406,9 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 				Destination: t.Destination, Recipient: OrNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime), Dependencies: OrEmpty(t.Dependencies),
 			}
 		}),
+	}
+	if d.Options.VehicleType == planning.AnyVehicle {
+		shown.Options.VehicleType, shown.Options.AnyVehicle = nil, true
 	}
 	if p := d.Progress; p != (lastmile.DispatchProgress{}) {
 		shown.Progress = &DispatchProgress{Phase: p.Phase, Until: Millis(p.Until), TasksPlanned: p.Planned, Cost: newDispatchCost(p.Cost)}
@@ -361,6 +429,7 @@ func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
 func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
 	return DispatchRoute{
 		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: OrEmpty(r.Before), VehicleType: OrNull(r.Vehicle), Capacities: r.Capacity, TravelSource: travelSource(r.ByFormula),
+		Shifts: Each(r.Shifts, func(w lastmile.Window) [2]Millis { return [2]Millis{Millis(w.From), Millis(w.To)} }),
 		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
 			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active, Pinned: OrNull(s.Pin)}
 		}),
@@ -377,7 +446,7 @@ func newUnplannedTask(u lastmile.UnplannedTask) UnplannedTask {
 func (d Dispatch) Domain() lastmile.Dispatch {
 	o := d.Options
 	made := lastmile.Dispatch{
-		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun,
+		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun, Requester: d.requester(),
 		Replan: d.Replanning.domain(), Rounds: d.Rounds,
 		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Status: d.ProcessingDetails.Status,
 		Failure: orZero(d.ProcessingDetails.Failure),
@@ -387,7 +456,8 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 			ScheduleWindow: lastmile.Window{From: o.ScheduleTimeWindow[0].Time(), To: o.ScheduleTimeWindow[1].Time()},
 			RouteEnd:       orZero(o.RouteEnd), MaxContainerSize: o.MaxContainerSize, VehicleType: orZero(o.VehicleType),
 		},
-		Plan: lastmile.DispatchPlan{Routes: Each(d.Plan.Routes, DispatchRoute.domain), Unplanned: Each(d.Plan.Unplanned, UnplannedTask.domain), Cost: d.Plan.Cost.domain()},
+		Plan:   lastmile.DispatchPlan{Routes: Each(d.Plan.Routes, DispatchRoute.domain), Unplanned: Each(d.Plan.Unplanned, UnplannedTask.domain), Cost: d.Plan.Cost.domain()},
+		Before: Each(d.Before, DispatchRoute.domain),
 		Tasks: Each(d.Tasks, func(t DispatchTask) lastmile.DispatchTask {
 			return lastmile.DispatchTask{
 				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
@@ -395,6 +465,9 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime), Dependencies: t.Dependencies,
 			}
 		}),
+	}
+	if o.AnyVehicle {
+		made.Options.VehicleType = planning.AnyVehicle
 	}
 	if p := d.Progress; p != nil {
 		made.Progress = lastmile.DispatchProgress{Phase: p.Phase, Until: p.Until.Time(), Planned: p.TasksPlanned, Cost: p.Cost.domain()}
@@ -412,6 +485,7 @@ func (c DispatchCost) domain() lastmile.DispatchCost {
 func (r DispatchRoute) domain() lastmile.DispatchRoute {
 	return lastmile.DispatchRoute{
 		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore, Vehicle: orZero(r.VehicleType), Capacity: r.Capacities, ByFormula: r.TravelSource != travelSource(false),
+		Shifts: Each(r.Shifts, func(s [2]Millis) lastmile.Window { return lastmile.Window{From: s[0].Time(), To: s[1].Time()} }),
 		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
 			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active, Pin: orZero(s.Pinned)}
 		}),

@@ -139,6 +139,7 @@ func newEvent(e lastmile.Event) Event {
 	}
 	if e.Dispatch != nil {
 		dispatch := NewDispatch(*e.Dispatch)
+		dispatch.Before = []DispatchRoute{} // for people who compare plans
 		body.DispatchID, body.Data.Dispatch = e.Dispatch.ID, &dispatch
 	}
 	body.addEstimates(e)

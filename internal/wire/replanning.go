@@ -91,6 +91,7 @@ type DispatchSummary struct {
 	ID lastmile.DispatchID `json:"id" example:"R7vK2nXw5LdB9qTz3HcF8mJs"`
 	// Unix time in milliseconds at which the dispatch was requested.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	DispatchActors
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
 	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
@@ -109,7 +110,7 @@ type DispatchSummary struct {
 // NewDispatchSummary returns a dispatch without its plan.
 func NewDispatchSummary(d lastmile.Dispatch) DispatchSummary {
 	s := DispatchSummary{
-		ID: d.ID, TimeCreated: Millis(d.Created), DryRun: d.DryRun, Replanning: newReplan(d.Replan), ProcessingDetails: newProcessingDetails(d),
+		ID: d.ID, TimeCreated: Millis(d.Created), DispatchActors: newDispatchActors(d), DryRun: d.DryRun, Replanning: newReplan(d.Replan), ProcessingDetails: newProcessingDetails(d),
 		Cost: newDispatchCost(d.Plan.Cost), TasksUnplanned: len(d.Plan.Unplanned),
 	}
 	for _, route := range d.Plan.Routes {

@@ -274,7 +274,9 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Replanning]():      {wire.NewReplanning(assignment.DefaultReplanning)},
 	reflect.TypeFor[wire.TaskPin]():         append(samplesOf(wire.NewTaskPin), wire.NewTaskPin(planning.PinnedTask{Task: lastmile.Task{ID: sampleID}})),
 	reflect.TypeFor[wire.Dispatch]():        dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewDispatch(d) }),
-	reflect.TypeFor[wire.ShownDispatch]():   dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewShownDispatch(d, []string{"text"}) }),
+	reflect.TypeFor[wire.ShownDispatch](): dispatchSamples(func(d lastmile.Dispatch) any {
+		return wire.NewShownDispatch(d, []planning.Change{{What: planning.TaskAdded, Task: sampleID, Worker: sampleID}, {What: planning.WorkerOffDuty, Worker: sampleID}, {What: planning.TaskTeam, Task: sampleID}})
+	}),
 	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
 		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
 	})),

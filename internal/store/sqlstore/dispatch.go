@@ -47,7 +47,7 @@ func dispatchScope(d lastmile.Dispatch) string {
 
 // SaveDispatch saves a dispatch.
 func (t dispatchTx) SaveDispatch(ctx context.Context, d lastmile.Dispatch) error {
-	return t.putDispatch(ctx, `UPDATE dispatch SET active = $3, doc = $4, summary = $5 WHERE org = $1 AND id = $2`, d)
+	return t.putDispatch(ctx, `UPDATE dispatch SET active = $3, doc = $4, summary = $5, key_id = $6 WHERE org = $1 AND id = $2`, d, d.Key)
 }
 
 // Dispatch returns a dispatch.

@@ -157,13 +157,14 @@ function report(outcomes: Outcome[]) {
   else if (bad.length > 1) board.report = outcomes;
 }
 
-interface Origin {
+export interface Origin {
   id: string;
   key: ListKey;
   at: number;
 }
 
-const originsOf = (ids: readonly string[]): Origin[] =>
+// originsOf returns where tasks are, for putBack.
+export const originsOf = (ids: readonly string[]): Origin[] =>
   ids.flatMap((id) => {
     const key = board.records.home(id);
     return key === undefined ? [] : [{ id, key, at: board.records.list(key).indexOf(id) }];
@@ -171,7 +172,7 @@ const originsOf = (ids: readonly string[]): Origin[] =>
 
 // putBack returns tasks to where they were. Those that were moved again, or have started,
 // stay, and are reported. It reports whether all returned.
-async function putBack(origins: Origin[], from: (id: string) => ListKey): Promise<boolean> {
+export async function putBack(origins: Origin[], from: (id: string) => ListKey): Promise<boolean> {
   const outcomes: Outcome[] = origins.map(({ id }) => {
     if (why(id)) return { id, reason: why(id) };
     const now = board.records.home(id);

@@ -6,6 +6,7 @@ import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
+import type { Admin } from '../wire.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
@@ -313,6 +314,16 @@ class Board {
     const key = this.records.home(id) ?? (task.worker ? listOf(task.worker) : pool);
     if (!this.unfolds(key)) this.fold(key, true);
     this.select(id);
+  }
+
+  // meet reads the names of administrators. Standard ones may not read those of others.
+  async meet() {
+    if (app.me?.type !== 'super') return;
+    try {
+      for (const { id, name } of await call<Admin[]>('GET', '/admins')) this.people.set(id, name);
+    } catch {
+      // They are called other dispatchers.
+    }
   }
 
   get mayChange(): boolean {

@@ -46,7 +46,7 @@ export function span(after: number | undefined, before: number | undefined, day:
 
 // minutes formats a duration, such as 1 h 5 min.
 export function minutes(ms: number): string {
-  const all = Math.max(1, Math.round(ms / 60_000));
+  const all = ms === 0 ? 0 : Math.max(1, Math.round(ms / 60_000));
   const [h, m] = [Math.floor(all / 60), all % 60];
   const part = (n: number, unit: string) =>
     new Intl.NumberFormat(app.language, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
@@ -55,3 +55,7 @@ export function minutes(ms: number): string {
 
 export const percent = (share: number): string =>
   new Intl.NumberFormat(app.language, { style: 'percent' }).format(share);
+
+// kilometers formats a distance in meters.
+export const kilometers = (meters: number): string =>
+  new Intl.NumberFormat(app.language, { style: 'unit', unit: 'kilometer', maximumFractionDigits: 1 }).format(meters / 1000); // prettier-ignore

@@ -8,7 +8,7 @@ import { call } from '../../api.ts';
 import { listOf, type Records } from '../records.ts';
 
 const mostStops = 50; // of a request
-const fewWorkers = 40; // up to which all routes are shown
+export const fewWorkers = 40; // up to which all routes are shown
 const rest = 4000; // ms until a route is asked for again
 const between = 150; // ms between requests, so that others are not slowed down
 
@@ -19,6 +19,33 @@ export interface Line {
   passed: number; // places that the vehicle has passed
 }
 
+// Journeys are what lines are asked for: where workers go.
+export interface Journeys {
+  workers: () => Iterable<string>;
+  few: () => boolean; // whether all are shown, and not only one
+  stops: (worker: string) => Point[];
+  vehicle: (worker: string) => string;
+}
+
+// journeysOf returns the journeys of the board: from where workers are through all open
+// tasks.
+export const journeysOf = (records: Records): Journeys => ({
+  workers: () => records.workers.keys(),
+  few: () => records.workers.size <= fewWorkers,
+  stops: (id) => {
+    const worker = records.workers.get(id);
+    if (!worker) return [];
+    const ids = [worker.activeTask, ...records.list(listOf(id))];
+    const points = ids.flatMap((task) => {
+      const found = task ? records.tasks.get(task) : undefined;
+      return found && found.state < 3 ? [found.destination.location] : [];
+    });
+    if (points.length > 0 && worker.location && worker.onDuty) points.unshift(worker.location);
+    return points.slice(0, mostStops);
+  },
+  vehicle: (id) => records.workers.get(id)?.vehicle?.type ?? 'FOOT',
+});
+
 export class Routes {
   readonly lines = new Map<string, Line>();
   private readonly wanted = new Set<string>();
@@ -26,7 +53,7 @@ export class Routes {
   private gone = false;
 
   constructor(
-    private readonly records: Records,
+    private readonly journeys: Journeys,
     private readonly drawn: () => void,
   ) {}
 
@@ -36,24 +63,11 @@ export class Routes {
 
   // want asks for the routes of workers whose lists have changed, of all if undefined.
   want(workers: Iterable<string> | undefined, shown: string) {
-    const { records } = this;
-    const few = records.workers.size <= fewWorkers;
-    for (const id of workers ?? records.workers.keys()) if (few || id === shown) this.wanted.add(id);
+    const { journeys } = this;
+    const few = journeys.few();
+    for (const id of workers ?? journeys.workers()) if (few || id === shown) this.wanted.add(id);
     if (shown && !this.lines.has(shown)) this.wanted.add(shown);
     void this.run(shown);
-  }
-
-  // stopsOf returns where a worker goes: from where they are through all open tasks.
-  private stopsOf(id: string): Point[] {
-    const worker = this.records.workers.get(id);
-    if (!worker) return [];
-    const ids = [worker.activeTask, ...this.records.list(listOf(id))];
-    const points = ids.flatMap((task) => {
-      const found = task ? this.records.tasks.get(task) : undefined;
-      return found && found.state < 3 ? [found.destination.location] : [];
-    });
-    if (points.length > 0 && worker.location && worker.onDuty) points.unshift(worker.location);
-    return points.slice(0, mostStops);
   }
 
   private async run(shown: string) {
@@ -69,7 +83,7 @@ export class Routes {
   }
 
   private async ask(id: string) {
-    const stops = this.stopsOf(id);
+    const stops = this.journeys.stops(id);
     const known = this.lines.get(id);
     // The vehicle moves along the way: only other stops are another way.
     const key = stops.slice(1).join(';');
@@ -83,14 +97,18 @@ export class Routes {
       this.drawn();
       return;
     }
-    const text = stops.map(([lon, lat]) => `${lon.toFixed(5)},${lat.toFixed(5)}`).join(';');
-    const vehicle = this.records.workers.get(id)?.vehicle?.type ?? 'FOOT';
-    try {
-      const route = await call<Route>('GET', `/route?stops=${text}&vehicle=${vehicle}`);
-      this.lines.set(id, { stops: key, places: decode(route.geometry).map(project), asked: Date.now(), passed: 0 });
-    } catch {
-      this.lines.set(id, { stops: key, places: stops.map(project), asked: Date.now(), passed: 0 }); // straight
+    const places: Line['places'] = [];
+    for (let i = 0; i + 1 < stops.length; i += mostStops - 1) {
+      const part = stops.slice(i, i + mostStops);
+      const text = part.map(([lon, lat]) => `${lon.toFixed(5)},${lat.toFixed(5)}`).join(';');
+      try {
+        const route = await call<Route>('GET', `/route?stops=${text}&vehicle=${this.journeys.vehicle(id)}`);
+        places.push(...decode(route.geometry).map(project));
+      } catch {
+        places.push(...part.map(project)); // straight
+      }
     }
+    this.lines.set(id, { stops: key, places, asked: Date.now(), passed: 0 });
     if (!this.gone) this.drawn();
   }
 }

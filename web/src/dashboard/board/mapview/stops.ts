@@ -13,11 +13,12 @@ export interface Stop {
   status: Status;
   risk: Risk;
   task: BoardTask;
+  tone: string; // a color instead of that of the status; '' for none
 }
 
-export const stopOf = (task: BoardTask, status: Status, risk: Risk): Stop => {
+export const stopOf = (task: BoardTask, status: Status, risk: Risk, tone = ''): Stop => {
   const [x, y] = project(task.destination.location);
-  return { id: task.id, x, y, status, risk, task };
+  return { id: task.id, x, y, status, risk, task, tone };
 };
 
 // The later in this order, the further on top.
@@ -30,6 +31,8 @@ export const radius = (zoom: number, status: Status): number => {
   return status === 'completed' ? size * 0.75 : size;
 };
 
+const colors = { completed: 'done', assigned: 'open', active: 'active', unassigned: 'goal', failed: 'failed' };
+
 export class Sprites {
   private readonly made = new Map<string, ImageBitmap>();
 
@@ -39,8 +42,8 @@ export class Sprites {
   ) {}
 
   // get returns the picture of a stop, whose middle is at its location.
-  get(status: Status, risk: Risk, r: number, chosen: boolean): ImageBitmap {
-    const key = `${status} ${risk} ${r} ${chosen}`;
+  get({ status, risk, tone }: Stop, r: number, chosen: boolean): ImageBitmap {
+    const key = `${status} ${risk} ${r} ${chosen} ${tone}`;
     let picture = this.made.get(key);
     if (!picture) {
       const size = 2 * Math.ceil(r + 5);
@@ -48,16 +51,15 @@ export class Sprites {
       const ctx = canvas.getContext('2d')!;
       ctx.scale(this.ratio, this.ratio);
       ctx.translate(size / 2, size / 2);
-      this.paint(ctx, status, risk, r, chosen);
+      this.paint(ctx, status, r, chosen, risk === 'late' ? 'failed' : tone || colors[status]);
       picture = canvas.transferToImageBitmap(); // much cheaper to draw than a canvas
       this.made.set(key, picture);
     }
     return picture;
   }
 
-  private paint(ctx: OffscreenCanvasRenderingContext2D, status: Status, risk: Risk, r: number, chosen: boolean) {
+  private paint(ctx: OffscreenCanvasRenderingContext2D, status: Status, r: number, chosen: boolean, color: string) {
     const { ink } = this;
-    const color = risk === 'late' || status === 'failed' ? 'failed' : { completed: 'done', assigned: 'open', active: 'active', unassigned: 'goal', failed: 'failed' }[status]; // prettier-ignore
     const shape = (margin: number) => {
       ctx.beginPath();
       if (status === 'failed') {
@@ -128,7 +130,7 @@ export function drawStops(
     for (const stop of layer) {
       const number = numbers.get(stop.id);
       const r = number ? 10 : radius(camera.zoom, stop.status);
-      const sprite = sprites.get(stop.status, stop.risk, r, chosen.has(stop.id));
+      const sprite = sprites.get(stop, r, chosen.has(stop.id));
       const size = 2 * Math.ceil(r + 5);
       // At whole pixels, a picture is copied; between them, each of its pixels would be computed.
       const [x, y] = [Math.round(camera.x(stop.x)), Math.round(camera.y(stop.y))];

@@ -8,7 +8,7 @@ import { fit, project, unproject, type Point } from '../../../map/project.ts';
 import type { TileSource } from '../../../map/tiles.ts';
 import { Camera, inside } from './camera.ts';
 import type { Fleet } from './fleet.ts';
-import { pass, type Routes } from './routes.ts';
+import { pass, type Line } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
 
 const reach = 14; // pixels around the pointer
@@ -23,6 +23,7 @@ export interface Shown {
   worker: string;
   selection: ReadonlySet<string>;
   numbers: ReadonlyMap<string, number>;
+  tones?: ReadonlyMap<string, string>; // of routes, by worker
 }
 
 export interface Hit {
@@ -57,7 +58,7 @@ export class BoardView {
     label: string,
     private readonly stops: ReadonlyMap<string, Stop>,
     private readonly fleet: Fleet,
-    private readonly routes: Routes,
+    private readonly lines: ReadonlyMap<string, Line>, // by worker
   ) {
     this.ink = inkOf(host);
     this.sprites = new Sprites(this.ink, this.ratio);
@@ -180,6 +181,12 @@ export class BoardView {
     this.engine.easeTo({ center: [...point] as [number, number], duration: this.calm.matches ? 0 : 400 });
   }
 
+  // at returns where on the map an event is.
+  at(e: MouseEvent): [number, number] {
+    const box = this.host.getBoundingClientRect();
+    return [e.clientX - box.left, e.clientY - box.top];
+  }
+
   // hit returns what is at a point of the screen. Vehicles are on top.
   hit(x: number, y: number): Hit {
     const worker = this.fleet.find(this.camera, x, y, reach, performance.now());
@@ -223,7 +230,7 @@ export class BoardView {
     const main = this.hovered.worker || this.shown.worker;
     ctx.lineJoin = ctx.lineCap = 'round';
     const stroke = (id: string, width: number, color: string, alpha: number) => {
-      const line = this.routes.lines.get(id);
+      const line = this.lines.get(id);
       if (!line) return;
       const vehicle = this.fleet.place(id, performance.now());
       if (vehicle) pass(line, vehicle);
@@ -238,10 +245,12 @@ export class BoardView {
       ctx.stroke();
       ctx.globalAlpha = 1;
     };
-    for (const id of this.routes.lines.keys()) if (id !== main) stroke(id, 2.5, 'route', main ? 0.18 : 0.45);
+    const { tones } = this.shown;
+    const tone = (id: string) => tones?.get(id) ?? 'route';
+    for (const id of this.lines.keys()) if (id !== main) stroke(id, 2.5, tone(id), main ? 0.18 : tones ? 0.8 : 0.45);
     if (!main) return;
     stroke(main, 8, 'halo', 0.9);
-    stroke(main, 4.5, 'route', 1);
+    stroke(main, 4.5, tone(main), 1);
   }
 
   private drawVehicles(now: number) {

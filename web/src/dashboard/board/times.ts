@@ -34,9 +34,10 @@ export interface Day {
   to: number;
 }
 
-// span formats the window of a task, with the date of a bound that is not on the day.
-export function span(after: number | undefined, before: number | undefined, day: Day): string {
-  const outside = (ms: number | undefined) => ms !== undefined && (ms < day.from || ms >= day.to);
+// span formats the window of a task, with the date of a bound that is not on the day, if
+// there is one.
+export function span(after: number | undefined, before: number | undefined, day?: Day): string {
+  const outside = (ms: number | undefined) => day !== undefined && ms !== undefined && (ms < day.from || ms >= day.to);
   const time = { hour: 'numeric', minute: '2-digit' } as const;
   const shown = format(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
   if (after !== undefined && before !== undefined) return shown.formatRange(after, before);

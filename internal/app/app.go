@@ -99,6 +99,7 @@ type App struct {
 	Reports       *report.Reports
 	Installation  *installation.Desk
 	Boards        *board.Boards
+	Histories     *board.Histories
 	Lists         *board.Lists
 	Live          *board.Live
 	Texts         *messaging.Sender

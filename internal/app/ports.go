@@ -32,6 +32,7 @@ var (
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
 	_ board.Reader             = boardTx{}
+	_ board.HistoryReader      = boardTx{}
 	_ board.ListWriter         = boardTx{}
 	_ board.LiveReader         = boardTx{}
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)

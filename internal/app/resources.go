@@ -39,6 +39,7 @@ const logListsInterval = 250 * time.Millisecond
 
 // addBoards sets up the boards and what keeps them up to date.
 func addBoards(a *App) {
+	a.Histories = &board.Histories{Store: sqlstore.With[board.HistoryReader, board.HistoryReader](a.Store, withBoards), Now: a.Now}
 	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}
 	a.Lists = &board.Lists{
 		Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
@@ -59,7 +60,7 @@ func (a *App) resources(common edge.Settings) api.Resources {
 			Store: sqlstore.For[settings.Reader, settings.Writer](a.Store), ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Speed: a.Config.Speed, Now: a.Now,
 		},
 	}
-	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live, Tracking: a.Tracking}
+	boards := &boardapi.Server{Settings: common, Boards: a.Boards, Feed: a.Feed, Live: a.Live, Past: a.Histories, Tracking: a.Tracking}
 	return api.Resources{
 		Tags: slices.Concat(orders.Tags(), admin.Tags(), boards.Tags()), Routes: slices.Concat(orders.Routes(), admin.Routes(), boards.Routes()),
 	}

@@ -33,6 +33,30 @@ type Reader interface {
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
 }
 
+// HistoryReader is what histories read in a transaction.
+type HistoryReader interface {
+	Reader
+	// DutyAt reports which workers were on duty at a time.
+	DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]bool, error)
+	// EventBefore returns the number of the last event that was stored before a time; if
+	// none of those is stored any more, the number before the oldest one.
+	EventBefore(ctx context.Context, org lastmile.OrganizationID, at time.Time) (int64, error)
+	// FirstEvent returns when the oldest event was stored; zero if there is none.
+	FirstEvent(ctx context.Context, org lastmile.OrganizationID) (time.Time, error)
+	// MovesAt returns the latest position of each worker before a time.
+	MovesAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]lastmile.Position, error)
+	// MovesIn returns positions of workers in a window, those of each at least a step
+	// apart.
+	MovesIn(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, in lastmile.Window, step time.Duration) ([]Moved, error)
+	// PastTasks lists the tasks that were not completed at a time, as they were after the
+	// last event of each up to a number, up to limit. A task without such an event is as
+	// it is now if it has no later one either, and unassigned otherwise.
+	PastTasks(ctx context.Context, org lastmile.OrganizationID, seq int64, at time.Time, limit int) ([]PastTask, error)
+	// UnloggedTasks lists the tasks that were created in a window without an event, as
+	// PastTasks does, up to limit.
+	UnloggedTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window, limit int) ([]Task, error)
+}
+
 // ListReader is what the log of lists reads in a transaction.
 type ListReader interface {
 	// ChangedLists returns up to so many lists that have changed and are not logged yet,

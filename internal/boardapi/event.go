@@ -10,6 +10,7 @@ import (
 	"dray/internal/board"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
+	"dray/internal/wire"
 )
 
 // eventStream serves the endpoints of the event stream.
@@ -23,6 +24,10 @@ func (s eventStream) routes() []edge.Route {
 			edge.Parameter{Name: "positions", Description: "true to follow positions of workers, too", Type: "boolean"}).
 			Describe(eventsDescription).
 			Resumes("ID of the last event received. The stream continues after it", ": following after 4102\n\nid: 4103\nevent: workerDuty\ndata: {\"triggerId\":5, …}\n\n: still here\n"),
+		edge.Get("/events/log", "List stored events", s.log,
+			edge.Parameter{Name: "since", Description: "number of the event after which the list begins. Default: 0, the beginning of what is stored", Type: "number"},
+			edge.Parameter{Name: "until", Description: "number of the last event to list. Default: the newest", Type: "number"}).
+			Describe("Returns events in the order of their numbers, the same that GET /events sends: up to 1,000 per page, or what 1 MiB holds. Events are stored for 30 days by default."),
 	)
 }
 
@@ -66,6 +71,44 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		}
 	}
 	return nil
+}
+
+// log serves GET /events/log.
+func (s eventStream) log(ctx context.Context, c *edge.Call) (EventLog, error) {
+	since, err := eventNumber(c, "since", 0)
+	if err != nil {
+		return EventLog{}, err
+	}
+	until, err := eventNumber(c, "until", maxEvent)
+	if err != nil {
+		return EventLog{}, err
+	}
+	page := EventLog{Events: []LogEntry{}}
+	found, last, err := s.Feed.Page(ctx, c.Who, since)
+	for _, e := range found {
+		if e.Seq <= until {
+			page.Events = append(page.Events, LogEntry{Number: e.Seq, TimeStored: wire.Millis(e.Stored), Event: e.Body})
+		}
+	}
+	if last > since && last < until {
+		page.Next = &last
+	}
+	return page, err
+}
+
+// maxEvent is greater than the number of every event, and exact in JSON.
+const maxEvent = 1 << 53
+
+// eventNumber is a query parameter that is the number of an event.
+func eventNumber(c *edge.Call, name string, usual int64) (int64, error) {
+	n, sent, err := c.Number(name)
+	if err != nil || !sent {
+		return usual, err
+	}
+	if n < 0 || n > maxEvent || n != float64(int64(n)) {
+		return 0, lastmile.Malformed("%s must be the number of an event, not %q", name, edge.Clip(c.Query.Get(name)))
+	}
+	return int64(n), nil
 }
 
 var stillHere = []byte(": still here\n\n")

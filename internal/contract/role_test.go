@@ -422,6 +422,7 @@ func testListsByRole(t *testing.T, s *staff) {
 				"GET /workers": m.worker, "POST /workers/metadata": m.worker, "GET /tasks/all?from=1": m.task, "GET /tasks?from=1&state=0,1": m.task,
 				"POST /tasks/metadata": m.task, "GET /routePlans": m.plan, "GET /routePlans/all": m.plan, "GET /teams": w.own["team"], "POST /teams/metadata": w.own["team"],
 				"GET /board": m.task, "GET /board?date=": m.worker, "GET /board?teams=": w.own["team"],
+				"GET /board/history": m.worker, "GET /board/history?date=": w.own["team"],
 			} {
 				if found := strings.Contains(s.all(t, p, request, metadata), `"`+record+`"`); found != sees {
 					t.Errorf("%s as %s: it is %t that a record is listed, want %t", request, p.name, found, sees)

@@ -47,9 +47,11 @@ var Table = map[string]Rule{
 
 	"POST /organization/webhookSecret": manage,
 
-	"GET /board":     view.filtered().at(Team, "query.teams[]"),
-	"GET /analytics": view.filtered(),
-	"GET /search":    view.filtered(),
+	"GET /board":           view.filtered().at(Team, "query.teams[]"),
+	"GET /board/history":   view.filtered().at(Team, "query.teams[]"),
+	"GET /board/positions": view.filtered(),
+	"GET /analytics":       view.filtered(),
+	"GET /search":          view.filtered(),
 
 	"POST /destinations":            change,
 	"GET /destinations/{id}":        view,
@@ -85,6 +87,7 @@ var Table = map[string]Rule{
 
 	"GET /uploads/{id}": view.at(Upload, "path.id"),
 	"GET /events":       view.filtered(),
+	"GET /events/log":   view.filtered(),
 
 	"POST /workers":                 change.at(Team, "body.teams[]"),
 	"GET /workers":                  view.filtered().at(Team, "query.teams[]"),

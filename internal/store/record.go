@@ -114,6 +114,7 @@ type LoggedEvent struct {
 	Trigger lastmile.Trigger
 	Task    lastmile.TaskID   // that it is about; may be empty
 	Worker  lastmile.WorkerID // that it is about, or who has the task; may be empty
+	Stored  time.Time
 	Body    []byte
 }
 

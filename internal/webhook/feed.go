@@ -19,6 +19,10 @@ const (
 	followPage      = 100
 	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
 	followRate      = 16 << 20  // bytes of events a second that all followers of an organization read
+
+	// Limits of a page of the log: events, and bytes of them before the last one.
+	MaxLogPage      = 1_000
+	MaxLogPageBytes = 1 << 20
 )
 
 // Feed numbers the event log and lets clients follow it. Only committed events
@@ -110,7 +114,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, seq, ErrEnded
 		default:
 		}
-		found, last, err := f.read(ctx, who, seq)
+		found, last, err := f.read(ctx, who, seq, followPage, MaxFollowedPage)
 		if err != nil && ctx.Err() != nil { // while it was reading
 			return nil, seq, nil // the follower asks again
 		}
@@ -131,10 +135,20 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 	}
 }
 
+// Page returns the events after seq that the caller may see and that are there already, in
+// order, and the number of the last one that was considered: seq if there is none.
+func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
+	found, last, err = f.read(ctx, who, seq, MaxLogPage, MaxLogPageBytes)
+	if err == nil {
+		err = ctx.Err()
+	}
+	return found, last, err
+}
+
 // read returns the events after seq that are there already, when it is the
-// organization's turn, and the number of the last one. It returns none if ctx ends
-// before.
-func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
+// organization's turn, up to so many and so many bytes, and the number of the last one. It
+// returns none if ctx ends before.
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, most, size int) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
 		return nil, seq, nil // the follower asks again
@@ -143,7 +157,7 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (fou
 	defer func() { rate.After(time.Duration(bytes)*time.Second/followRate, end) }()
 	var scope managed
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		if found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage); err != nil || len(found) == 0 || who.Manager() == "" {
+		if found, err = r.EventsAfter(ctx, who.Organization, seq, most, size); err != nil || len(found) == 0 || who.Manager() == "" {
 			return err
 		}
 		scope.teams, scope.workers, err = r.Managed(ctx, who.Organization, who.Manager())

@@ -82,12 +82,22 @@ func (r *taskRow) task(org lastmile.OrganizationID) (t board.Task, err error) {
 			return t, fmt.Errorf("decode recipient of task %s: %w", doc.ID, err)
 		}
 	}
+	t = doc.task(destination, recipient)
+	t.Pin = pins[r.pin]
+	t.Estimates = lastmile.Estimates{Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay)}
+	if executor := lastmile.OrganizationID(r.org); executor != org && t.Container.Kind == lastmile.InTeam { // as in Task.SeenBy
+		t.Container = lastmile.OrganizationContainer(executor)
+	}
+	return t, nil
+}
+
+// task returns what the board shows of a task, without its estimates and its pin.
+func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) board.Task {
 	done := doc.CompletionDetails
-	t = board.Task{
+	t := board.Task{
 		ID: doc.ID, ShortID: doc.ShortID, State: doc.State, Created: time.UnixMilli(doc.TimeCreated).UTC(), Modified: time.UnixMilli(doc.TimeLastModified).UTC(),
 		CompleteAfter: instant(doc.CompleteAfter), CompleteBefore: instant(doc.CompleteBefore), Pickup: doc.PickupTask, Quantity: doc.Quantity,
-		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies, Pin: pins[r.pin],
-		Estimates: lastmile.Estimates{Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay)},
+		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies,
 		Completed: instant(done.Time), Success: done.Success, FailureReason: done.FailureReason,
 		Notes:       lastmile.Truncate(doc.Notes, board.MaxNotes),
 		Destination: destination.ID, Location: lastmile.Point{Lon: destination.Location[0], Lat: destination.Location[1]},
@@ -102,14 +112,11 @@ func (r *taskRow) task(org lastmile.OrganizationID) (t board.Task, err error) {
 	}
 	if doc.Container != nil {
 		t.Container = doc.Container.Domain()
-		if executor := lastmile.OrganizationID(r.org); executor != org && t.Container.Kind == lastmile.InTeam { // as in Task.SeenBy
-			t.Container = lastmile.OrganizationContainer(executor)
-		}
 	}
 	for _, e := range done.Events {
 		if e.Name == "start" {
 			t.Started = time.UnixMilli(e.Time).UTC()
 		}
 	}
-	return t, nil
+	return t
 }

@@ -172,7 +172,7 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 // after so many bytes, unless that is 0.
 func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) ([]store.LoggedEvent, error) {
 	rows, err := t.query(ctx,
-		`SELECT seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
+		`SELECT seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), created, body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
@@ -180,13 +180,13 @@ func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, s
 	var found []store.LoggedEvent
 	for size := 0; (bytes == 0 || size < bytes) && rows.Next(); {
 		var (
-			e       store.LoggedEvent
-			trigger int64
+			e               store.LoggedEvent
+			trigger, stored int64
 		)
-		if err := rows.Scan(&e.Seq, &e.ID, &trigger, &e.Task, &e.Worker, &e.Body); err != nil {
+		if err := rows.Scan(&e.Seq, &e.ID, &trigger, &e.Task, &e.Worker, &stored, &e.Body); err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
-		e.Trigger = lastmile.Trigger(trigger)
+		e.Trigger, e.Stored = lastmile.Trigger(trigger), time.UnixMilli(stored).UTC()
 		found, size = append(found, e), size+len(e.Body)
 	}
 	if err := rows.Err(); err != nil {

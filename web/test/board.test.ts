@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { everything, Groups } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight } from '../src/dashboard/board/layout.ts';
+import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { lateness, risk } from '../src/dashboard/board/status.ts';
 import type { BoardTask, BoardWorker, Event, Snapshot } from '../src/dashboard/board/wire.ts';
@@ -271,4 +272,14 @@ test('a new task does not replace the same version', () => {
   assert.equal(records.tasks.get('x')?.notes, 'first');
   records.addTask(made('x', { notes: 'newer', timeLastModified: 2 }));
   assert.equal(records.tasks.get('x')?.notes, 'newer');
+});
+
+test('names on the map cover neither vehicles nor each other', () => {
+  const taken: [number, number, number, number][] = [
+    [90, 90, 110, 110],
+    [130, 90, 150, 110],
+  ];
+  assert.equal(room(100, 100, 60, taken), 24); // another vehicle is on the right
+  assert.equal(room(140, 100, 60, taken), 156);
+  assert.equal(room(60, 100, 60, taken), undefined); // a vehicle and a name
 });

@@ -24,6 +24,7 @@ interface Vehicle {
 
 export class Fleet {
   private readonly vehicles = new Map<string, Vehicle>();
+  private readonly widths = new Map<string, number>(); // of names, in pixels
 
   constructor(private readonly still: () => boolean) {}
 
@@ -102,13 +103,13 @@ export class Fleet {
   draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
     const time = Date.now();
     const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
-    ctx.textAlign = 'left';
-    ctx.textBaseline = 'middle';
-    ctx.font = '600 12px system-ui, sans-serif';
+    const seen: { id: string; vehicle: Vehicle; x: number; y: number }[] = [];
     for (const [id, vehicle] of this.vehicles) {
       const [px, py] = this.at(vehicle, now);
       const [x, y] = [camera.x(px), camera.y(py)];
-      if (!camera.sees(x, y, 140)) continue;
+      if (camera.sees(x, y, 140)) seen.push({ id, vehicle, x, y });
+    }
+    for (const { id, vehicle, x, y } of seen) {
       const { worker, heading } = vehicle;
       const warn = time - (worker.timeLastSeen ?? time) > silent || (worker.battery ?? 1) < lowBattery;
       const main = id === shown || id === hovered;
@@ -129,13 +130,28 @@ export class Fleet {
         ctx.fill();
       }
       ctx.restore();
-      if (!names && !main) continue;
-      ctx.lineWidth = 3;
-      ctx.strokeStyle = ink('halo');
-      ctx.fillStyle = ink('text');
-      ctx.strokeText(worker.name, x + 16, y);
-      ctx.fillText(worker.name, x + 16, y);
     }
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'middle';
+    ctx.font = '600 12px system-ui, sans-serif';
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = ink('halo');
+    ctx.fillStyle = ink('text');
+    const main = ({ id }: { id: string }) => id === shown || id === hovered;
+    const taken: Box[] = seen.map(({ x, y }) => [x - 10, y - 10, x + 10, y + 10]);
+    for (const one of [...seen.filter(main), ...(names ? seen.filter((v) => !main(v)) : [])]) {
+      const { name } = one.vehicle.worker;
+      const at = room(one.x, one.y, this.width(ctx, name), taken) ?? (main(one) ? one.x + 16 : undefined);
+      if (at === undefined) continue; // names that cover one another cannot be read
+      ctx.strokeText(name, at, one.y);
+      ctx.fillText(name, at, one.y);
+    }
+  }
+
+  private width(ctx: CanvasRenderingContext2D, name: string): number {
+    let width = this.widths.get(name);
+    if (width === undefined) this.widths.set(name, (width = ctx.measureText(name).width));
+    return width;
   }
 
   private at({ from, to, since, takes }: Vehicle, now: number): readonly [number, number] {
@@ -143,6 +159,20 @@ export class Fleet {
     const part = Math.min(1, Math.max(0, (now - since) / takes));
     return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
   }
+}
+
+type Box = readonly [left: number, top: number, right: number, bottom: number];
+
+// room returns where the name of a vehicle begins, to its right or left, if it covers
+// nothing there, and takes the place.
+export function room(x: number, y: number, width: number, taken: Box[]): number | undefined {
+  for (const at of [x + 16, x - 16 - width]) {
+    const box: Box = [at, y - 8, at + width, y + 8];
+    if (taken.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+    taken.push(box);
+    return at;
+  }
+  return undefined;
 }
 
 function circle(ctx: CanvasRenderingContext2D, r: number) {

@@ -1,8 +1,10 @@
 import board from './board/de.ts';
+import dispatch from './dispatch/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

@@ -1,7 +1,9 @@
 import board from './board/en.ts';
+import dispatch from './dispatch/en.ts';
 
 export default {
   ...board,
+  ...dispatch,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

@@ -1,8 +1,10 @@
 import board from './board/es.ts';
+import dispatch from './dispatch/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

@@ -1,8 +1,10 @@
 import board from './board/fr.ts';
+import dispatch from './dispatch/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

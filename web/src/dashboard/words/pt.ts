@@ -1,8 +1,10 @@
 import board from './board/pt.ts';
+import dispatch from './dispatch/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

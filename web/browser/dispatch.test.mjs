@@ -161,7 +161,7 @@ test('a read-only administrator of the team looks at plans, also on a phone', as
   await page.getByRole('row').filter({ hasText: 'Discarded' }).getByRole('link').click();
   await page.getByRole('tree', { name: 'Plan' }).waitFor();
   await page.getByRole('button', { name: 'After', exact: true }).click();
-  await page.getByRole('region', { name: 'After' }).waitFor();
+  await page.getByRole('region', { name: 'Map: After' }).waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await audit(page);
   assert.deepEqual(faults, []);

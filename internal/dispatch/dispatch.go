@@ -221,6 +221,7 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		}
 	}
 	had := map[lastmile.TaskID]bool{}
+	went := map[lastmile.WorkerID][]lastmile.TaskID{} // along the plan
 	var fresh []lastmile.TaskID
 	for _, route := range d.Plan.Routes {
 		if len(route.Stops) == 0 {
@@ -258,13 +259,19 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 				note(planning.WorkerSchedule, route.Worker, "")
 			}
 		}
-		for _, id := range missing(route.Before, list.Tasks) {
+		done, err := progress(ctx, r, d, route, list.ActiveTask)
+		if err != nil {
+			return nil, err
+		}
+		went[route.Worker] = done
+		before := missing(route.Before, done)
+		for _, id := range missing(before, list.Tasks) {
 			note(planning.TaskRemoved, route.Worker, id)
 		}
-		for _, id := range missing(list.Tasks, route.Before) {
+		for _, id := range missing(list.Tasks, before) {
 			note(planning.TaskAdded, route.Worker, id)
 		}
-		if len(route.Before) == len(list.Tasks) && len(missing(route.Before, list.Tasks)) == 0 && !slices.Equal(route.Before, list.Tasks) {
+		if len(before) == len(list.Tasks) && len(missing(before, list.Tasks)) == 0 && !slices.Equal(before, list.Tasks) {
 			note(planning.WorkerOrder, route.Worker, "")
 		}
 		pinned, err := newPins(ctx, r, d, route)
@@ -276,6 +283,7 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 		}
 		for _, stop := range route.Stops {
 			switch {
+			case slices.Contains(done, stop.Task):
 			case stop.Active && stop.Task != list.ActiveTask:
 				note(planning.TaskNotActive, route.Worker, stop.Task)
 			case !stop.Active && !had[stop.Task]:
@@ -283,7 +291,7 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 			}
 		}
 	}
-	if err := taskChanges(ctx, r, d, now, note); err != nil || d.Team == "" || len(fresh) == 0 {
+	if err := taskChanges(ctx, r, d, went, now, note); err != nil || d.Team == "" || len(fresh) == 0 {
 		return changes, err
 	}
 	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
@@ -297,8 +305,8 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 }
 
 // taskChanges notes which tasks of a plan were changed since it was made, and which
-// would now be later than allowed.
-func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time, note func(planning.Difference, lastmile.WorkerID, lastmile.TaskID)) error {
+// would now be later than allowed. went are those that workers have begun with, by plan.
+func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[lastmile.WorkerID][]lastmile.TaskID, now time.Time, note func(planning.Difference, lastmile.WorkerID, lastmile.TaskID)) error {
 	then := make(map[lastmile.TaskID]lastmile.DispatchTask, len(d.Tasks))
 	for _, t := range d.Tasks {
 		then[t.ID] = t
@@ -306,7 +314,11 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 	for _, route := range d.Plan.Routes {
 		var ids []lastmile.TaskID
 		behind := now.Sub(d.Ended) // of a worker who leaves now
-		for _, stop := range route.Stops {
+		left := route.Stops[len(went[route.Worker]):]
+		if len(left) < len(route.Stops) && len(left) > 0 { // the worker has left
+			behind = max(now.Sub(left[0].Arrival), 0)
+		}
+		for _, stop := range left {
 			ids = append(ids, stop.Task)
 			t := then[stop.Task]
 			start := stop.Arrival
@@ -317,14 +329,14 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Ti
 				note(planning.TaskLate, route.Worker, stop.Task)
 			}
 		}
-		left, err := r.Unfinished(ctx, d.Organization, ids)
+		open, err := r.Unfinished(ctx, d.Organization, ids)
 		if err != nil {
 			return err
 		}
-		for _, id := range missing(ids, left) {
+		for _, id := range missing(ids, open) {
 			note(planning.TaskEnded, route.Worker, id)
 		}
-		tasks, err := r.TasksOf(ctx, d.Organization, left)
+		tasks, err := r.TasksOf(ctx, d.Organization, open)
 		if err != nil {
 			return err
 		}

@@ -352,6 +352,59 @@ func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 	}
 }
 
+// TestWorkersGoOnAfterADryRun: a worker who follows the plan does not make it unfit, and one
+// who does anything else does.
+func TestWorkersGoOnAfterADryRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		task      int // of the plan
+		completed bool
+		fits      bool
+	}{
+		"the first task was started": {0, false, true},
+		"the first was completed":    {0, true, true},
+		"the second was started":     {1, false, false},
+		"the second was completed":   {1, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, 1, 0)
+			who := lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}
+			var plan []lastmile.TaskID
+			for i := range 3 {
+				plan = append(plan, f.add(t, lastmile.WorkerContainer(f.workers[0]), float64(100*i+100), time.Time{}))
+			}
+			plan = append(plan, f.add(t, lastmile.TeamContainer(f.team), 400, time.Time{}))
+			id := f.start(t, planning.Request{DryRun: true})
+			for i, stop := range f.end(t, id).Plan.Routes[0].Stops {
+				if stop.Task != plan[i] {
+					t.Fatalf("the plan has %s, want %s", stop.Task, plan[i])
+				}
+			}
+			if _, err := f.Work.Start(t.Context(), who, plan[tt.task], lastmile.Action{ID: "start", At: f.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			if tt.completed {
+				if err := f.Tasks.Complete(t.Context(), f.Principal, plan[tt.task], lastmile.Outcome{Success: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id)
+			if err != nil || (len(changes) == 0) != tt.fits {
+				t.Fatalf("the changes are %v: %v", changes, err)
+			}
+			if _, err = f.dispatches.Apply(t.Context(), f.Principal, id); (err == nil) != tt.fits {
+				t.Fatalf("applying it: %v", err)
+			}
+			if !tt.fits {
+				return
+			}
+			applied := f.end(t, id)
+			if got := f.list(t, f.workers[0]); applied.Status != lastmile.DispatchSucceeded || !slices.Equal(got, plan[1:]) || len(applied.Plan.Unplanned) > 0 || len(applied.Plan.Routes[0].Stops) != 4 {
+				t.Errorf("the list is %v, want %v; the plan is %+v", got, plan[1:], applied.Plan)
+			}
+		})
+	}
+}
+
 // TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
 func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 	f := newFleet(t, 2, 3)

@@ -445,7 +445,11 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 		if err != nil {
 			return plan, false, err
 		}
-		gone := missing(ids, listed)
+		done, err := followed(ctx, w, d, route)
+		if err != nil {
+			return plan, false, err
+		}
+		gone := missing(missing(ids, listed), done)
 		if d.Team != "" && len(gone) > 0 {
 			waiting, err := w.StillListed(ctx, d.Organization, lastmile.TeamContainer(d.Team), gone)
 			if err != nil {
@@ -453,7 +457,7 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 			}
 			left = left || len(waiting) > 0
 		}
-		inOrder, err := isInOrder(ctx, w, d, route.Worker, missing(ids, gone))
+		inOrder, err := isInOrder(ctx, w, d, route.Worker, missing(missing(ids, gone), done))
 		if err != nil {
 			return plan, false, err
 		}
@@ -470,6 +474,21 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 		}
 	}
 	return plan, left, nil
+}
+
+// followed returns the tasks of the plan of a dry run that its worker has already begun with.
+func followed(ctx context.Context, r Reader, d lastmile.Dispatch, route lastmile.DispatchRoute) ([]lastmile.TaskID, error) {
+	if !d.DryRun || len(route.Stops) == 0 {
+		return nil, nil
+	}
+	worker, err := r.WholeWorker(ctx, d.Organization, route.Worker)
+	if lastmile.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return progress(ctx, r, d, route, worker.ActiveTask)
 }
 
 // isInOrder reports whether a worker has tasks in an order.

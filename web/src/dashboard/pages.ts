@@ -26,6 +26,13 @@ export const pages: Page[] = [
     group: '',
     load: () => import('./board/Exceptions.svelte'),
   },
+  {
+    path: 'dispatch',
+    title: 'dispatch',
+    icon: 'route',
+    group: '',
+    load: () => import('./dispatch/Dispatch.svelte'),
+  },
   { path: 'table', title: 'table', icon: 'field', group: '', load: () => import('./board/TaskTable.svelte') },
   { path: 'reports', title: 'reports', icon: 'chart', group: '', load: () => import('./pages/Reports.svelte') },
   { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
@@ -173,6 +180,9 @@ const inner: Page[] = [
 // records are the screens of single records, by the path before the id.
 const records: Record<string, Page['load']> = {
   tasks: () => import('./board/Board.svelte'),
+  dispatch: () => import('./dispatch/Dispatch.svelte'),
+  'dispatch/teams': () => import('./dispatch/Dispatch.svelte'),
+  'dispatch/workers': () => import('./dispatch/Dispatch.svelte'),
   'fleet/workers': () => import('./pages/Worker.svelte'),
   'developers/webhooks': () => import('./pages/Webhook.svelte'),
 };
@@ -194,6 +204,7 @@ export function find(path: string[]): Screen | undefined {
   if (page) return allowed(page) ? { path: page.path, id: '', load: page.load } : undefined;
   const folder = path.slice(0, -1).join('/');
   const load = records[folder];
-  if (!pages.filter((p) => p.path === folder).every(allowed)) return undefined;
-  return load && { path: folder, id: path.at(-1)!, load };
+  const under = pages.find((p) => p.path === folder) ?? pages.find((p) => p.path !== '' && p.path === path[0]);
+  if (under && !allowed(under)) return undefined;
+  return load && { path: under?.path ?? folder, id: path.at(-1)!, load };
 }

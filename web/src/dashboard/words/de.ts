@@ -1,10 +1,12 @@
 import board from './board/de.ts';
+import dispatch from './dispatch/de.ts';
 import history from './history/de.ts';
 import replay from './replay/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   ...history,
   ...replay,
   // Shell

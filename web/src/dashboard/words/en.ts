@@ -1,9 +1,11 @@
 import board from './board/en.ts';
+import dispatch from './dispatch/en.ts';
 import history from './history/en.ts';
 import replay from './replay/en.ts';
 
 export default {
   ...board,
+  ...dispatch,
   ...history,
   ...replay,
   // Shell

@@ -1,10 +1,12 @@
 import board from './board/es.ts';
+import dispatch from './dispatch/es.ts';
 import history from './history/es.ts';
 import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   ...history,
   ...replay,
   // Shell

@@ -1,10 +1,12 @@
 import board from './board/fr.ts';
+import dispatch from './dispatch/fr.ts';
 import history from './history/fr.ts';
 import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   ...history,
   ...replay,
   // Shell

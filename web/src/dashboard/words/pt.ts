@@ -1,10 +1,12 @@
 import board from './board/pt.ts';
+import dispatch from './dispatch/pt.ts';
 import history from './history/pt.ts';
 import replay from './replay/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...dispatch,
   ...history,
   ...replay,
   // Shell

@@ -1,0 +1,23 @@
+// Applying a plan, and taking it back.
+
+import { app } from '../app.svelte.ts';
+import { offer, originsOf, putBack } from '../board/actions.ts';
+import { listOf } from '../board/records.ts';
+import { touched } from './compare.ts';
+import type { Planner } from './planner.svelte.ts';
+
+// apply applies the plan that is shown. What it has changed can be undone as long as the
+// board knows where the tasks were.
+export async function apply(planner: Planner) {
+  const ids = touched(planner.comparison!);
+  const origins = originsOf(ids);
+  await planner.request('apply');
+  void planner.ended().then((status) => {
+    if (status !== 'success') return;
+    const to = new Map([...planner.comparison!.fates.values()].map((f) => [f.id, f.to]));
+    const done = origins.filter(({ id }) => to.get(id));
+    const text = app.say('planApplied', { n: done.length });
+    if (origins.length === ids.length) offer(text, () => putBack(done, (id) => listOf(to.get(id)!)));
+    else app.toast(`${text} ${app.say('noPlanUndo')}`);
+  });
+}

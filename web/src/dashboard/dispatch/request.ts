@@ -1,0 +1,59 @@
+// What is asked of a dispatch, and the request that says it.
+
+import type { Options } from './wire.ts';
+
+export interface Wishes {
+  hours: number; // ahead
+  vehicle: string; // '' for all
+  maxTasks: number;
+  delay: number; // minutes
+  service: number; // minutes
+  end: string; // as the API names it; '' for anywhere
+  busy: number | null; // tasks; workers with more are left out
+}
+
+export const teamHub = 'teams://DEFAULT';
+export const ownAddress = 'workers://ROUTING_ADDRESS';
+export const hoursAhead = [2, 4, 6, 8, 12] as const;
+
+export const defaults: Wishes = { hours: 4, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: teamHub, busy: null }; // prettier-ignore
+
+const hour = 3600; // seconds
+const overdue = 4; // hours
+const furthest = 12 * hour - 600; // that the API plans ahead, for a clock that is a little fast
+
+// bodyOf returns the request for a team.
+export function bodyOf(w: Wishes, now: number, dryRun: boolean) {
+  const at = Math.floor(now / 1000);
+  const workers = { ...(w.vehicle ? { vehicleType: w.vehicle } : { anyVehicle: true }), ...(w.busy !== null && { maxContainerSize: Math.min(w.busy, w.maxTasks) }) }; // prettier-ignore
+  return {
+    ...routeOf(w, dryRun),
+    maxTasksPerRoute: w.maxTasks,
+    taskTimeWindow: [at - overdue * hour, at + Math.min(w.hours * hour, furthest)],
+    // Routes may go on after the last window has begun.
+    scheduleTimeWindow: [at, at + (w.hours + 2) * hour],
+    filters: { workers },
+  };
+}
+
+// routeOf returns the request for the route of one worker.
+export const routeOf = ({ service, end, delay }: Wishes, dryRun: boolean) => ({
+  serviceTime: service,
+  routeEnd: end || null,
+  maxAllowedDelay: delay,
+  dryRun,
+});
+
+// wishesOf returns what a dispatch was asked for, to ask for it again.
+export function wishesOf(o: Options, created: number): Wishes {
+  const hours = (o.taskTimeWindow[1] - created) / 3_600_000;
+  return {
+    hours: Math.min(12, Math.max(1, Math.round(hours))),
+    vehicle: o.vehicleType ?? '',
+    maxTasks: o.maxTasksPerRoute,
+    delay: o.maxAllowedDelay,
+    service: o.serviceTime,
+    end: o.routeEnd ?? '',
+    busy: o.maxContainerSize === o.maxTasksPerRoute ? null : o.maxContainerSize,
+  };
+}

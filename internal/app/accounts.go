@@ -13,7 +13,6 @@ import (
 	"dray/internal/identity"
 	"dray/internal/mail"
 	"dray/internal/sms"
-	"dray/internal/store/sqlaccount"
 	"dray/internal/store/sqlstore"
 	"dray/internal/work"
 )
@@ -26,14 +25,6 @@ const (
 	ResetLink  = identity.Reset
 	SignInLink = identity.SignIn
 )
-
-// accountTx is a transaction with the records of how administrators sign in.
-type accountTx struct {
-	*sqlstore.Tx
-	sqlaccount.Part
-}
-
-func withAccounts(t *sqlstore.Tx) accountTx { return accountTx{t, sqlaccount.New(t.Conn())} }
 
 // mailLoop sends mails.
 type mailLoop = work.Loop[account.Reader, account.Writer]
@@ -61,7 +52,7 @@ func (a *App) addAccounts(newID func() string, passwords *access.Passwords) erro
 	}
 	wake := &events.Wake{}
 	a.Accounts = &account.Accounts{
-		Store: sqlstore.With[account.Reader, account.Writer](a.Store, withAccounts), Passwords: passwords, Vault: a.Organizations.Vault,
+		Store: sqlstore.With[account.Reader, account.Writer](a.Store, withParts), Passwords: passwords, Vault: a.Organizations.Vault,
 		Organizations: a.Organizations, URL: a.Config.URL(), Now: a.Now, NewID: newID, Random: access.RandomSecret,
 		ParsePhone: sms.ParseNumber, KnownCountry: sms.KnownCountry, Log: a.Log, Mailer: mailer, Wake: wake.Signal,
 	}

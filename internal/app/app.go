@@ -207,7 +207,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withReports), CallingCode: sms.CallingCode, Now: now}
+	a.Reports = &report.Reports{Store: sqlstore.With[report.Reader, report.Writer](db, withParts), CallingCode: sms.CallingCode, Now: now}
 	addBoards(a)
 	a.addJobs(newID, batches)
 	a.addDispatches(newID)

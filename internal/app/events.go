@@ -34,7 +34,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 		Store: sqlstore.For[messaging.Reader, messaging.Writer](a.Store),
 		Now:   a.Now, NewID: newID, Saved: texts.Signal,
 	}
-	follower := ordering.Follower{Store: sqlstore.With[ordering.OrderReader, ordering.FollowWriter](a.Store, withOrders)}
+	follower := ordering.Follower{Store: sqlstore.With[ordering.OrderReader, ordering.FollowWriter](a.Store, withParts)}
 	a.Replanner = &dispatch.Replanner{Store: sqlstore.For[dispatch.ReplanReader, dispatch.ReplanWriter](a.Store), Now: a.Now, NewID: newID, Wake: &events.Wake{}}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,

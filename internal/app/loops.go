@@ -176,7 +176,7 @@ func (a *App) purgeEvents(ctx context.Context) error {
 func purgeLists(a *App) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
-			return withBoards(w).DeleteLists(ctx, before, limit)
+			return withParts(w).DeleteLists(ctx, before, limit)
 		})
 	}
 }
@@ -224,7 +224,7 @@ const expiredQuotes = 24 * time.Hour
 // PurgeQuotes deletes quotes that expired long ago.
 func (a *App) PurgeQuotes(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-expiredQuotes), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
-		return withOrders(w).DeleteQuotes(ctx, before, limit)
+		return withParts(w).DeleteQuotes(ctx, before, limit)
 	})
 }
 

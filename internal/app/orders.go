@@ -24,23 +24,19 @@ type (
 	ClientStatus = store.ClientStatus
 )
 
-// orderTx is a transaction with the records of couriers and their clients.
-type orderTx struct {
-	*sqlstore.Tx
-	sqlorder.Part
-}
-
-func withOrders(t *sqlstore.Tx) orderTx { return orderTx{t, sqlorder.New(t.Conn())} }
-
 // addOrders sets up the use cases of couriers and their clients.
 func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	a.Clients = &ordering.Clients{
-		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withOrders), Organizations: a.Organizations,
+		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withParts), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
-	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withOrders), Now: a.Now, NewID: newID}
+	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withParts), Now: a.Now, NewID: newID}
 	kept := &sqlorder.Decoded{}
-	keeping := func(t *sqlstore.Tx) orderTx { return orderTx{t, sqlorder.New(t.Conn()).Keeping(kept)} }
+	keeping := func(t *sqlstore.Tx) parts {
+		tx := withParts(t)
+		tx.orderPart = tx.orderPart.Keeping(kept)
+		return tx
+	}
 	a.Quotes = &ordering.Quotes{
 		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, keeping), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}

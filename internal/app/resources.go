@@ -13,40 +13,22 @@ import (
 	"dray/internal/orderapi"
 	"dray/internal/settings"
 	"dray/internal/sms"
-	"dray/internal/store/sqlboard"
-	"dray/internal/store/sqlreport"
 	"dray/internal/store/sqlstore"
 )
-
-// reportTx is a transaction with the statements of reports.
-type reportTx struct {
-	*sqlstore.Tx
-	sqlreport.Part
-}
-
-func withReports(t *sqlstore.Tx) reportTx { return reportTx{t, sqlreport.New(t.Conn())} }
-
-// boardTx is a transaction with the statements of boards.
-type boardTx struct {
-	*sqlstore.Tx
-	sqlboard.Part
-}
-
-func withBoards(t *sqlstore.Tx) boardTx { return boardTx{t, sqlboard.New(t.Conn())} }
 
 // logListsInterval is how often a node logs lists that have changed.
 const logListsInterval = 250 * time.Millisecond
 
 // addBoards sets up the boards and what keeps them up to date.
 func addBoards(a *App) {
-	a.Histories = &board.Histories{Store: sqlstore.With[board.HistoryReader, board.HistoryReader](a.Store, withBoards), Now: a.Now}
-	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withBoards), Now: a.Now}
+	a.Histories = &board.Histories{Store: sqlstore.With[board.HistoryReader, board.HistoryReader](a.Store, withParts), Now: a.Now}
+	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withParts), Now: a.Now}
 	a.Lists = &board.Lists{
-		Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
+		Store: sqlstore.With[board.ListReader, board.ListWriter](a.Store, withParts), Hub: a.Hub, Now: a.Now,
 		Encode: boardapi.EncodeList, EncodeTasks: boardapi.EncodeTasks,
 	}
 	a.Live = &board.Live{
-		Store: sqlstore.With[board.LiveReader, board.LiveReader](a.Store, withBoards), Hub: a.Hub, Now: a.Now,
+		Store: sqlstore.With[board.LiveReader, board.LiveReader](a.Store, withParts), Hub: a.Hub, Now: a.Now,
 		EncodePositions: boardapi.EncodePositions, EncodeEstimates: boardapi.EncodeEstimates,
 	}
 }

@@ -11,24 +11,14 @@ import (
 	"dray/internal/auditapi"
 	"dray/internal/edge"
 	"dray/internal/role"
-	"dray/internal/store/sqlaudit"
-	"dray/internal/store/sqlrole"
 	"dray/internal/store/sqlstore"
 )
 
 // auditInterval is how long entries of the audit log wait to be saved.
 const auditInterval = time.Second
 
-// auditTx is a transaction with the audit log.
-type auditTx struct {
-	*sqlstore.Tx
-	sqlaudit.Part
-}
-
-func withAudit(t *sqlstore.Tx) auditTx { return auditTx{t, sqlaudit.New(t.Conn())} }
-
 func newAudit(a *App, newID func() string) *audit.Log {
-	return &audit.Log{Store: sqlstore.With[audit.Reader, audit.Writer](a.Store, withAudit), Now: a.Now, NewID: newID, Log: a.Log}
+	return &audit.Log{Store: sqlstore.With[audit.Reader, audit.Writer](a.Store, withParts), Now: a.Now, NewID: newID, Log: a.Log}
 }
 
 // recordIn records requests in the audit log.
@@ -43,18 +33,10 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 
 // withAuditLog adds the audit log and the history of tasks to the resources of the API.
 func withAuditLog(more api.Resources, db *sqlstore.Store, log *audit.Log) api.Resources {
-	server := &auditapi.Server{Log: log, History: &audit.Histories{Store: sqlstore.With[audit.HistoryReader, audit.HistoryReader](db, withAudit), Log: log}}
+	server := &auditapi.Server{Log: log, History: &audit.Histories{Store: sqlstore.With[audit.HistoryReader, audit.HistoryReader](db, withParts), Log: log}}
 	return api.Resources{Tags: slices.Concat(more.Tags, server.Tags()), Routes: slices.Concat(more.Routes, server.Routes())}
 }
 
-// roleTx is a transaction that knows to which teams records belong.
-type roleTx struct {
-	*sqlstore.Tx
-	sqlrole.Part
-}
-
-func withRoles(t *sqlstore.Tx) roleTx { return roleTx{t, sqlrole.New(t.Conn())} }
-
 func newRoles(db *sqlstore.Store) *access.Roles {
-	return &access.Roles{Rules: role.Table, Store: sqlstore.With[access.RoleReader, access.RoleReader](db, withRoles)}
+	return &access.Roles{Rules: role.Table, Store: sqlstore.With[access.RoleReader, access.RoleReader](db, withParts)}
 }

@@ -25,7 +25,11 @@ interface Vehicle {
 export class Fleet {
   private readonly vehicles = new Map<string, Vehicle>();
 
-  constructor(private readonly still: () => boolean) {}
+  constructor(
+    private readonly still: () => boolean,
+    private readonly clock: () => number, // the time of what is shown
+    private readonly pace: () => number, // how much faster than real time it passes
+  ) {}
 
   get size(): number {
     return this.vehicles.size;
@@ -53,7 +57,7 @@ export class Fleet {
     }
     known.worker = worker;
     if (known.point[0] === location[0] && known.point[1] === location[1]) return true;
-    known.takes = this.still() ? 0 : span(known.point, location, Math.min(5000, time - known.reported));
+    known.takes = this.still() ? 0 : span(known.point, location, Math.min(5000, (time - known.reported) / this.pace()));
     known.from = this.at(known, now);
     known.to = place;
     known.since = now;
@@ -100,7 +104,7 @@ export class Fleet {
   }
 
   draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
-    const time = Date.now();
+    const time = this.clock();
     const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
     ctx.textAlign = 'left';
     ctx.textBaseline = 'middle';

@@ -122,7 +122,7 @@ export class Replay {
     this.want(next);
   }
 
-  // want applies entries up to a number of them; going back begins anew.
+  // want applies entries up to a number of them; going back begins again.
   private want(entries: number) {
     this.wanted = entries;
     if (entries < this.applied || this.time < this.located) {

@@ -164,7 +164,7 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"accountapi", "api", "app", "blob", "boardapi", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
-	"encoding/json/...":                       {"adminapi", "audit", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
+	"encoding/json/...":                       {"adminapi", "audit", "boardapi", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},

@@ -38,6 +38,7 @@ func newPastDay(t *testing.T, p *apptest.Platform) *pastDay {
 		d.phones[worker], d.workers = phone, append(d.workers, worker)
 	}
 	d.play(t, p, 1, 60)
+	p.Events(t, d.Organization.ID) // all of them have numbers
 	zone, err := time.LoadLocation(d.Organization.Timezone)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +50,7 @@ func newPastDay(t *testing.T, p *apptest.Platform) *pastDay {
 	d.midnight = board(t, d.Client, "")
 	d.cursor = int(d.midnight["cursor"].(float64))
 	d.play(t, p, 2, 60)
+	p.Events(t, d.Organization.ID)
 	return d
 }
 

@@ -224,6 +224,13 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
 	reflect.TypeFor[orderapi.Order]():           orderSamples(),
 	reflect.TypeFor[boardapi.Board]():           boardSamples(),
+	reflect.TypeFor[boardapi.BoardHistory]():    historySamples(),
+	reflect.TypeFor[boardapi.BoardPositions](): {
+		boardapi.NewBoardPositions([]board.Moved{{Worker: sampleID, Position: lastmile.Position{At: sampleTime}}, sampleOf[board.Moved](full)}, sampleTime),
+	},
+	reflect.TypeFor[boardapi.EventLog](): {
+		boardapi.EventLog{Events: []boardapi.LogEntry{}}, boardapi.EventLog{Events: []boardapi.LogEntry{{Number: 1, TimeStored: wire.Millis(sampleTime), Event: []byte(`{}`)}}, Next: new(int64(1))},
+	},
 	reflect.TypeFor[boardapi.RoutePreview](): {
 		boardapi.NewRoutePreview(tracking.Preview{Worker: sampleID, Tasks: []tracking.PreviewedTask{{ID: sampleID}}}), boardapi.NewRoutePreview(sampleOf[tracking.Preview](full)),
 	},
@@ -333,6 +340,14 @@ func stopSamples() []report.Stop {
 	failed.Completion.Events = append(failed.Completion.Events, lastmile.CompletionEvent{Name: "arrival", At: sampleTime})
 	open.State = lastmile.TaskAssigned
 	return []report.Stop{{Task: failed}, {Task: open}}
+}
+
+// historySamples are histories with and without stored events.
+func historySamples() []any {
+	bare := board.History{Board: board.Board{Date: "2026-01-02", Organization: sampleOf[lastmile.Organization](bare), Day: lastmile.Window{From: sampleTime, To: sampleTime}}}
+	whole := bare
+	whole.Stored, whole.Unlogged = sampleTime, []board.Task{sampleOf[board.Task](full)}
+	return []any{boardapi.NewBoardHistory(bare), boardapi.NewBoardHistory(whole)}
 }
 
 // boardSamples are boards with everything and with nothing that can be missing.

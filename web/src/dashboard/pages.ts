@@ -34,6 +34,7 @@ export const pages: Page[] = [
     load: () => import('./dispatch/Dispatch.svelte'),
   },
   { path: 'table', title: 'table', icon: 'field', group: '', load: () => import('./board/TaskTable.svelte') },
+  { path: 'replay', title: 'replay', icon: 'replay', group: '', load: () => import('./board/Replay.svelte') },
   { path: 'reports', title: 'reports', icon: 'chart', group: '', load: () => import('./pages/Reports.svelte') },
   { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {

@@ -8,6 +8,7 @@ import { day } from '../format.ts';
 import { next } from '../schedule.ts';
 import type { Admin } from '../wire.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
+import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
 import { toTask, type ApiTask } from './wire.ts';
@@ -44,6 +45,8 @@ class Board {
   unfolded = $state.raw<ReadonlySet<ListKey>>(new Set([pool]));
   worker = $state(''); // whose route is shown
   report = $state.raw<readonly Outcome[]>([]); // of the last change of several tasks
+  replay = $state.raw<Replay>(); // what is shown is a past day
+  private past = false; // a replay is wanted instead of the present
   readonly people = new Map<string, string>(); // names of administrators, as far as known
   private whole = true; // tasks of all teams are read
   private anchor = '';
@@ -57,10 +60,35 @@ class Board {
   private heardAt = 0;
   private readonly watchers = new Set<Watcher>();
 
+  constructor() {
+    this.records.clock = () => this.time();
+  }
+
+  // time returns the time of what is shown.
+  time(): number {
+    return this.replay?.time ?? Date.now();
+  }
+
+  // openPast shows a past day instead of the present, until closePast.
+  openPast(date: string) {
+    if (this.replay && (date || day(Date.now())) === (this.date || day(Date.now()))) return;
+    this.past = true;
+    this.choose(date);
+  }
+
+  closePast() {
+    this.past = false;
+    this.date = '';
+    this.open = '';
+    this.stop();
+    this.ready = false;
+    if (this.users > 0) this.start();
+  }
+
   // use keeps the board current while a screen is open, and returns what ends that.
   use(): () => void {
     this.users++;
-    if (!this.stream) this.start();
+    if (!this.stream && !this.replay) this.start();
     return () => {
       this.users--;
       setTimeout(() => this.users === 0 && this.stop(), lingers);
@@ -76,6 +104,19 @@ class Board {
   private start() {
     this.ready = false;
     this.failure = undefined;
+    if (this.past) {
+      this.replay = new Replay(
+        this.date,
+        this.records,
+        (first) => {
+          if (first) this.ready = true;
+          this.now = this.time();
+          this.show();
+        },
+        (error) => (this.failure = error),
+      );
+      return;
+    }
     this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {
       loaded: (snapshot) => {
         this.queue = [];
@@ -113,6 +154,8 @@ class Board {
   private stop() {
     this.stream?.close();
     this.stream = undefined;
+    this.replay?.close();
+    this.replay = undefined;
     clearInterval(this.clock);
     clearTimeout(this.due);
     clearTimeout(this.disputes);
@@ -131,7 +174,7 @@ class Board {
   // show passes on what has changed.
   show() {
     const touched = this.records.take();
-    this.groups.update(touched, Date.now());
+    this.groups.update(touched, this.time());
     this.prune(touched);
     this.frame++;
     for (const watcher of this.watchers) watcher(touched);
@@ -245,13 +288,14 @@ class Board {
   }
 
   shift(days: number) {
-    this.choose(next(this.date || day(Date.now()), days));
+    const date = next(this.date || day(Date.now()), days);
+    if (!this.past || date <= day(Date.now())) this.choose(date);
   }
 
   narrow(change: Partial<Filter>) {
     const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
-    this.groups.narrow(this.filter, Date.now());
+    this.groups.narrow(this.filter, this.time());
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);
@@ -327,7 +371,7 @@ class Board {
   }
 
   get mayChange(): boolean {
-    return app.me !== undefined && !app.me.isReadOnly;
+    return app.me !== undefined && !app.me.isReadOnly && !this.past;
   }
 }
 

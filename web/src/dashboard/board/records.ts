@@ -71,6 +71,7 @@ export class Records {
   date = '';
   timezone = '';
   truncated = false;
+  clock: () => number = Date.now; // the time of what is shown
   private organization = '';
   // Which list a task is in is said by the task and by the list, in either order: what
   // came last holds. The order of a list is only said by the list.
@@ -181,6 +182,12 @@ export class Records {
     if (!tasks || key === pool) return;
     this.setOrder(key, tasks, version);
     if (pinned) for (const id of tasks) this.setPin(id, pinned[id]);
+  }
+
+  // reorder puts the tasks of a worker's list in the order of a list that may lack some.
+  reorder(worker: string, ids: readonly string[]) {
+    this.orders.set(listOf(worker), ids);
+    this.mark(listOf(worker));
   }
 
   // orphans returns open tasks that are in no list.
@@ -320,7 +327,7 @@ export class Records {
     }
     const { completeAfter = -Infinity, completeBefore = Infinity } = task;
     if (completeAfter >= this.to) return false;
-    const now = Date.now();
+    const now = this.clock();
     return completeBefore >= this.from || (now >= this.from && now < this.to);
   }
 

@@ -26,7 +26,11 @@ export class Fleet {
   private readonly vehicles = new Map<string, Vehicle>();
   private readonly widths = new Map<string, number>(); // of names, in pixels
 
-  constructor(private readonly still: () => boolean) {}
+  constructor(
+    private readonly still: () => boolean,
+    private readonly clock: () => number = Date.now, // the time of what is shown
+    private readonly pace: () => number = () => 1, // how much faster than real time it passes
+  ) {}
 
   get size(): number {
     return this.vehicles.size;
@@ -54,7 +58,7 @@ export class Fleet {
     }
     known.worker = worker;
     if (known.point[0] === location[0] && known.point[1] === location[1]) return true;
-    known.takes = this.still() ? 0 : span(known.point, location, Math.min(5000, time - known.reported));
+    known.takes = this.still() ? 0 : span(known.point, location, Math.min(5000, (time - known.reported) / this.pace()));
     known.from = this.at(known, now);
     known.to = place;
     known.since = now;
@@ -101,7 +105,7 @@ export class Fleet {
   }
 
   draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
-    const time = Date.now();
+    const time = this.clock();
     const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
     const seen: { id: string; vehicle: Vehicle; x: number; y: number }[] = [];
     for (const [id, vehicle] of this.vehicles) {

@@ -1,0 +1,59 @@
+package board
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+func pastTask(id lastmile.TaskID, state lastmile.TaskState, in lastmile.ContainerRef, at int64, list ...lastmile.TaskID) PastTask {
+	t := PastTask{Task: Task{ID: id, State: state, Container: in}, At: time.UnixMilli(at), List: list}
+	if in.Kind == lastmile.InWorker {
+		t.Worker = lastmile.WorkerID(in.Owner)
+	}
+	return t
+}
+
+func TestPastListsAreInTheOrderOfTheLatestEvent(t *testing.T) {
+	ada := lastmile.WorkerContainer("ada")
+	past := History{Board: Board{Workers: []Worker{{Worker: lastmile.Worker{ID: "ada"}}}, Teams: []lastmile.Team{{ID: "north"}}}}
+	past.place([]PastTask{
+		pastTask("a", lastmile.TaskAssigned, ada, 1, "a", "b"),
+		pastTask("b", lastmile.TaskAssigned, ada, 3, "c", "b", "a"),
+		pastTask("c", lastmile.TaskAssigned, ada, 2, "a", "c"),
+		pastTask("d", lastmile.TaskActive, ada, 2),
+		pastTask("e", lastmile.TaskAssigned, ada, 0), // no event shows where it is in the list
+		pastTask("f", lastmile.TaskUnassigned, lastmile.TeamContainer("north"), 0),
+		pastTask("g", lastmile.TaskUnassigned, lastmile.OrganizationContainer("acme"), 0),
+	})
+	w := past.Workers[0]
+	if !slices.Equal(w.Tasks, []lastmile.TaskID{"c", "b", "a", "e"}) || w.ActiveTask != "d" || !slices.Equal(past.Teams[0].Tasks, []lastmile.TaskID{"f"}) || len(past.Tasks) != 7 {
+		t.Errorf("the worker has %v and %q, the team %v", w.Tasks, w.ActiveTask, past.Teams[0].Tasks)
+	}
+}
+
+func TestManagersSeeThePastOfTheirTeams(t *testing.T) {
+	past := History{Board: Board{Workers: []Worker{{Worker: lastmile.Worker{ID: "ada"}}}, Teams: []lastmile.Team{{ID: "north"}}}}
+	for in, want := range map[lastmile.ContainerRef]bool{
+		lastmile.WorkerContainer("ada"): true, lastmile.WorkerContainer("bob"): false, lastmile.TeamContainer("north"): true,
+		lastmile.TeamContainer("south"): false, lastmile.OrganizationContainer("acme"): true,
+	} {
+		task := pastTask("a", lastmile.TaskAssigned, in, 0).Task
+		if got := past.seenBy(Filter{Manager: "ines"})(task); got != want {
+			t.Errorf("a task of %v: it is %t that the manager sees it", in, got)
+		}
+		if !past.seenBy(Filter{})(task) {
+			t.Errorf("a task of %v is hidden from those who see everything", in)
+		}
+	}
+}
+
+func TestManyWorkersHaveFewerPositions(t *testing.T) {
+	for workers, want := range map[int]time.Duration{0: HistoryStep, 277: HistoryStep, 1_000: 72 * time.Second, 50_000: HistoryPage} {
+		if got := stepFor(workers); got != want {
+			t.Errorf("positions of %d workers are %v apart, want %v", workers, got, want)
+		}
+	}
+}

@@ -30,7 +30,8 @@ func (s *Server) Routes() []edge.Route {
 	return append(eventStream{s}.routes(), edge.Tagged("Board",
 		edge.Get("/board", "Read the board of a day", s.board,
 			edge.Parameter{Name: "date", Description: "day as YYYY-MM-DD in the organization's time zone. Default: today", Example: "2030-01-07"},
-			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only these teams, their workers, the tasks of both and unassigned tasks"}).
+			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only these teams, their workers, the tasks of both and unassigned tasks"},
+			edge.Parameter{Name: "tasks", Description: "false to leave out the tasks of the day, when only teams, hubs and workers have changed", Type: "boolean"}).
 			Describe("Returns the teams, hubs and workers of the organization and the tasks of the day, in a short form: tasks that are not completed and whose time window touches the day or that have none, and tasks completed on the day. The board of today also has tasks that are overdue. There are at most 20,000 tasks, those due first.\n\nGET /events?since=cursor&lists=1&positions=1 continues from the board: it sends each change that the board does not include. An event can repeat a change that the board includes: of two versions of a task, the one with the greater timeLastModified is newer, and of two versions of a list, the one with the greater version.").Finds(),
 		edge.Search("/workers/{id}/preview", "Preview the list of a worker", s.preview).
 			Describe("Returns when each task would be reached and completed if the worker had these tasks in this order, behind the active task, and compares the totals with those of the list as it is. Tasks of other workers, teams and unassigned tasks can be among them. Nothing changes.").
@@ -47,7 +48,7 @@ func (s *Server) preview(ctx context.Context, c *edge.Call, body PreviewBody) (R
 }
 
 func (s *Server) board(ctx context.Context, c *edge.Call) (Board, error) {
-	q := board.Query{Date: c.Query.Get("date")}
+	q := board.Query{Date: c.Query.Get("date"), WithoutTasks: c.Query.Get("tasks") == "false" || c.Query.Get("tasks") == "0"}
 	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
 	}

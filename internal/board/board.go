@@ -25,8 +25,9 @@ type Boards struct {
 
 // Query selects a board.
 type Query struct {
-	Date  string // a day as YYYY-MM-DD; empty for today
-	Teams []lastmile.TeamID
+	Date         string // a day as YYYY-MM-DD; empty for today
+	Teams        []lastmile.TeamID
+	WithoutTasks bool
 }
 
 // Filter selects the tasks of a board.
@@ -34,12 +35,14 @@ type Filter struct {
 	Day     lastmile.Window
 	Overdue bool // with open tasks whose windows ended before the day
 	Teams   []lastmile.TeamID
+	None    bool             // no tasks
 	Manager lastmile.AdminID // only what this administrator may see, who manages some teams
 }
 
 // Board is what dispatchers see of a day.
 type Board struct {
 	Cursor       int64 // the number of the last event that it includes
+	Fleet        int64 // version of teams, hubs and schedules
 	Date         string
 	Day          lastmile.Window
 	Organization lastmile.Organization
@@ -99,7 +102,7 @@ func (bs *Boards) Read(ctx context.Context, who lastmile.Principal, q Query) (b 
 			return err
 		}
 		b.Organization = org
-		filter := Filter{Teams: q.Teams, Manager: who.Manager()}
+		filter := Filter{Teams: q.Teams, Manager: who.Manager(), None: q.WithoutTasks}
 		if b.Date, filter.Day, filter.Overdue, err = day(org, q.Date, bs.Now()); err != nil {
 			return err
 		}
@@ -126,6 +129,9 @@ func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 	if b.Cursor, err = r.LastEvent(ctx, org); err != nil {
 		return err
 	}
+	if b.Fleet, err = r.FleetVersion(ctx, org); err != nil {
+		return err
+	}
 	if b.Teams, err = r.Teams(ctx, org, store.TeamFilter{Manager: f.Manager}); err != nil {
 		return err
 	}
@@ -140,6 +146,9 @@ func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 	}
 	if err := b.readWorkers(ctx, r, f); err != nil {
 		return err
+	}
+	if f.None {
+		return nil
 	}
 	b.Tasks, err = r.BoardTasks(ctx, org, f, MaxTasks+1)
 	if len(b.Tasks) > MaxTasks {

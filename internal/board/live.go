@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -98,6 +99,7 @@ type Follower struct {
 	lists     *events.Subscription
 	moves     *events.Subscription
 	since     time.Time     // estimates that are older are known
+	fleet     int64         // the version of teams, hubs and schedules that was sent
 	nth, seq  int64         // the last list that was sent, and up to which event lists were
 	ready     chan struct{} // closed when positions and estimates may be sent
 	relisted  bool          // there may be lists to send
@@ -232,8 +234,12 @@ func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message
 	var (
 		entries   []ListEntry
 		last, end int64
+		fleet     int64
 	)
 	err = f.live.Store.Read(ctx, func(r LiveReader) (err error) {
+		if fleet, err = r.FleetVersion(ctx, f.who.Organization); err != nil {
+			return err
+		}
 		if end, err = r.ListsBefore(ctx, f.who.Organization, seq+1); err != nil || end <= f.nth {
 			return err
 		}
@@ -245,6 +251,10 @@ func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message
 	}
 	for _, e := range entries {
 		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
+	}
+	if fleet != f.fleet { // the latest is enough
+		messages = append(messages, Message{Name: "fleet", Data: fmt.Appendf(nil, `{"version":%d}`, fleet)})
+		f.fleet = fleet
 	}
 	f.nth = max(f.nth, last)
 	f.relisted, f.seq = f.nth < end, seq

@@ -15,6 +15,9 @@ type Reader interface {
 	BoardTasks(ctx context.Context, org lastmile.OrganizationID, f Filter, limit int) ([]Task, error)
 	// CheckTeam returns an error if the organization does not have a team.
 	CheckTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
+	// FleetVersion returns the version of the teams, hubs and schedules of an organization,
+	// which grows with each change.
+	FleetVersion(ctx context.Context, org lastmile.OrganizationID) (int64, error)
 	// Hubs lists the hubs of an organization.
 	Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Hub, error)
 	// LastEvent returns the number of the newest event of the log, or 0.
@@ -98,6 +101,9 @@ type LiveReader interface {
 	// EventKept returns the number of the oldest event that is stored, or that of the next
 	// one if there is none, and when the event seq was stored; zero if it is not.
 	EventKept(ctx context.Context, org lastmile.OrganizationID, seq int64) (oldest int64, at time.Time, err error)
+	// FleetVersion returns the version of the teams, hubs and schedules of an organization,
+	// which grows with each change.
+	FleetVersion(ctx context.Context, org lastmile.OrganizationID) (int64, error)
 	// LastEstimates returns when the tasks of each worker were estimated, without the tasks.
 	LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Estimated, error)
 	// LastPositions returns where each worker is who was located.

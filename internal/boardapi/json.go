@@ -11,6 +11,9 @@ import (
 type Board struct {
 	// Number of the last event that the board includes. GET /events continues after it.
 	Cursor int64 `json:"cursor" example:"1042"`
+	// Version of the teams, hubs and schedules, which grows with each change. Events named fleet report
+	// it.
+	Fleet int64 `json:"fleet" example:"7"`
 	// Day as YYYY-MM-DD, in the time zone.
 	Date string `json:"date" example:"2030-01-07"`
 	// Unix time in milliseconds at which the day begins.
@@ -274,7 +277,7 @@ func NewRoutePreview(p tracking.Preview) RoutePreview {
 // NewBoard returns a board in its wire form.
 func NewBoard(b board.Board) Board {
 	made := Board{
-		Cursor: b.Cursor, Date: b.Date, From: wire.Millis(b.Day.From), To: wire.Millis(b.Day.To), Timezone: b.Organization.Timezone,
+		Cursor: b.Cursor, Fleet: b.Fleet, Date: b.Date, From: wire.Millis(b.Day.From), To: wire.Millis(b.Day.To), Timezone: b.Organization.Timezone,
 		Organization: BoardOrganization{ID: b.Organization.ID, Name: b.Organization.Name},
 		Hubs: wire.Each(b.Hubs, func(h lastmile.Hub) BoardHub {
 			return BoardHub{ID: h.ID, Name: h.Name, Location: wire.LonLat(h.Location), Address: h.Address.Line()}

@@ -31,7 +31,8 @@ func (s *Server) Routes() []edge.Route {
 	return append(eventStream{s}.routes(), edge.Tagged("Board",
 		edge.Get("/board", "Read the board of a day", s.board,
 			edge.Parameter{Name: "date", Description: "day as YYYY-MM-DD in the organization's time zone. Default: today", Example: "2030-01-07"},
-			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only these teams, their workers, the tasks of both and unassigned tasks"}).
+			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only these teams, their workers, the tasks of both and unassigned tasks"},
+			edge.Parameter{Name: "tasks", Description: "false to leave out the tasks of the day, when only teams, hubs and workers have changed", Type: "boolean"}).
 			Describe("Returns the teams, hubs and workers of the organization and the tasks of the day, in a short form: tasks that are not completed and whose time window touches the day or that have none, and tasks completed on the day. The board of today also has tasks that are overdue. There are at most 20,000 tasks, those due first.\n\nGET /events?since=cursor&lists=1&positions=1 continues from the board: it sends each change that the board does not include. An event can repeat a change that the board includes: of two versions of a task, the one with the greater timeLastModified is newer, and of two versions of a list, the one with the greater version.").Finds(),
 		edge.Get("/board/history", "Read the board of the beginning of a day", s.history,
 			edge.Parameter{Name: "date", Description: "day as YYYY-MM-DD in the organization's time zone, not later than today. Default: today", Example: "2026-01-07"},
@@ -78,6 +79,8 @@ func query(c *edge.Call) board.Query {
 }
 
 func (s *Server) board(ctx context.Context, c *edge.Call) (Board, error) {
-	b, err := s.Boards.Read(ctx, c.Who, query(c))
+	q := query(c)
+	q.WithoutTasks = c.Query.Get("tasks") == "false" || c.Query.Get("tasks") == "0"
+	b, err := s.Boards.Read(ctx, c.Who, q)
 	return NewBoard(b), err
 }

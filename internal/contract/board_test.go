@@ -129,7 +129,7 @@ func testEmptyBoard(t *testing.T, c *apptest.Client) {
 	}
 	now := c.Platform.Now().In(zone)
 	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
-	matches(t, board(t, c, ""), fmt.Sprintf(`{"cursor":0,"date":%q,"from":%d,"to":%d,"timezone":"America/New_York","organization":{"id":%q,"name":"Acme"},
+	matches(t, board(t, c, ""), fmt.Sprintf(`{"cursor":0,"fleet":0,"date":%q,"from":%d,"to":%d,"timezone":"America/New_York","organization":{"id":%q,"name":"Acme"},
 		"teams":[],"hubs":[],"workers":[],"tasks":[],"truncated":false}`, now.Format(time.DateOnly), from.UnixMilli(), from.AddDate(0, 0, 1).UnixMilli(), c.Organization.ID))
 	if got := board(t, c, "?date=2026-03-08"); got["to"].(float64)-got["from"].(float64) != 23*3_600_000 {
 		t.Error("the day on which clocks go forward does not have 23 hours")

@@ -28,6 +28,7 @@ func (f *Fleet) CreateHub(ctx context.Context, who lastmile.Principal, draft Hub
 		if err := checkTeams(ctx, w, who.Organization, made.Teams); err != nil {
 			return made, err
 		}
+		f.showChange(w, who.Organization)
 		return made, w.SaveHub(ctx, made)
 	})
 }
@@ -50,6 +51,7 @@ func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmi
 		if err := checkTeams(ctx, w, who.Organization, hub.Teams); err != nil {
 			return err
 		}
+		f.showChange(w, who.Organization)
 		return w.SaveHub(ctx, hub)
 	})
 	return hub, err

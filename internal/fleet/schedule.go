@@ -29,6 +29,7 @@ func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id last
 		if _, err := w.Worker(ctx, who.Organization, id); err != nil {
 			return nil, err
 		}
+		f.showChange(w, who.Organization)
 		return schedule, w.SaveSchedule(ctx, who.Organization, id, schedule)
 	})
 }

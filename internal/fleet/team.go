@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -19,7 +20,7 @@ func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change l
 		if err := checkTeam(ctx, w, made); err != nil {
 			return team, err
 		}
-		return team, saveTeam(ctx, w, made, nil)
+		return team, f.saveTeam(ctx, w, made, nil)
 	})
 }
 
@@ -38,7 +39,7 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		if err := checkTeam(ctx, w, team); err != nil {
 			return err
 		}
-		return saveTeam(ctx, w, team, managers)
+		return f.saveTeam(ctx, w, team, managers)
 	})
 	if err != nil {
 		return team, err
@@ -53,13 +54,20 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 
 // saveTeam saves a team. If it has other managers than before, the streams of
 // administrators who follow what they manage end.
-func saveTeam(ctx context.Context, w Writer, team lastmile.Team, managers []lastmile.AdminID) error {
+func (f *Fleet) saveTeam(ctx context.Context, w Writer, team lastmile.Team, managers []lastmile.AdminID) error {
 	if !slices.Equal(team.Managers, managers) {
 		if err := w.RaiseKeyGeneration(ctx); err != nil {
 			return err
 		}
 	}
+	f.showChange(w, team.Organization)
 	return w.SaveTeam(ctx, team)
+}
+
+// showChange wakes the boards of an organization after its teams, hubs or schedules have
+// changed.
+func (f *Fleet) showChange(w Writer, org lastmile.OrganizationID) {
+	f.Events.Publish(w, events.BoardTopic(org))
 }
 
 // DeleteTeam deletes a team. Its workers stay, and its tasks move to the
@@ -88,6 +96,7 @@ func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastm
 		if err := f.Tasks.Release(ctx, w, who, lastmile.TeamContainer(id)); err != nil {
 			return err
 		}
+		f.showChange(w, who.Organization)
 		return w.DeleteTeam(ctx, who.Organization, id)
 	})
 }

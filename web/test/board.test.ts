@@ -35,6 +35,7 @@ function snapshot(tasks: BoardTask[], workers: BoardWorker[]): Snapshot {
   const from = now - 6 * hour;
   return {
     cursor: '7',
+    fleet: 1,
     date: '2026-11-16',
     from,
     to: from + 24 * hour,
@@ -282,4 +283,23 @@ test('names on the map cover neither vehicles nor each other', () => {
   assert.equal(room(100, 100, 60, taken), 24); // another vehicle is on the right
   assert.equal(room(140, 100, 60, taken), 156);
   assert.equal(room(60, 100, 60, taken), undefined); // a vehicle and a name
+});
+
+test('teams, hubs and schedules are replaced, and what is newer of workers stays', () => {
+  const kept = person('w', ['a'], { location: [1, 2] });
+  const { records, show, ids } = opened([given('a', 'w')], [kept, person('gone', [])]);
+  const fresh = snapshot([], [{ ...kept, tasks: [], location: [0, 0], schedule: [[1, 2]], teams: ['u'] }]);
+  fresh.teams = [{ id: 'u', name: 'Other', workers: ['w'], tasks: [] }];
+  fresh.hubs = [{ id: 'h', name: 'Hub', location: [3, 4] }];
+  records.restaff({ ...fresh, fleet: 0 }); // older than what is shown
+  assert.ok(records.teams.has('t'));
+  records.restaff({ ...fresh, fleet: 2 });
+  show();
+  assert.deepEqual([...records.teams.keys()], ['u']);
+  assert.deepEqual([...records.workers.keys()], ['w']);
+  assert.equal(records.hubs.get('h')?.name, 'Hub');
+  const { location, schedule, teams } = records.workers.get('w')!;
+  assert.deepEqual({ location, schedule, teams }, { location: [1, 2], schedule: [[1, 2]], teams: ['u'] });
+  assert.deepEqual(ids('Ww'), ['a']);
+  assert.equal(records.fleet, 2);
 });

@@ -40,6 +40,22 @@ func (p Part) EventKept(ctx context.Context, org lastmile.OrganizationID, seq in
 	return oldest, at, nil
 }
 
+// FleetVersion returns the version of the teams, hubs and schedules of an organization, which
+// grows with each change.
+func (p Part) FleetVersion(ctx context.Context, org lastmile.OrganizationID) (int64, error) {
+	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (version int64, err error) {
+		err = r.Scan(&version)
+		return version, err
+	}, `SELECT version FROM fleet_version WHERE org = $1`, org)
+	if err != nil {
+		return 0, fmt.Errorf("read the version of the fleet: %w", err)
+	}
+	if len(found) == 0 {
+		return 0, nil
+	}
+	return found[0], nil
+}
+
 // LastPositions returns where each worker is who was located.
 func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Moved, error) {
 	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, m board.Moved, err error) {

@@ -105,7 +105,19 @@ func (t fleetTx) SaveTeam(ctx context.Context, team lastmile.Team) error {
 	if err := t.saveTeamMembers(ctx, team); err != nil {
 		return fmt.Errorf("save members of team %s: %w", team.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Teams, team.Organization, string(team.ID), team.Metadata)
+	if err := t.saveMetadata(ctx, store.Teams, team.Organization, string(team.ID), team.Metadata); err != nil {
+		return err
+	}
+	return t.raiseFleet(ctx, team.Organization)
+}
+
+// raiseFleet raises the version of the organization's teams, hubs and schedules.
+func (t fleetTx) raiseFleet(ctx context.Context, org lastmile.OrganizationID) error {
+	const query = `INSERT INTO fleet_version (org, version) VALUES ($1, 1) ON CONFLICT (org) DO UPDATE SET version = fleet_version.version + 1`
+	if _, err := t.exec(ctx, query, org); err != nil {
+		return fmt.Errorf("raise the version of the fleet: %w", err)
+	}
+	return nil
 }
 
 // saveTeamMembers replaces the workers and managers of a team. Among the teams
@@ -140,6 +152,9 @@ func (t fleetTx) saveTeamMembers(ctx context.Context, team lastmile.Team) error 
 // DeleteTeam deletes a team.
 func (t fleetTx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
 	if err := routePlanTx(t).unplan(ctx, org, "team", string(id)); err != nil {
+		return err
+	}
+	if err := t.raiseFleet(ctx, org); err != nil {
 		return err
 	}
 	return t.erase(ctx, org, string(id), [][2]string{
@@ -238,5 +253,5 @@ func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
 			return fmt.Errorf("save teams of hub %s: %w", h.ID, err)
 		}
 	}
-	return nil
+	return t.raiseFleet(ctx, h.Organization)
 }

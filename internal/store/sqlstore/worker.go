@@ -256,7 +256,7 @@ func (t fleetTx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, 
 	if _, err := t.exec(ctx, query, org, id, doc); err != nil {
 		return fmt.Errorf("save schedule of worker %s: %w", id, err)
 	}
-	return nil
+	return t.raiseFleet(ctx, org)
 }
 
 // SaveCredential saves how a worker signs in.

@@ -2,7 +2,7 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
-import { call, Failure } from '../api.ts';
+import { call, Failure, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
@@ -12,12 +12,13 @@ import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
 import { toTask, type ApiTask } from './wire.ts';
-import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position } from './wire.ts';
+import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
 const batch = 100; // ms between two updates of the views
 const slice = 8; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
+const retries = 5; // of reading teams, hubs and workers while workers change
 const old = 25; // seconds without a heartbeat from which on the board says so
 
 // Outcome is what became of one task of a change of several.
@@ -222,11 +223,32 @@ class Board {
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
     else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) records.addTask(t);
     else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
+    else if (event === 'fleet') void this.restaff((JSON.parse(data) as { version: number }).version);
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;
       records.arranged(change);
       if (!change.tasks) void this.reread(records.keyOf(change.container));
     } else records.apply(JSON.parse(data) as Event);
+  }
+
+  // restaff reads teams, hubs and workers after their version has changed.
+  private async restaff(version: number) {
+    if (version === this.records.fleet) return;
+    const { stream, date, records } = this;
+    const path = `/board${query({ date, tasks: false, ...(!this.whole && { teams: this.filter.team }) })}`;
+    try {
+      for (let i = 0; i < retries; i++) {
+        const { staffed } = records;
+        const shown = await call<Snapshot>('GET', path);
+        if (stream !== this.stream) return;
+        if (staffed !== records.staffed) continue; // an event is newer than what was read
+        records.restaff(shown);
+        this.show();
+        return;
+      }
+    } catch {
+      // The next stream says it again.
+    }
   }
 
   // reread reads a list that is too long for the stream, or contradicts a task.

@@ -51,6 +51,10 @@ const taskDeleted = 8;
 const workerDeleted = 16;
 const none: readonly string[] = [];
 
+// staff is what restaff replaces of a worker that events report, too.
+const staff = (w: BoardWorker | undefined) =>
+  w && JSON.stringify([w.name, w.phone, w.teams, w.vehicle?.type, w.capacity]);
+
 const nothing = (): Touched => ({
   all: false,
   tasks: new Set(),
@@ -72,6 +76,8 @@ export class Records {
   timezone = '';
   truncated = false;
   clock: () => number = Date.now; // the time of what is shown
+  fleet = 0; // version of teams, hubs and schedules
+  staffed = 0; // counts changes of what restaff replaces of workers
   private organization = '';
   // Which list a task is in is said by the task and by the list, in either order: what
   // came last holds. The order of a list is only said by the list.
@@ -95,6 +101,7 @@ export class Records {
     this.homeless.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
+    this.fleet = snapshot.fleet;
     this.organization = snapshot.organization.id;
     for (const team of snapshot.teams) this.teams.set(team.id, team);
     for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
@@ -104,6 +111,35 @@ export class Records {
     for (const { id, tasks = [], version } of snapshot.teams) this.setOrder(teamList(id), tasks, version);
     this.touched = { ...nothing(), all: true };
     this.arrange();
+  }
+
+  // restaff replaces teams, hubs and what the board knows of workers besides events and
+  // positions. The lists and positions of workers may be newer than the snapshot, which has
+  // no tasks; the rest is not, if staffed is the same as when it was requested.
+  restaff(snapshot: Snapshot) {
+    if (snapshot.fleet < this.fleet) return;
+    this.fleet = snapshot.fleet;
+    this.hubs.clear();
+    for (const hub of snapshot.hubs) this.hubs.set(hub.id, hub);
+    const teams = new Set(snapshot.teams.map((team) => team.id));
+    for (const id of [...this.teams.keys()]) {
+      if (teams.has(id)) continue;
+      this.setOrder(teamList(id), [], undefined);
+      this.teams.delete(id);
+    }
+    for (const team of snapshot.teams) {
+      this.teams.set(team.id, team);
+      this.setOrder(teamList(team.id), team.tasks ?? [], team.version);
+    }
+    for (const worker of snapshot.workers) {
+      const before = this.workers.get(worker.id);
+      const { name, phone, teams, schedule, vehicle, capacity } = worker;
+      this.workers.set(worker.id, before ? { ...before, name, phone, teams, schedule, vehicle, capacity } : worker);
+      if (!before) this.setOrder(listOf(worker.id), worker.tasks, worker.version);
+    }
+    const workers = new Set(snapshot.workers.map((worker) => worker.id));
+    for (const id of [...this.workers.keys()]) if (!workers.has(id)) this.removeWorker(id);
+    this.touched.all = true;
   }
 
   // take returns what has changed, and starts over.
@@ -159,6 +195,7 @@ export class Records {
       return;
     }
     if (event.triggerId === workerDeleted) {
+      this.staffed++;
       if (event.workerId) this.removeWorker(event.workerId);
       return;
     }
@@ -167,7 +204,10 @@ export class Records {
       if (event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
     }
     if (worker) {
-      this.setWorker(toWorker(worker, this.workers.get(worker.id)));
+      const before = this.workers.get(worker.id);
+      const after = toWorker(worker, before);
+      if (staff(before) !== staff(after)) this.staffed++;
+      this.setWorker(after);
     }
   }
 

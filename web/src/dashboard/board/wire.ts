@@ -77,6 +77,7 @@ export interface BoardHub {
 
 export interface Snapshot {
   cursor: string | number;
+  fleet: number; // version of teams, hubs and schedules
   date: string;
   from: number;
   to: number;

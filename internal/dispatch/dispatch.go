@@ -325,7 +325,11 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 			if wait := t.CompleteAfter.Sub(start); !t.CompleteAfter.IsZero() && wait > 0 {
 				start, behind = t.CompleteAfter, max(behind-wait, 0)
 			}
-			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > max(stop.Late, d.Options.MaxAllowedDelay) {
+			allowed := d.Options.MaxAllowedDelay
+			if stop.Late > allowed { // what a worker has already is late in any case, and later every second
+				allowed += stop.Late
+			}
+			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > allowed {
 				note(planning.TaskLate, route.Worker, stop.Task)
 			}
 		}

@@ -446,6 +446,22 @@ func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 	expect("has another time window")
 }
 
+// TestAPlanWithWorkThatIsLateAlready can be applied a while after it was made, but not for
+// ever.
+func TestAPlanWithWorkThatIsLateAlready(t *testing.T) {
+	f := newFleet(t, 1, 1)
+	late := f.add(t, lastmile.WorkerContainer(f.workers[0]), 100, f.Now().Add(time.Second))
+	f.Advance(time.Hour)
+	id := f.start(t, planning.Request{DryRun: true})
+	f.end(t, id)
+	for wait, want := range map[time.Duration]int{9 * time.Minute: 0, 12 * time.Minute: 1} {
+		f.dispatches.Now = func() time.Time { return f.Now().Add(wait) }
+		if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != want || want > 0 && changes[0].Task != late {
+			t.Errorf("after %s, the changes are %v: %v", wait, changes, err)
+		}
+	}
+}
+
 func TestEstimateNeedsAHubAndAWorkerOnDuty(t *testing.T) {
 	o := apptest.NewOrg(t)
 	team := o.Team(t, "North")

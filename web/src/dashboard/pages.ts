@@ -27,6 +27,14 @@ export const pages: Page[] = [
     load: () => import('./board/Exceptions.svelte'),
   },
   { path: 'table', title: 'table', icon: 'field', group: '', load: () => import('./board/TaskTable.svelte') },
+  {
+    path: 'import',
+    title: 'importTitle',
+    icon: 'upload',
+    group: '',
+    load: () => import('./pages/Import.svelte'),
+    visible: () => !app.me?.isReadOnly,
+  },
   { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {
     path: 'fleet/workers',

@@ -106,13 +106,8 @@ export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   return keyed.map(({ task }) => task);
 }
 
-// csv writes a value so that spreadsheets read it as text, and never as a formula.
-export function csv(value: string): string {
-  const safe = /^[=+\-@\t\r]/.test(value) && !/^[+-]?[\d\s().]+$/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export const sheet = (rows: readonly BoardTask[]): string =>
-  [['id', ...columns.map((c) => c.name)], ...rows.map((t) => [t.id, ...columns.map((c) => (c.plain ?? c.text)(t))])]
-    .map((row) => row.map(csv).join(','))
-    .join('\r\n') + '\r\n';
+// sheet returns the rows of the table as they are exported.
+export const sheet = (rows: readonly BoardTask[]): string[][] => [
+  ['id', ...columns.map((c) => c.name)],
+  ...rows.map((t) => [t.id, ...columns.map((c) => (c.plain ?? c.text)(t))]),
+];

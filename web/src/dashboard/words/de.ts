@@ -1,8 +1,10 @@
 import board from './board/de.ts';
+import imports from './import/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...imports,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

@@ -1,7 +1,9 @@
 import board from './board/en.ts';
+import imports from './import/en.ts';
 
 export default {
   ...board,
+  ...imports,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

@@ -1,8 +1,10 @@
 import board from './board/es.ts';
+import imports from './import/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...imports,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

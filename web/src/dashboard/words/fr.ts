@@ -1,8 +1,10 @@
 import board from './board/fr.ts';
+import imports from './import/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...imports,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

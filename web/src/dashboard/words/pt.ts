@@ -1,8 +1,10 @@
 import board from './board/pt.ts';
+import imports from './import/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
+  ...imports,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

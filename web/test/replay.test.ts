@@ -20,6 +20,7 @@ const task = (id: string, more: Partial<BoardTask> = {}): BoardTask => ({
 const history = (created: BoardTask[] = []): History => ({
   board: {
     cursor: 4,
+    fleet: 0,
     date: '2026-11-16',
     from,
     to: from + 86_400_000,

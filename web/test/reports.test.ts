@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deviation, legs, loads, type WorkerStop } from '../src/dashboard/day.ts';
 import { bounds, change, days, latest, metrics, previous, reasonsOf, table, valid, within, type Group } from '../src/dashboard/reports/report.ts'; // prettier-ignore
 import { every, line, steps } from '../src/dashboard/reports/scale.ts';
-import { cell, csv } from '../src/dashboard/sheet.ts';
+import { cell, table as csv } from '../src/dashboard/csv.ts';
 
 const group = (more: Partial<Group> = {}): Group => ({
   completed: 10,

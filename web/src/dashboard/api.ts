@@ -9,6 +9,7 @@ export class Failure extends Error {
     readonly number = 0, // of the API's table of errors
     readonly cause: unknown = undefined,
     readonly request = '',
+    readonly retryAfter = 0, // seconds, if the server has said when to try again
   ) {
     super(message);
   }
@@ -20,7 +21,7 @@ export class Failure extends Error {
 }
 
 interface ErrorBody {
-  message?: { error?: number; message?: string; cause?: unknown; request?: string };
+  message?: string | { error?: number; message?: string; cause?: unknown; request?: string };
 }
 
 export const account = '/account/v1';
@@ -39,8 +40,14 @@ export const heard = {
 const unauthenticated = 1102;
 
 // call sends a request and returns the decoded response; undefined if it has none.
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const headers: Record<string, string> = {};
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+  more: Record<string, string> = {}, // headers
+): Promise<T> {
+  const headers: Record<string, string> = { ...more };
   if (method !== 'GET') headers['Dray-Request'] = '1';
   const raw = body instanceof Blob;
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
@@ -61,17 +68,34 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   heard.reached();
   const text = await response.text().catch(() => '');
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
-  const failure = read(response.status, text);
+  const failure = read(response.status, text, Number(response.headers.get('Retry-After') ?? 0));
   if (failure.number === unauthenticated && !path.startsWith(account)) heard.signedOut();
   throw failure;
 }
 
-function read(status: number, text: string): Failure {
+function read(status: number, text: string, after: number): Failure {
   try {
     const { message } = JSON.parse(text) as ErrorBody;
-    return new Failure(status, message?.message ?? '', message?.error, message?.cause, message?.request);
+    if (typeof message === 'string') return new Failure(status, message, 0, undefined, '', after); // of a batch
+    return new Failure(status, message?.message ?? '', message?.error, message?.cause, message?.request, after);
   } catch {
-    return new Failure(status, text.slice(0, 300));
+    return new Failure(status, text.slice(0, 300), 0, undefined, '', after);
+  }
+}
+
+const longest = 30; // seconds between two attempts
+
+// patiently repeats a request while the server is busy or cannot be reached.
+export async function patiently<T>(request: () => Promise<T>, signal: AbortSignal, tries = 8): Promise<T> {
+  for (let failed = 0; ; failed++) {
+    try {
+      return await request();
+    } catch (error) {
+      const passes = error instanceof Failure && [0, 429, 502, 503].includes(error.status);
+      if (!passes || failed + 1 >= tries || signal.aborted) throw error;
+      const pause = Math.min(longest, error.retryAfter || 2 ** failed / 2);
+      await new Promise((resolve) => setTimeout(resolve, pause * 1000));
+    }
   }
 }
 

@@ -36,6 +36,14 @@ export const pages: Page[] = [
   { path: 'table', title: 'table', icon: 'field', group: '', load: () => import('./board/TaskTable.svelte') },
   { path: 'replay', title: 'replay', icon: 'replay', group: '', load: () => import('./board/Replay.svelte') },
   { path: 'reports', title: 'reports', icon: 'chart', group: '', load: () => import('./pages/Reports.svelte') },
+  {
+    path: 'import',
+    title: 'importTitle',
+    icon: 'upload',
+    group: '',
+    load: () => import('./pages/Import.svelte'),
+    visible: () => !app.me?.isReadOnly,
+  },
   { path: 'today', title: 'today', icon: 'today', group: '', load: () => import('./pages/Today.svelte') },
   {
     path: 'fleet/workers',

@@ -106,6 +106,7 @@ export interface Found {
   address: Address;
   line: string;
   precision: string;
+  warnings?: string[];
 }
 
 export interface Vehicle {

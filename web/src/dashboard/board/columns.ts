@@ -1,7 +1,6 @@
 // The columns of the table, and its export.
 
 import { app } from '../app.svelte.ts';
-import { csv } from '../sheet.ts';
 import type { Words } from '../words.ts';
 import { board } from './board.svelte.ts';
 import { lateness } from './status.ts';
@@ -107,8 +106,8 @@ export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   return keyed.map(({ task }) => task);
 }
 
-export const sheet = (rows: readonly BoardTask[]): string =>
-  csv([
-    ['id', ...columns.map((c) => c.name)],
-    ...rows.map((t) => [t.id, ...columns.map((c) => (c.plain ?? c.text)(t))]),
-  ]);
+// sheet returns the rows of the table as they are exported.
+export const sheet = (rows: readonly BoardTask[]): string[][] => [
+  ['id', ...columns.map((c) => c.name)],
+  ...rows.map((t) => [t.id, ...columns.map((c) => (c.plain ?? c.text)(t))]),
+];

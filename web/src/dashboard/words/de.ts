@@ -1,6 +1,7 @@
 import board from './board/de.ts';
 import dispatch from './dispatch/de.ts';
 import history from './history/de.ts';
+import imports from './import/de.ts';
 import replay from './replay/de.ts';
 import type { Words } from '../words.ts';
 
@@ -8,6 +9,7 @@ export default {
   ...board,
   ...dispatch,
   ...history,
+  ...imports,
   ...replay,
   // Shell
   navigation: 'Navigation',

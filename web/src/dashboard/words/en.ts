@@ -1,12 +1,14 @@
 import board from './board/en.ts';
 import dispatch from './dispatch/en.ts';
 import history from './history/en.ts';
+import imports from './import/en.ts';
 import replay from './replay/en.ts';
 
 export default {
   ...board,
   ...dispatch,
   ...history,
+  ...imports,
   ...replay,
   // Shell
   navigation: 'Navigation',

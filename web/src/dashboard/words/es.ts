@@ -1,6 +1,7 @@
 import board from './board/es.ts';
 import dispatch from './dispatch/es.ts';
 import history from './history/es.ts';
+import imports from './import/es.ts';
 import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
@@ -8,6 +9,7 @@ export default {
   ...board,
   ...dispatch,
   ...history,
+  ...imports,
   ...replay,
   // Shell
   navigation: 'Navegación',

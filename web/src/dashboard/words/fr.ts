@@ -1,6 +1,7 @@
 import board from './board/fr.ts';
 import dispatch from './dispatch/fr.ts';
 import history from './history/fr.ts';
+import imports from './import/fr.ts';
 import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
@@ -8,6 +9,7 @@ export default {
   ...board,
   ...dispatch,
   ...history,
+  ...imports,
   ...replay,
   // Shell
   navigation: 'Navigation',

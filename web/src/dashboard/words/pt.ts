@@ -1,6 +1,7 @@
 import board from './board/pt.ts';
 import dispatch from './dispatch/pt.ts';
 import history from './history/pt.ts';
+import imports from './import/pt.ts';
 import replay from './replay/pt.ts';
 import type { Words } from '../words.ts';
 
@@ -8,6 +9,7 @@ export default {
   ...board,
   ...dispatch,
   ...history,
+  ...imports,
   ...replay,
   // Shell
   navigation: 'Navegação',

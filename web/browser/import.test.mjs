@@ -1,0 +1,181 @@
+// Tasks from files: bad rows, corrections, and the same file again.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { api, browser, desk, eventually, shot, url } from './kit.mjs';
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const rows = 160;
+const bad = { 5: 'phone', 50: 'time', 77: 'place', 120: 'team' };
+
+let chrome, context, page, faults;
+
+// file returns a file whose rows have coordinates, as no map is imported.
+function file() {
+  const lines = ['Order;Customer;Phone;Street;City;Lat;Lon;Until;Team;Depends on;Notes'];
+  for (let i = 1; i <= rows; i++) {
+    const cells = [
+      `I-${i}`,
+      `Import ${i}`,
+      `+1212555${String(2000 + i)}`,
+      `${i} File Street`,
+      'New York',
+      '40,75',
+      `-73,${98000 + i}`,
+    ];
+    cells.push('18:00', '', i === 2 ? 'I-1' : '', '"two\nlines"');
+    if (bad[i] === 'phone') cells[2] = '7';
+    if (bad[i] === 'time') cells[7] = 'noonish';
+    if (bad[i] === 'place') cells[5] = '140';
+    if (bad[i] === 'team') cells[8] = 'No such team';
+    lines.push(cells.join(';'));
+  }
+  return { name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from('\ufeff' + lines.join('\r\n')) };
+}
+
+async function imported() {
+  const found = [];
+  for (let last = ''; ;) {
+    const { tasks, lastId } = await api('GET', `/tasks/all?from=1${last && `&lastId=${last}`}`);
+    found.push(...tasks.filter((t) => t.destination.address.street?.includes('File Street')));
+    if (!(last = lastId)) return found;
+  }
+}
+
+const sums = () => page.locator('.sums dd').allInnerTexts();
+const accessible = async () => {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes[0].html}`), []); // prettier-ignore
+};
+
+before(async () => {
+  chrome = await browser();
+  const admin = await api('POST', '/admins', { name: 'Ilse', email: 'ilse@example.com', type: 'super' });
+  const { link } = await api('POST', `/admins/${admin.id}/invitation`, {});
+  ({ context, page, faults } = await desk(chrome, url, { bypassCSP: true, acceptDownloads: true }));
+  await page.goto(link);
+  await page.getByLabel('New password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await page.getByRole('tree').waitFor();
+});
+after(() => chrome?.close());
+
+async function check() {
+  await page.getByRole('button', { name: 'Import another file' }).click();
+  await page.locator('input[type=file]').setInputFiles(file());
+  await page.getByRole('button', { name: 'Find the addresses' }).click();
+  await page.getByRole('button', { name: 'Create tasks' }).waitFor();
+}
+
+test('a file becomes tasks, and its bad rows are said', async () => {
+  await page.goto(`${url}/dashboard/#/import`);
+  await page.getByRole('heading', { name: 'Drop a CSV file here' }).waitFor();
+  await accessible();
+  await page.locator('input[type=file]').setInputFiles(file());
+  assert.equal(await page.getByLabel('Means: Customer').inputValue(), 'name');
+  assert.equal(await page.getByLabel('Means: Depends on').inputValue(), 'after');
+  await accessible();
+  await page.getByRole('button', { name: 'Find the addresses' }).click();
+  await page.getByText('156 ready').waitFor();
+  for (const text of [
+    'Phone: “7” cannot be read.',
+    'Until: “noonish” cannot be read.',
+    'Lat: “140” cannot be read.',
+    'There is no team “No such team”.',
+  ]) {
+    await page.getByText(text).waitFor();
+  }
+  await accessible();
+  await shot(page, 'import-check');
+
+  // One is corrected in place.
+  await page.getByRole('button', { name: 'Edit: Row 51', exact: true }).click();
+  await page.getByLabel('Until').fill('17:30');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Create tasks: 157' }).click();
+  await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+  assert.deepEqual(await sums(), ['157', '0', '3']);
+  await accessible();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the rows with errors' }).click(),
+  ]);
+  const text = readFileSync(await saved.path(), 'utf8');
+  assert.match(text, /^\ufeffOrder,Customer,.*,error\r\n/);
+  assert.match(text, /I-120,.*There is no team “No such team”/s);
+  const made = await imported();
+  assert.equal(made.length, 157);
+  const of = (n) => made.find((t) => t.recipients[0]?.name === `Import ${n}`);
+  assert.deepEqual(of(2).dependencies, [of(1).id]);
+  assert.equal(of(1).notes, 'two\nlines');
+  assert.deepEqual(of(1).destination.location, [-73.98001, 40.75]);
+});
+
+test('the same file again creates nothing', async () => {
+  await check();
+  await page.getByRole('button', { name: 'Create tasks' }).click();
+  await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+  assert.deepEqual(await sums(), ['0', '156', '4']);
+  assert.equal((await imported()).length, 157);
+});
+
+test('cells are pasted, and an unknown address is shown before anything is created', async () => {
+  await page.getByRole('button', { name: 'Import another file' }).click();
+  await page
+    .getByLabel('Or paste cells from a spreadsheet')
+    .fill('Name\tPhone\tAddress\nPasted\t+12125552999\t1 Nowhere at all\nPasted\t+12125552999\t1 Nowhere at all');
+  await page.getByRole('button', { name: 'Read the cells' }).click();
+  await page.getByText('rows are recognized by their cells').waitFor();
+  await page.getByRole('button', { name: 'Find the addresses' }).click();
+  await page.getByText('2 uncertain').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Create tasks: 0' }).isDisabled());
+  await page.getByRole('button', { name: 'Edit: Row 2', exact: true }).click();
+  await page.getByLabel('Address', { exact: true }).fill('San Francisco');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await eventually('approximate', () => page.getByText('Approximate', { exact: true }).count());
+  // What the server cannot find either is its own message in the end.
+  await page.getByLabel('Also import rows with an uncertain address').check();
+  await page.getByRole('button', { name: 'Create tasks: 2' }).click();
+  await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+  assert.deepEqual(await sums(), ['1', '0', '1']);
+  await page.getByText('the address cannot be geocoded').waitFor();
+});
+
+test('tables are exported, and large pictures scaled', async () => {
+  const worker = await api('POST', '/workers', {
+    name: '=Ida',
+    phone: '+12125552777',
+    teams: [(await api('POST', '/teams', { name: 'Export', workers: [], managers: [] })).id],
+  });
+  await page.goto(`${url}/dashboard/#/fleet/workers`);
+  await page.getByRole('link', { name: '=Ida' }).waitFor();
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]); // prettier-ignore
+  const text = readFileSync(await saved.path(), 'utf8');
+  assert.match(text, new RegExp(`^\\ufeffid,.*\\r\\n`));
+  assert.match(text, /,'=Ida,/);
+  await page.goto(`${url}/dashboard/#/fleet/workers/${worker.id}`);
+  await page.getByText('Choose a picture').waitFor();
+  // A picture that cannot be compressed, of more than the megabyte that the server takes.
+  const noise = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(1200, 900);
+    const paint = canvas.getContext('2d');
+    const image = paint.createImageData(1200, 900);
+    for (let i = 0; i < image.data.length; i += 65536) crypto.getRandomValues(image.data.subarray(i, i + 65536));
+    paint.putImageData(image, 0, 0);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+    return Array.from(bytes);
+  });
+  assert.ok(noise.length > 1 << 20);
+  const picture = { name: 'noise.png', mimeType: 'image/png', buffer: Buffer.from(noise) };
+  await page.locator('input[type=file]').setInputFiles(picture);
+  await page.getByAltText('Photo of =Ida').waitFor();
+  const width = () => page.evaluate(() => document.querySelector('.photo img, .row img.logo')?.naturalWidth);
+  assert.equal(await eventually('the photo', width), 512);
+  await page.goto(`${url}/dashboard/#/settings/branding`);
+  await page.locator('input[type=file]').setInputFiles(picture);
+  assert.equal(await eventually('the logo', width), 512);
+  assert.deepEqual(faults, []);
+  await context.close();
+});

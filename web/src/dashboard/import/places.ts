@@ -1,0 +1,88 @@
+// Addresses of rows, found before anything is created.
+
+import type { Address, Found, Point } from '../wire.ts';
+import { fold } from './fields.ts';
+import type { Draft } from './rows.ts';
+
+// Place is what is known of a row's address.
+export interface Place {
+  state: 'exact' | 'given' | 'approximate' | 'unknown';
+  line: string; // as it was found
+  location?: Point;
+  destination: { address: Address | { unparsed: string; apartment?: string }; location?: Point };
+}
+
+export type Search = (q: { q: string } | { location: string }) => Promise<Found[]>;
+
+// fits reports whether a house that was found is the one in the line, rather than one that the
+// line is the beginning of.
+export function fits(line: string, hit: Found): boolean {
+  if (hit.precision !== 'house' || hit.warnings?.length) return false;
+  const words = fold(line).split(' ');
+  const number = fold(hit.address.number ?? '');
+  if (number && !number.split(' ').every((n) => words.includes(n))) return false;
+  const street = fold(hit.address.street ?? '').split(' ');
+  return street.some((word) => words.some((w) => w.length > 1 && word.startsWith(w)));
+}
+
+// locate resolves the address of a row.
+export async function locate(d: Draft, country: string, search: Search): Promise<Place> {
+  const { line, parts, location } = d;
+  const apartment = parts.apartment ? { apartment: parts.apartment } : {};
+  if (location) {
+    let address: Address = { ...parts, country: parts.country ?? country };
+    if (!parts.city) {
+      const hit = (line && (await search({ q: line }))[0]) || undefined;
+      const near = hit && fits(line, hit) ? undefined : (await search({ location: location.join(',') }))[0];
+      if (near)
+        address = { ...near.address, ...(line && { street: line, number: '' }), ...apartment }; // what was written stays
+      else if (hit) address = { ...hit.address, ...apartment };
+      else address = { ...address, city: line || location.toReversed().join(', ') };
+    }
+    return { state: 'given', line: line || lineOf(address), location, destination: { address, location } };
+  }
+  const [hit] = await search({ q: line });
+  if (hit && fits(line, hit)) {
+    const address = { ...hit.address, ...apartment };
+    return {
+      state: 'exact',
+      line: hit.line,
+      location: hit.location,
+      destination: { address, location: hit.location },
+    };
+  }
+  return {
+    state: hit ? 'approximate' : 'unknown',
+    line: hit ? hit.line : line,
+    destination: { address: { unparsed: line, ...apartment } },
+  };
+}
+
+const lineOf = (a: Address): string =>
+  [[a.number, a.street].filter(Boolean).join(' '), a.city].filter(Boolean).join(', ');
+
+const parallel = 6; // requests at the same time
+
+// each runs a function for all items, a few at a time, until the signal ends it.
+export async function each<T>(items: readonly T[], run: (item: T) => Promise<void>, signal: AbortSignal) {
+  let next = 0;
+  const one = async () => {
+    while (next < items.length && !signal.aborted) await run(items[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, one));
+}
+
+// remembering asks the same question once.
+export function remembering(search: Search): Search {
+  const known = new Map<string, Promise<Found[]>>();
+  return (q) => {
+    const key = JSON.stringify(q);
+    let found = known.get(key);
+    if (!found) {
+      found = search(q);
+      known.set(key, found);
+      found.catch(() => known.delete(key));
+    }
+    return found;
+  };
+}

@@ -1,0 +1,308 @@
+// The rows of a file as tasks: what each cell means, and what is wrong with it.
+
+import { instant } from '../schedule.ts';
+import type { Address, Point } from '../wire.ts';
+import type { Words } from '../words.ts';
+import { fold, type Field, type Match } from './fields.ts';
+import { readDay, readTime, readWindow, type Order } from './times.ts';
+
+export const maxKey = 100; // characters of an import key
+const maxAfter = 100; // dependencies of a task
+
+export interface Problem {
+  code: keyof Words;
+  values?: Record<string, string | number>;
+}
+
+export interface CustomKind {
+  key: string;
+  name: string;
+  type: string;
+}
+
+export interface Options {
+  headers: readonly string[];
+  matches: readonly Match[];
+  custom: readonly CustomKind[];
+  teams: readonly { id: string; name: string }[];
+  workers: readonly { id: string; name: string; phone: string }[];
+  day: string; // of times without a date, as YYYY-MM-DD
+  order: Order;
+  zone: string;
+  country: string; // of addresses without one
+}
+
+// Draft is a row as a task, before its address is resolved.
+export interface Draft {
+  reference: string;
+  recipient: { name: string; phone: string; notes: string } | undefined;
+  line: string; // the address, as it is searched for
+  parts: Address;
+  location: Point | undefined;
+  from: number | undefined;
+  until: number | undefined;
+  after: string[]; // references
+  team: string;
+  worker: string;
+  body: Record<string, unknown>; // what needs no further work
+  problems: Problem[];
+}
+
+const yes = new Set(
+  'yes y true 1 x ja wahr si verdadero oui vrai sim verdadeiro pickup pick up collect collection abholung recogida recoger collecte enlevement ramassage coleta recolha'.split(
+    ' ',
+  ),
+).add('pick up');
+const no = new Set(
+  'no n false 0 nein falsch falso non faux nao delivery deliver dropoff drop lieferung zustellung entrega livraison'.split(
+    ' ',
+  ),
+).add('drop off');
+
+// readFlag returns what a cell says; undefined if it cannot be understood.
+export function readFlag(text: string): boolean | undefined {
+  const word = fold(text);
+  if (!word || no.has(word)) return false;
+  return yes.has(word) ? true : undefined;
+}
+
+// readNumber reads numbers with a point or a comma.
+export function readNumber(text: string): number | undefined {
+  const plain = text.replace(/[\s\u00a0']/g, '');
+  const pointed = /^-?\d{1,3}(\.\d{3})+,\d+$/.test(plain)
+    ? plain.replaceAll('.', '').replace(',', '.')
+    : /^-?\d{1,3}(,\d{3})+\.\d+$/.test(plain)
+      ? plain.replaceAll(',', '')
+      : plain.replace(',', '.');
+  return /^[+-]?\d+(\.\d+)?$/.test(pointed) ? Number(pointed) : undefined;
+}
+
+// readMinutes reads a number of minutes, or hours and minutes.
+function readMinutes(text: string): number | undefined {
+  const [, hours, minutes] = /^(\d{1,2}):(\d{2})(?::\d{2})?$/.exec(text.trim()) ?? [];
+  if (hours) return Number(hours) * 60 + Number(minutes);
+  return readNumber(text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, ''));
+}
+
+// keys returns the import key of each row: its reference, or a hash of its cells and how
+// often the same cells came before.
+export function keysOf(rows: readonly (readonly string[])[], reference: number): string[] {
+  const times = new Map<string, number>();
+  return rows.map((cells) => {
+    const own = reference >= 0 ? (cells[reference] ?? '') : '';
+    if (own) return own;
+    const hash = hashOf(JSON.stringify(cells.join('\u0001').replace(/\u0001+$/, '')));
+    const nth = (times.get(hash) ?? 0) + 1;
+    times.set(hash, nth);
+    return `row ${hash} ${nth}`;
+  });
+}
+
+// hashOf returns 106 bits that differ for different texts, unless they were made to agree.
+// The browser's own hashes are only for pages that were loaded with TLS.
+export function hashOf(text: string): string {
+  const part = (seed: number) => {
+    let a = 0xdeadbeef ^ seed;
+    let b = 0x41c6ce57 ^ seed;
+    for (let i = 0; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      a = Math.imul(a ^ c, 2654435761);
+      b = Math.imul(b ^ c, 1597334677);
+    }
+    a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+    b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+    return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36).padStart(11, '0');
+  };
+  return part(1) + part(2);
+}
+
+const digits = (phone: string) => phone.replace(/\D/g, '');
+
+// find returns the id of the record that a cell names.
+function find(
+  cell: string,
+  records: readonly { id: string; name: string; phone?: string }[],
+  problems: Problem[],
+  unknown: keyof Words,
+): string {
+  if (!cell) return '';
+  const wanted = fold(cell);
+  const number = digits(cell);
+  const found = records.filter(
+    (r) => fold(r.name) === wanted || (number.length > 5 && r.phone && digits(r.phone).endsWith(number)),
+  );
+  if (found.length === 1) return found[0]!.id;
+  problems.push({ code: found.length ? 'importNotUnique' : unknown, values: { value: cell } });
+  return '';
+}
+
+// draft reads a row.
+export function draft(cells: readonly string[], o: Options): Draft {
+  const problems: Problem[] = [];
+  const values = {} as Record<Field, string>;
+  const metadata: { name: string; type: string; value: string }[] = [];
+  const customFields: { key: string; value: unknown }[] = [];
+  o.matches.forEach((match, i) => {
+    const cell = cells[i]?.trim() ?? '';
+    if (!match || !cell) return;
+    if (match === 'metadata') metadata.push({ name: o.headers[i] || `column ${i + 1}`, type: 'string', value: cell });
+    else if (match.startsWith('custom:')) {
+      const kind = o.custom.find((c) => c.key === match.slice(7));
+      const value = kind && customValue(cell, kind.type, o.order);
+      if (value === undefined)
+        problems.push({ code: 'importBadValue', values: { column: o.headers[i]!, value: cell } });
+      else customFields.push({ key: kind!.key, value });
+    } else values[match as Field] = cell;
+  });
+  const get = (field: Field) => values[field] ?? '';
+  const bad = (field: Field) =>
+    problems.push({
+      code: 'importBadValue',
+      values: { column: o.headers[o.matches.indexOf(field)] || field, value: get(field) },
+    });
+  const numberOf = (field: Field, read = readNumber): number | undefined => {
+    if (!get(field)) return undefined;
+    const value = read(get(field));
+    if (value === undefined || value < 0) bad(field);
+    return value;
+  };
+
+  const reference = get('reference');
+  if ([...reference].length > maxKey) problems.push({ code: 'importLongReference', values: { n: maxKey } });
+
+  // Recipient
+  let recipient: Draft['recipient'];
+  if (get('name') || get('phone')) {
+    recipient = { name: get('name'), phone: get('phone'), notes: get('recipientNotes') };
+    if (!recipient.phone) problems.push({ code: 'importNoPhone' });
+    else if (digits(recipient.phone).length < 5) bad('phone');
+    else if (!recipient.name) problems.push({ code: 'importNoName' });
+  }
+
+  // Place
+  const parts: Address = {};
+  for (const part of ['number', 'street', 'apartment', 'city', 'state', 'postalCode', 'country'] as const) {
+    if (get(part)) parts[part] = get(part);
+  }
+  let location: Point | undefined;
+  if (get('latitude') || get('longitude')) {
+    const lat = readNumber(get('latitude'));
+    const lon = readNumber(get('longitude'));
+    if (lat === undefined || Math.abs(lat) > 90) bad('latitude');
+    else if (lon === undefined || Math.abs(lon) > 180) bad('longitude');
+    else if (lat || lon) location = [lon, lat];
+  }
+  const inParts = [
+    [parts.number, parts.street].filter(Boolean).join(' '),
+    [parts.postalCode, parts.city].filter(Boolean).join(' '),
+    parts.state,
+  ].filter(Boolean);
+  const lineParts = [get('address'), ...inParts].filter(Boolean);
+  const place = lineParts.join(', ');
+  if (!place && !get('latitude') && !get('longitude')) problems.push({ code: 'importNoAddress' });
+  const line = place && [place, parts.country ?? (inParts.length ? o.country : '')].filter(Boolean).join(', ');
+
+  // Times
+  let day = o.day;
+  if (get('day')) {
+    const read = readDay(get('day').split(/[\sT]/)[0]!, o.order);
+    if (read) day = read;
+    else bad('day');
+  }
+  let [from, until] = [get('from'), get('until')];
+  if (get('window')) {
+    const ends = readWindow(get('window'));
+    if (ends) [from, until] = [from || ends[0], until || ends[1]];
+    else bad('window');
+  }
+  const time = (text: string, field: Field): number | undefined => {
+    if (!text) return undefined;
+    const at = readTime(text, day, o.zone, o.order);
+    if (at !== undefined) return at;
+    const only = readDay(text, o.order); // a whole day
+    if (only) return instant(only, field === 'from' ? '00:00' : '23:59', o.zone);
+    bad(field);
+    return undefined;
+  };
+  let start = time(from, 'from');
+  let end = time(until, 'until');
+  if (get('day') && !from && !until && !get('window')) {
+    start = instant(day, '00:00', o.zone);
+    end = instant(day, '23:59', o.zone);
+  }
+  if (start !== undefined && end !== undefined && end <= start) problems.push({ code: 'importWindowEnds' });
+
+  const pickup = get('pickup') ? readFlag(get('pickup')) : false;
+  if (pickup === undefined) bad('pickup');
+  const quantity = numberOf('quantity');
+  const service = numberOf('service', readMinutes);
+  const after = [...new Set(get('after').split(/[,;|\n]/).map((r) => r.trim()).filter(Boolean))]; // prettier-ignore
+  if (after.length > maxAfter) problems.push({ code: 'importManyAfter', values: { n: maxAfter } });
+  return {
+    reference,
+    recipient,
+    line,
+    parts,
+    location,
+    from: start,
+    until: end,
+    after,
+    team: find(get('team'), o.teams, problems, 'importNoTeam'),
+    worker: find(get('worker'), o.workers, problems, 'importNoWorker'),
+    body: {
+      ...(start !== undefined && { completeAfter: start }),
+      ...(end !== undefined && { completeBefore: end }),
+      ...(get('notes') && { notes: get('notes') }),
+      ...(quantity !== undefined && { quantity }),
+      ...(service !== undefined && { serviceTime: service }),
+      ...(pickup && { pickupTask: true }),
+      ...(customFields.length && { customFields }),
+      ...(metadata.length && { metadata }),
+    },
+    problems,
+  };
+}
+
+function customValue(text: string, type: string, order: Order): unknown {
+  if (type === 'boolean') return readFlag(text);
+  if (type === 'integer' || type === 'decimal') return readNumber(text);
+  if (type === 'date') return readDay(text, order);
+  return text;
+}
+
+// relate finds what is wrong between rows: references that come twice, and dependencies that
+// cannot be met. It returns the waves in which tasks are created, each after the former.
+export function relate(drafts: readonly Draft[]): { problems: Problem[][]; waves: number[][] } {
+  const problems: Problem[][] = drafts.map(() => []);
+  const at = new Map<string, number>();
+  drafts.forEach((d, i) => {
+    if (!d.reference) return;
+    const first = at.get(d.reference);
+    if (first === undefined) at.set(d.reference, i);
+    else problems[i]!.push({ code: 'importReferenceTwice', values: { value: d.reference } });
+  });
+  const pending = new Set(drafts.keys());
+  for (const [i, d] of drafts.entries()) {
+    const lost = d.after.find((r) => !at.has(r));
+    if (lost !== undefined) {
+      problems[i]!.push({ code: 'importNoReference', values: { value: lost } });
+      pending.delete(i); // it is not created
+    }
+  }
+  const lostRows = drafts.map((_, i) => !pending.has(i));
+  const waves: number[][] = [];
+  const done = new Set<number>();
+  while (pending.size) {
+    const wave = [...pending].filter((i) =>
+      drafts[i]!.after.every((r) => done.has(at.get(r)!) || lostRows[at.get(r)!]),
+    );
+    if (wave.length === 0) break;
+    for (const i of wave) {
+      pending.delete(i);
+      done.add(i);
+    }
+    waves.push(wave);
+  }
+  for (const i of pending) problems[i]!.push({ code: 'importCircle' });
+  return { problems, waves };
+}

@@ -1,0 +1,123 @@
+// Creates the tasks of rows, in batches that wait for each other.
+
+import { Failure } from '../api.ts';
+
+export const batchSize = 500; // tasks of a batch, the API's limit
+const pollInterval = 400; // milliseconds
+
+export interface Item {
+  key: string;
+  after: string[]; // keys of rows that are created before
+  worker: string;
+  body: Record<string, unknown>;
+}
+
+export type Result =
+  | { state: 'created' | 'there'; task: string; warning?: string }
+  | { state: 'failed'; message: string }
+  | { state: 'orphan' }; // one that it depends on was not created
+
+export interface Report {
+  status: string;
+  tasksCreated: number;
+  tasksErrored: number;
+  errors: { errorCode: number; message: string; cause: string; taskData: { importKey?: string } }[];
+  newTasks: { id: string }[];
+}
+
+export interface Server {
+  submit: (tasks: Record<string, unknown>[], idempotencyKey: string) => Promise<string>; // returns the job
+  report: (job: string) => Promise<Report>;
+  assign: (worker: string, tasks: string[]) => Promise<void>;
+  wait: (ms: number) => Promise<void>;
+  newKey: () => string;
+  explain: (error: unknown) => string;
+}
+
+const duplicate = 1004;
+
+// existing returns the task of an error that says that the key has been used.
+export function existing(error: Report['errors'][number]): string | undefined {
+  if (error.errorCode !== duplicate) return undefined;
+  return /^duplicateKey: importKey [^]*, id (\S+)$/.exec(error.cause)?.[1];
+}
+
+// sort divides the results of a batch among its items.
+export function sort(items: readonly Item[], report: Report): Result[] {
+  const errors = new Map<string, Report['errors']>();
+  for (const error of report.errors) {
+    const key = error.taskData.importKey ?? '';
+    errors.set(key, [...(errors.get(key) ?? []), error]);
+  }
+  const created = items.length - report.errors.length;
+  const complete = created === report.newTasks.length; // none was deleted meanwhile
+  let next = 0;
+  return items.map((item): Result => {
+    const error = errors.get(item.key)?.shift();
+    if (!error) return { state: 'created', task: complete ? report.newTasks[next++]!.id : '' };
+    const task = existing(error);
+    return task ? { state: 'there', task } : { state: 'failed', message: said(error) };
+  });
+}
+
+const said = (e: Report['errors'][number]) => (e.cause ? `${e.message.replace(/\.$/, '')}: ${e.cause}` : e.message);
+
+// send creates the items, wave by wave, and reports each result. It ends early if the signal
+// does; what was sent is waited for.
+export async function send(
+  waves: readonly (readonly Item[])[],
+  server: Server,
+  done: (item: Item, result: Result) => void,
+  progress: (created: number) => void, // of the batch that is under way
+  signal: AbortSignal,
+) {
+  const tasks = new Map<string, string>();
+  const lists = new Map<string, { item: Item; task: string }[]>();
+  for (const wave of waves) {
+    const ready: Item[] = [];
+    for (const item of wave) {
+      if (item.after.every((key) => tasks.has(key))) ready.push(item);
+      else done(item, { state: 'orphan' });
+    }
+    for (let from = 0; from < ready.length && !signal.aborted; from += batchSize) {
+      const some = ready.slice(from, from + batchSize);
+      const bodies = some.map(({ key, after, body }) => ({
+        ...body,
+        importKey: key,
+        ...(after.length && { dependencies: after.map((a) => tasks.get(a)!) }),
+      }));
+      let results: Result[];
+      try {
+        const job = await server.submit(bodies, server.newKey());
+        let report = await server.report(job);
+        while (report.status === 'pending' || report.status === 'inProgress') {
+          progress(report.tasksCreated + report.tasksErrored);
+          await server.wait(pollInterval);
+          report = await server.report(job);
+        }
+        results = sort(some, report);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        results = some.map(() => ({ state: 'failed', message: server.explain(error) }));
+      }
+      some.forEach((item, i) => {
+        const result = results[i]!;
+        if ('task' in result && result.task) tasks.set(item.key, result.task);
+        if (result.state === 'created' && result.task && item.worker) {
+          lists.set(item.worker, [...(lists.get(item.worker) ?? []), { item, task: result.task }]);
+        }
+        done(item, result);
+      });
+      progress(0);
+    }
+  }
+  // Batches create unassigned tasks.
+  for (const [worker, list] of lists) {
+    try {
+      await server.assign(worker, list.map((l) => l.task)); // prettier-ignore
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      for (const { item, task } of list) done(item, { state: 'created', task, warning: server.explain(error) });
+    }
+  }
+}

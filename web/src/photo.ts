@@ -1,0 +1,26 @@
+// Prepares a picture for upload: small enough for a weak signal and for the server, and
+// without the camera's metadata.
+
+const readable = 1600; // pixels; large enough to read a house number
+
+// shrink returns a picture whose longer side has at most so many pixels. Pictures that may be
+// transparent are kept so.
+export async function shrink(file: Blob, longest = readable, type = 'image/jpeg'): Promise<Blob> {
+  const picture = await createImageBitmap(file, { imageOrientation: 'from-image' });
+  const scale = Math.min(1, longest / Math.max(picture.width, picture.height));
+  const page = new OffscreenCanvas(
+    Math.max(1, Math.round(picture.width * scale)),
+    Math.max(1, Math.round(picture.height * scale)),
+  );
+  page.getContext('2d')!.drawImage(picture, 0, 0, page.width, page.height);
+  picture.close();
+  return page.convertToBlob({ type, quality: 0.8 });
+}
+
+const portrait = 512; // pixels
+
+// avatar prepares the photo of a person, and logo a picture that may be transparent. What the
+// browser cannot read is returned as it is, for the server to say what is wrong.
+export const avatar = (file: Blob): Promise<Blob> => shrink(file, portrait).catch(() => file);
+export const logo = (file: Blob): Promise<Blob> =>
+  shrink(file, portrait, file.type === 'image/jpeg' ? file.type : 'image/png').catch(() => file);

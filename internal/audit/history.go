@@ -280,8 +280,11 @@ func (e *item) compare(before, now snapshot) {
 	if trigger != lastmile.TriggerTaskUpdated {
 		return
 	}
-	if steps := now.steps(); len(steps) > len(before.steps()) {
+	steps, by := now.steps(), now.actor().Type
+	if len(steps) > len(before.steps()) {
 		e.Step = steps[len(steps)-1]
+	}
+	if e.Step != "" || by == lastmile.ActorAPI || by == lastmile.ActorAdmin { // what a worker has done since the event before
 		e.Changed = slices.DeleteFunc(e.Changed, func(name string) bool { return name == "completionDetails" })
 	}
 	if before.Time == now.Time && before.actor() == now.actor() { // one request has assigned and updated the task

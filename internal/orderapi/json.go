@@ -192,6 +192,14 @@ type Order struct {
 	ClientName string `json:"clientName" example:"Example Kitchens"`
 }
 
+// OrderPage is a page of orders.
+type OrderPage struct {
+	// Orders, the newest first.
+	Orders []Order `json:"orders"`
+	// ID to request the next page with; null on the last page.
+	LastID *string `json:"lastId" example:"null"`
+}
+
 // OrderEvent is something that happened to an order.
 type OrderEvent struct {
 	// What happened.

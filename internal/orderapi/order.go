@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"dray/internal/edge"
+	"dray/internal/order"
 	"dray/internal/ordering"
 	"dray/internal/wire"
 )
@@ -23,6 +24,15 @@ func (s orders) routes() []edge.Route {
 				"pickupTask": {`+place+`},
 				"dropoffTask": {`+place+`, "recipients": [{"name": "Mary Seacole", "phone": "+12125550142"}]}
 			}`),
+		edge.Get("/taskOrders", "List orders", s.list,
+			edge.Parameter{Name: "side", Description: "received for orders of clients, placed for orders with couriers. Default: both"},
+			edge.Parameter{Name: "status", Description: "comma-separated statuses: unassigned, assigned, active, completed, failed, cancelled, rejected"},
+			edge.Parameter{Name: "from", Description: "Unix time in milliseconds; only orders placed at or after it", Type: "number"},
+			edge.Parameter{Name: "to", Description: "Unix time in milliseconds; only orders placed before it", Type: "number"},
+			edge.Parameter{Name: "service", Description: "ID of a delivery service"},
+			edge.Parameter{Name: "client", Description: "ID of a client, or of its organization"},
+			edge.Parameter{Name: "lastId", Description: "lastId of the previous page"}).
+			Describe("Returns the orders that the organization received or placed, newest first, up to 64 per page. If few of many orders match, a page can have fewer, even none: only a page without lastId is the last one."),
 		edge.Get("/taskOrders/{id}", "Read an order", s.read).
 			Describe("For the client and for the courier. "+eitherID),
 		edge.Put("/taskOrders/{id}", "Update an order", s.update).
@@ -69,6 +79,25 @@ func (s orders) create(ctx context.Context, c *edge.Call, body OrderBody) (order
 		draft.Weight = new(body.Weight.Domain())
 	}
 	return s.Orders.Create(ctx, c.Who, draft)
+}
+
+func (s orders) list(ctx context.Context, c *edge.Call) (OrderPage, error) {
+	q := ordering.OrderQuery{Service: order.ServiceID(c.Query.Get("service")), Client: c.Query.Get("client"), After: c.Query.Get("lastId")}
+	for _, status := range c.List("status") {
+		q.Statuses = append(q.Statuses, order.Status(status))
+	}
+	var err error
+	if q.Side, err = ordering.ParseSide(c.Query.Get("side")); err != nil {
+		return OrderPage{}, err
+	}
+	if q.From, err = c.Time("from"); err != nil {
+		return OrderPage{}, err
+	}
+	if q.To, err = c.Time("to"); err != nil {
+		return OrderPage{}, err
+	}
+	page, last, err := s.Orders.List(ctx, c.Who, q)
+	return OrderPage{Orders: wire.OrEmpty(wire.Each(page, newOrder)), LastID: wire.OrNull(last)}, err
 }
 
 func (s orders) read(ctx context.Context, c *edge.Call) (Order, error) {

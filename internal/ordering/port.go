@@ -105,6 +105,9 @@ type OrderReader interface {
 	OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (order.Service, error)
 	// Order returns an order of a courier or a client, by its id or its short id.
 	Order(ctx context.Context, org lastmile.OrganizationID, id string) (order.Order, error)
+	// Orders lists orders of a courier or a client, newest first, up to limit: those after
+	// one, unless that is empty.
+	Orders(ctx context.Context, org lastmile.OrganizationID, q store.OrderRange, after string, limit int) ([]order.Order, error)
 	// OrderTasks returns the tasks of an order as SaveOrderTasks kept them.
 	OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff lastmile.Task, err error)
 	// Quote returns a quote of a client, which may have expired.

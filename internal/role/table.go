@@ -194,6 +194,7 @@ var Table = map[string]Rule{
 	"POST /deliveryServices/quote":          manage,
 	"GET /deliveryServices/quote":           manage,
 	"POST /taskOrders":                      manage,
+	"GET /taskOrders":                       inspect,
 	"GET /taskOrders/{id}":                  inspect,
 	"PUT /taskOrders/{id}":                  manage,
 	"POST /taskOrders/cancel":               manage,

@@ -1,9 +1,13 @@
 package sqlorder
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"time"
 
 	"dray/internal/lastmile"
@@ -115,6 +119,41 @@ func (p Part) Order(ctx context.Context, org lastmile.OrganizationID, id string)
 	}
 	found, err := engine.Collect(ctx, p.c, engine.ScanDocument[order.Order], `SELECT doc FROM task_order WHERE `+column+` = $1 AND (org = $2 OR client = $2)`, id, org)
 	return engine.Only(ctx, p.c, store.Orders, id, found, err)
+}
+
+// Orders lists orders of a courier or a client, newest first, up to limit: those after one,
+// unless that is empty.
+func (p Part) Orders(ctx context.Context, org lastmile.OrganizationID, q store.OrderRange, after string, limit int) ([]order.Order, error) {
+	before, last := int64(math.MaxInt64), ""
+	if !q.To.IsZero() {
+		before = q.To.UnixMilli()
+	}
+	if after != "" {
+		o, err := p.Order(ctx, org, after)
+		if err != nil {
+			return nil, err
+		}
+		if at := o.Created.UnixMilli(); at < before {
+			before, last = at, string(o.ID)
+		}
+	}
+	var all []order.Order
+	for side, column := range map[store.OrderSide]string{store.Received: `org`, store.Sent: `client`} {
+		if q.Side != store.BothSides && q.Side != side {
+			continue
+		}
+		found, err := engine.Collect(ctx, p.c, engine.ScanDocument[order.Order], `SELECT doc FROM task_order
+			WHERE `+column+` = $1 AND created >= $2 AND (created, id) < ($3, $4) ORDER BY created DESC, id DESC LIMIT `+strconv.Itoa(limit),
+			org, max(q.From.UnixMilli(), 0), before, last)
+		if err != nil {
+			return nil, fmt.Errorf("read orders: %w", err)
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b order.Order) int {
+		return cmp.Or(cmp.Compare(b.Created.UnixMilli(), a.Created.UnixMilli()), cmp.Compare(b.ID, a.ID))
+	})
+	return all[:min(len(all), limit)], nil
 }
 
 // SaveOrder saves an order.

@@ -7,3 +7,8 @@ CREATE TABLE fleet_version (
   version BIGINT NOT NULL,
   PRIMARY KEY (org)
 );
+
+-- The orders that a courier received, and those that a client placed, newest first.
+CREATE INDEX task_order_created ON task_order (org, created, id);
+CREATE INDEX task_order_placed ON task_order (client, created, id);
+DROP INDEX task_order_client;

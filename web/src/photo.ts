@@ -18,9 +18,19 @@ export async function shrink(file: Blob, longest = readable, type = 'image/jpeg'
 }
 
 const portrait = 512; // pixels
+const largest = 240 << 10; // bytes of a logo, within the server's limit
 
 // avatar prepares the photo of a person, and logo a picture that may be transparent. What the
 // browser cannot read is returned as it is, for the server to say what is wrong.
 export const avatar = (file: Blob): Promise<Blob> => shrink(file, portrait).catch(() => file);
-export const logo = (file: Blob): Promise<Blob> =>
-  shrink(file, portrait, file.type === 'image/jpeg' ? file.type : 'image/png').catch(() => file);
+
+export async function logo(file: Blob): Promise<Blob> {
+  const type = file.type === 'image/jpeg' ? file.type : 'image/png';
+  try {
+    let small = await shrink(file, portrait, type);
+    for (let size = portrait / 2; small.size > largest && size > 32; size /= 2) small = await shrink(file, size, type);
+    return small;
+  } catch {
+    return file;
+  }
+}

@@ -39,7 +39,7 @@ func (s *Server) Routes() []edge.Route {
 			edge.Parameter{Name: "teams", Description: "comma-separated team IDs, as for GET /board"}).
 			Describe("Returns the board as it was when a day began, rebuilt from the stored events. GET /events/log?since=cursor&until=lastEvent lists what happened on the day, and GET /board/positions where workers were: applied to the board in order, they show each moment of the day.\n\nEvents and positions are stored for 30 days by default. Names, teams, vehicles and schedules are not logged and are those of now. Of estimates and of the order of lists, only what events show is known. A task that was created without an event, as tasks of batches are, is unassigned until its first event.").Finds(),
 		edge.Get("/board/positions", "List the positions of all workers in an hour", s.pastPositions,
-			edge.Parameter{Name: "from", Description: "start of the hour, in Unix milliseconds", Type: "number", Required: true}).
+			edge.Parameter{Name: "from", Description: "start of the hour, in Unix milliseconds", Type: "number", Required: true, Example: "1767225600000"}).
 			Describe("Returns where the workers were that the caller may see, oldest first. The positions of a worker are at least 20 seconds apart, and farther if there are more than 277 workers."),
 		edge.Search("/workers/{id}/preview", "Preview the list of a worker", s.preview).
 			Describe("Returns when each task would be reached and completed if the worker had these tasks in this order, behind the active task, and compares the totals with those of the list as it is. Tasks of other workers, teams and unassigned tasks can be among them. Nothing changes.").

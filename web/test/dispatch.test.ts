@@ -13,6 +13,7 @@ import {
   vehiclesOf,
 } from '../src/dashboard/dispatch/compare.ts';
 import { bodyOf, defaults, routeOf, wishesOf } from '../src/dashboard/dispatch/request.ts';
+import { phraseOf } from '../src/dashboard/dispatch/reasons.ts';
 import { leftKey, rowsOf } from '../src/dashboard/dispatch/rows.ts';
 import type { Dispatch, Options, Route, Stop } from '../src/dashboard/dispatch/wire.ts';
 
@@ -216,6 +217,20 @@ test('reasons are counted by rule, and read as people say them', () => {
   const text = 'task K2dF8gHj5LzX9cVb7NmQ4wRt would have earliest start 12:00 UTC, latest 00:30 UTC + 10 min';
   assert.equal(readable(text, start, clock, name), 'task Ada would have earliest start <2>, latest <-9.5> + 10 min');
   assert.equal(readable('from 01:00 UTC', start + 13 * hour, clock, name), 'from <15>'); // after midnight
+});
+
+test('the forms of reasons are known, and others stay as they are', () => {
+  const words = (text: string) => phraseOf(text)?.words;
+  assert.deepEqual(phraseOf('earliest start 9:32 AM, latest 9:00 AM + 10 min'), {
+    words: 'why_window',
+    values: { start: '9:32 AM', latest: '9:00 AM', n: '10' },
+  });
+  assert.equal(words('task Ada would have earliest start 14:32, latest 14:00 + 10 min'), 'why_otherWindow');
+  assert.deepEqual(phraseOf('capacityA 12.5 of 10')?.values, { kind: 'A', n: '12.5', most: '10' });
+  assert.equal(words('the route would end at 18:40, the shift ends at 18:00'), 'why_shift');
+  assert.equal(words('has 7 tasks, at most 5'), 'why_tasks');
+  assert.equal(words('1 task, at most 0'), 'why_tasks');
+  assert.equal(words('something else'), undefined);
 });
 
 test('a request says what is wished, within the bounds of the API', () => {

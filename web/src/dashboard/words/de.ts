@@ -1,10 +1,12 @@
 import board from './board/de.ts';
 import history from './history/de.ts';
+import orders from './orders/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...orders,
   // Shell
   navigation: 'Navigation',
   skip: 'Zum Inhalt',

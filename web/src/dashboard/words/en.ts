@@ -1,9 +1,11 @@
 import board from './board/en.ts';
 import history from './history/en.ts';
+import orders from './orders/en.ts';
 
 export default {
   ...board,
   ...history,
+  ...orders,
   // Shell
   navigation: 'Navigation',
   skip: 'Skip to content',

@@ -1,10 +1,12 @@
 import board from './board/es.ts';
 import history from './history/es.ts';
+import orders from './orders/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...orders,
   // Shell
   navigation: 'Navegación',
   skip: 'Ir al contenido',

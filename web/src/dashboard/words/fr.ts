@@ -1,10 +1,12 @@
 import board from './board/fr.ts';
 import history from './history/fr.ts';
+import orders from './orders/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...orders,
   // Shell
   navigation: 'Navigation',
   skip: 'Aller au contenu',

@@ -1,10 +1,12 @@
 import board from './board/pt.ts';
 import history from './history/pt.ts';
+import orders from './orders/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
   ...board,
   ...history,
+  ...orders,
   // Shell
   navigation: 'Navegação',
   skip: 'Ir para o conteúdo',

@@ -93,6 +93,14 @@ export const pages: Page[] = [
     visible: manages,
   },
   {
+    path: 'business/orders',
+    title: 'orders',
+    icon: 'book',
+    group: 'business',
+    load: () => import('./pages/Orders.svelte'),
+    visible: manages,
+  },
+  {
     path: 'business/clients',
     title: 'clients',
     icon: 'client',

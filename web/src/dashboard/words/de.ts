@@ -2,6 +2,7 @@ import board from './board/de.ts';
 import dispatch from './dispatch/de.ts';
 import history from './history/de.ts';
 import imports from './import/de.ts';
+import orders from './orders/de.ts';
 import replay from './replay/de.ts';
 import type { Words } from '../words.ts';
 
@@ -10,6 +11,7 @@ export default {
   ...dispatch,
   ...history,
   ...imports,
+  ...orders,
   ...replay,
   // Shell
   navigation: 'Navigation',

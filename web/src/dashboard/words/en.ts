@@ -2,6 +2,7 @@ import board from './board/en.ts';
 import dispatch from './dispatch/en.ts';
 import history from './history/en.ts';
 import imports from './import/en.ts';
+import orders from './orders/en.ts';
 import replay from './replay/en.ts';
 
 export default {
@@ -9,6 +10,7 @@ export default {
   ...dispatch,
   ...history,
   ...imports,
+  ...orders,
   ...replay,
   // Shell
   navigation: 'Navigation',

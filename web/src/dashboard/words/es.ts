@@ -2,6 +2,7 @@ import board from './board/es.ts';
 import dispatch from './dispatch/es.ts';
 import history from './history/es.ts';
 import imports from './import/es.ts';
+import orders from './orders/es.ts';
 import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
@@ -10,6 +11,7 @@ export default {
   ...dispatch,
   ...history,
   ...imports,
+  ...orders,
   ...replay,
   // Shell
   navigation: 'Navegación',

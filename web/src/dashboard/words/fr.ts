@@ -2,6 +2,7 @@ import board from './board/fr.ts';
 import dispatch from './dispatch/fr.ts';
 import history from './history/fr.ts';
 import imports from './import/fr.ts';
+import orders from './orders/fr.ts';
 import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
@@ -10,6 +11,7 @@ export default {
   ...dispatch,
   ...history,
   ...imports,
+  ...orders,
   ...replay,
   // Shell
   navigation: 'Navigation',

@@ -2,6 +2,7 @@ import board from './board/pt.ts';
 import dispatch from './dispatch/pt.ts';
 import history from './history/pt.ts';
 import imports from './import/pt.ts';
+import orders from './orders/pt.ts';
 import replay from './replay/pt.ts';
 import type { Words } from '../words.ts';
 
@@ -10,6 +11,7 @@ export default {
   ...dispatch,
   ...history,
   ...imports,
+  ...orders,
   ...replay,
   // Shell
   navigation: 'Navegação',

@@ -77,8 +77,10 @@ export class Replay {
         signal,
       );
       if (signal.aborted) return;
+      const ahead = this.time > (this.tape.entries.at(-1)?.time ?? from); // it waits for these events
       this.tape.add(page.events);
       this.count = this.tape.entries.length;
+      if (ahead) this.want(this.tape.at(this.time));
       since = page.next;
       if (!begun && this.count > 0) {
         begun = true;
@@ -88,6 +90,7 @@ export class Replay {
     }
     this.tape.end();
     this.count = this.tape.entries.length;
+    if (this.time > (this.tape.entries.at(-1)?.time ?? from)) this.want(this.count);
     this.complete = true;
     const last = this.tape.entries.at(-1)?.time;
     if (last !== undefined) this.to = Math.min(this.to, last + quarter);

@@ -358,6 +358,7 @@ const screens = [
   ['', 'Board', 'Create task'],
   ['exceptions', 'Exceptions'],
   ['table', 'Table'],
+  ['import', 'Import'],
   ['today', 'Today'],
   ['start', 'Getting started'],
   ['account', 'Account'],

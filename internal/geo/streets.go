@@ -50,6 +50,7 @@ func (s *Streets) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmil
 			continue
 		}
 		place := ask.finish(StreetsSource, one)
+		place.Address.Number = cmp.Or(place.Address.Number, h.Requested) // of a city that is on no list, the line is not parsed
 		if h.Kind != street.KindHouse && h.Kind != street.KindCrossing {
 			place.Warnings = append([]string{lastmile.WarnApproximate}, place.Warnings...)
 		}

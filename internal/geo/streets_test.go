@@ -108,9 +108,18 @@ func TestStreetsFindTheDoor(t *testing.T) {
 		})
 	}
 	t.Run("the number that was requested is kept", func(t *testing.T) {
-		got, err := chain.Geocode(t.Context(), tests["another number"].query)
-		if err != nil || got.Address.Number != "9999" || got.Address.Street != a.Street {
-			t.Errorf("got %+v: %v", got.Address, err)
+		for _, q := range []lastmile.AddressQuery{
+			tests["another number"].query, line("9999 {street}, Alderbrook, NY"), line("9999 {street}, {code} Alderbrook"), line("{street} 9999, {code} Alderbrook"),
+		} {
+			got, err := chain.Geocode(t.Context(), q)
+			if err != nil || got.Address.Number != "9999" || got.Address.Street != a.Street || got.Precision != lastmile.PrecisionStreet {
+				t.Errorf("%s: got %+v: %v", q.Unparsed, got, err)
+			}
+		}
+		for _, text := range []string{"{street} {code} Alderbrook", "{street}, {code} Alderbrook"} {
+			if got, err := chain.Geocode(t.Context(), line(text)); err != nil || got.Address.Number != "" {
+				t.Errorf("%s: got %+v: %v", text, got, err)
+			}
 		}
 	})
 	t.Run("a precision that is not met", func(t *testing.T) {

@@ -45,4 +45,5 @@ type Hit struct {
 	Whole                                   bool    // every word of the line has a meaning
 	Guessed                                 bool    // the city is the nearest known, not part of the data
 	Distance                                float64 // in meters, of reverse searches
+	Requested                               string  // house number next to the street in a line, if no house has it
 }

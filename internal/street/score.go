@@ -285,11 +285,19 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 		return 0
 	}
 	c.number, c.house = choices[best].token, bestHouse
+	if choices[best].away == 0 && !s.inCode(c.number) {
+		c.asked = choices[best].number
+	}
 	taken[choices[best].token] = true
 	if k := choices[best].letter; k >= 0 {
 		taken[k] = true
 	}
 	return max(bestScore, 0)
+}
+
+// inCode reports whether a token may be part of a postal code.
+func (s *search) inCode(token int) bool {
+	return slices.ContainsFunc(s.codes, func(c codeWord) bool { return c.from <= token && token < c.to })
 }
 
 // findHouse returns the house with a number, or the nearest one, and how well its

@@ -257,7 +257,8 @@ type candidate struct {
 	added float64 // what it added
 
 	total  float64
-	number int // the token that is the house number; -1 for none
+	number int         // the token that is the house number; -1 for none
+	asked  houseNumber // that number, if it is next to the street
 	house  house
 	exact  Kind
 	city   bool // the city or the postal code is confirmed
@@ -413,6 +414,9 @@ func (s *search) hits(best []*candidate, limit int) (hits []Hit) {
 		h.Score, h.Confirmed, h.Whole = min(c.total, 1), c.city, c.whole
 		if c.number >= 0 && c.exact != KindStreet {
 			h.Kind, h.Location, h.Number = c.exact, c.house.at.point(), numberText(c.house.number)
+		}
+		if c.asked.value > 0 && h.Kind != KindHouse && h.Kind != KindRange {
+			h.Requested = numberText(c.asked)
 		}
 		hits = append(hits, h)
 	}

@@ -357,3 +357,39 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		expect("then it is hidden", 0, "event: state")
 	})
 }
+
+// TestIdleBoardHearsFromTheServer keeps the stream of a board open for an hour without
+// news: a board that hears nothing for nine seconds says so.
+func TestIdleBoardHearsFromTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := app.DefaultConfig()
+		config.Data, config.Patience = t.TempDir(), time.Minute
+		f := newFollowedTask(t, 1, config)
+		node := f.nodes[0]
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { node.Hub.Run(ctx) })
+		defer func() {
+			cancel()
+			group.Wait()
+			if err := node.Stop(context.WithoutCancel(ctx)); err != nil {
+				t.Error(err)
+			}
+		}()
+		board := &streamRecorder{header: http.Header{}}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/v2/events?lists=1&positions=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.SetBasicAuth(f.key, "")
+		group.Go(func() { node.Handler().ServeHTTP(board, request) })
+		for minute := range 60 {
+			for range 8 { // of 7.5 seconds
+				time.Sleep(7500 * time.Millisecond)
+				if board.take() == "" {
+					t.Fatalf("nothing was sent in minute %d", minute)
+				}
+			}
+		}
+	})
+}

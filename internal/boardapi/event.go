@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"dray/internal/board"
 	"dray/internal/edge"
@@ -140,10 +141,14 @@ func appendEvent(text []byte, seq int64, name string, data []byte) []byte {
 	return append(append(fmt.Appendf(text, "event: %s\ndata: ", name), data...), "\n\n"...)
 }
 
+// boardBeat is the time after which a board without news is sent a comment: it must notice
+// soon that a connection is dead.
+const boardBeat = 5 * time.Second
+
 // nextOfBoard returns the next events and what else has changed on the board, as they are
 // sent. A list comes after the events before it.
 func (s eventStream) nextOfBoard(ctx context.Context, c *edge.Call, seq int64, follower *board.Follower) (text []byte, last int64, err error) {
-	waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
+	waiting, cancel := context.WithTimeout(ctx, boardBeat)
 	defer cancel()
 	ended := make(chan struct{})
 	go func() {

@@ -19,7 +19,7 @@ const slice = 8; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
 const retries = 5; // of reading teams, hubs and workers while workers change
-const old = 25; // seconds without a heartbeat from which on the board says so
+const old = 9; // seconds without a message from which on the board says so
 
 // Outcome is what became of one task of a change of several.
 export interface Outcome {

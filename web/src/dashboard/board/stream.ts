@@ -7,7 +7,7 @@ import type { Snapshot } from './wire.ts';
 
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
-const silence = 45_000; // the server sends a heartbeat every 20 seconds
+const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface Heard {
   loaded: (snapshot: Snapshot) => void;

@@ -3,7 +3,7 @@
 
 import { account, call, Failure, heard } from './api.ts';
 import { isTheme, showTheme, type Theme } from './theme.ts';
-import type { Me, State } from './wire.ts';
+import type { Address, Me, State } from './wire.ts';
 import { dictionary, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 export interface Toast {
@@ -67,6 +67,11 @@ class App {
     const chosen = shelf.get('language');
     await this.speak(isLanguage(chosen) ? chosen : preferred(navigator.languages));
     await this.identify();
+  }
+
+  // blankAddress is an address of which only the organization's country is known.
+  get blankAddress(): Address {
+    return this.me ? { country: this.me.organization.country } : {};
   }
 
   // identify reads who is signed in.

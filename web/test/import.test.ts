@@ -69,6 +69,7 @@ test('columns are matched by their names in five languages', () => {
       'Bestellnummer|Empfänger|Telefon|Straße|Hausnummer|PLZ|Ort|Land',
       'reference|name|phone|street|number|postalCode|city|country',
     ],
+    ['Auftrags-Nr.|Empfänger|Straße|Nr.', 'reference|name|street|number'],
     ['Referencia|Destinatario|Teléfono|Dirección|Fecha|Desde|Hasta', 'reference|name|phone|address|day|from|until'],
     ['Référence|Destinataire|Téléphone|Adresse|Créneau horaire|Colis', 'reference|name|phone|address|window|quantity'],
     ['Pedido|Nome|Telefone|Endereço|Observações|Entregador', 'reference|name|phone|address|notes|worker'],
@@ -313,6 +314,15 @@ test('an address is exact only if it is the one of the row', async () => {
     destination: { address: { unparsed: '99 Elm Street' } },
   });
   assert.equal((await at('Address', 'Nowhere')).state, 'unknown');
+  // The number of a house that is not known is kept.
+  for (const [headers, cells] of [
+    ['Street|Number|City', 'Elm Street|99|Alderbrook'],
+    ['Street|City', '99 Elm Street|Alderbrook'],
+    ['Street|City', 'Elm Street 99|Alderbrook'],
+  ]) {
+    const { address } = (await at(headers!, cells!)).destination;
+    assert.deepEqual(address, { number: '99', street: 'Elm Street', city: 'Alderbrook', country: 'US' });
+  }
   const parts = await at('Street|City|Lat|Lon', 'Elm|Alderbrook|40,5|-73.5');
   assert.deepEqual(parts.destination, {
     address: { street: 'Elm', city: 'Alderbrook', country: 'US' },

@@ -2,14 +2,15 @@
 
 import { app } from '../app.svelte.ts';
 import { offer, originsOf, putBack } from '../board/actions.ts';
+import { board } from '../board/board.svelte.ts';
 import { listOf } from '../board/records.ts';
 import { touched } from './compare.ts';
 import type { Planner } from './planner.svelte.ts';
 
 // apply applies the plan that is shown. What it has changed can be undone as long as the
-// board knows where the tasks were.
+// board knows where the tasks were. Those that workers have started since it was made stay.
 export async function apply(planner: Planner) {
-  const ids = touched(planner.comparison!);
+  const ids = touched(planner.comparison!).filter((id) => (board.task(id)?.state ?? 0) <= 1);
   const origins = originsOf(ids);
   await planner.request('apply');
   void planner.ended().then((status) => {

@@ -51,11 +51,24 @@ export async function locate(d: Draft, country: string, search: Search): Promise
       destination: { address, location: hit.location },
     };
   }
+  const { number, street, city } = parts;
+  const whole = street && city ? numbered(number, street) : undefined;
+  const address = whole && { ...parts, ...whole, country: parts.country ?? country };
   return {
     state: hit ? 'approximate' : 'unknown',
     line: hit ? hit.line : line,
-    destination: { address: { unparsed: line, ...apartment } },
+    destination: { address: address ?? { unparsed: line, ...apartment } },
   };
+}
+
+// numbered returns a street and the number of the house, which may be in one cell. The server
+// keeps the number of an address in parts, even if it does not know the house.
+function numbered(number: string | undefined, street: string) {
+  if (number) return { number, street };
+  const first = /^(\d+\p{L}?)\s+(.+)$/u.exec(street);
+  if (first) return { number: first[1]!, street: first[2]! };
+  const last = /^(.*\p{L}.*?)\s+(\d+\s?\p{L}?)$/u.exec(street);
+  return last ? { number: last[2]!, street: last[1]! } : undefined;
 }
 
 const lineOf = (a: Address): string =>

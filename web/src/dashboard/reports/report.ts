@@ -9,7 +9,7 @@ export interface Group {
   team?: string;
   worker?: string;
   created?: number;
-  completed: number;
+  completed: number; // both of the next two
   succeeded: number;
   failed: number;
   failureReasons: Record<string, number>;
@@ -81,7 +81,7 @@ export interface Metric {
 const per = (sum: number, count: number): number | null => (count > 0 ? sum / count : null);
 
 export const metrics: Metric[] = [
-  { name: 'completed', unit: 'count', better: 1, of: (g) => g.completed },
+  { name: 'completed', unit: 'count', better: 1, of: (g) => g.succeeded },
   { name: 'onTimeShare', unit: 'share', better: 1, of: (g) => per(g.onTime, g.onTime + g.early + g.late) },
   { name: 'failedShare', unit: 'share', better: -1, of: (g) => per(g.failed, g.completed) },
   { name: 'etaClose', unit: 'share', better: 1, of: (g) => per(g.arrivals.close, g.arrivals.count) },

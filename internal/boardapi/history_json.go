@@ -60,7 +60,7 @@ func NewBoardPositions(all []board.Moved, next time.Time) BoardPositions {
 type EventLog struct {
 	// The events, in order.
 	Events []LogEntry `json:"events"`
-	// Value of since for the next page; null if this is the last one.
+	// Value of since for the next page; null after until, and if the page has no events.
 	Next *int64 `json:"next" example:"4203"`
 }
 

@@ -80,7 +80,8 @@ func query(c *edge.Call) board.Query {
 
 func (s *Server) board(ctx context.Context, c *edge.Call) (Board, error) {
 	q := query(c)
-	q.WithoutTasks = c.Query.Get("tasks") == "false" || c.Query.Get("tasks") == "0"
+	tasks := c.OptionalFlag("tasks")
+	q.WithoutTasks = tasks != nil && !*tasks
 	b, err := s.Boards.Read(ctx, c.Who, q)
 	return NewBoard(b), err
 }

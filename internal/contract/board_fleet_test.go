@@ -18,6 +18,9 @@ func TestBoardFleetContract(t *testing.T) {
 		read := func() map[string]any {
 			t.Helper()
 			shown := c.Must(t, "GET", "/board?tasks=false&date=2090-01-01", nil)
+			if again := c.Must(t, "GET", "/board?tasks=False&date=2090-01-01", nil); len(again["tasks"].([]any)) != 0 {
+				t.Errorf("in another letter case, the board is %v", again)
+			}
 			if len(shown["tasks"].([]any)) != 0 || len(shown["workers"].([]any)) != 1 {
 				t.Errorf("the board is %v", shown)
 			}

@@ -268,6 +268,9 @@ func TestArrivalsAreComparedWithEstimates(t *testing.T) {
 		if next["task"] != open || next["state"] != 1.0 || next["success"] != nil || next["startTime"] != nil || next["arrivalTime"] != nil {
 			t.Errorf("the open stop is %v", next)
 		}
+		if got := c.Must(t, "GET", "/workers/"+worker+"/stops", nil)["stops"].([]any); len(got) != 1 {
+			t.Errorf("stops until now are %v", got)
+		}
 		past := c.Must(t, "GET", fmt.Sprintf("/workers/%s/stops?to=%d", worker, p.Now().Add(-30*time.Second).UnixMilli()), nil)
 		if got := past["stops"].([]any); len(got) != 0 || past["next"] != nil {
 			t.Errorf("stops of a period that has ended are %v", got)

@@ -92,7 +92,7 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 			return err
 		}
 		more := len(found) > MaxStops
-		if !more && in.To.After(now) {
+		if !more && in.To.After(now.Add(time.Millisecond)) { // later than the default
 			open, err := r.OpenOf(ctx, who.Organization, worker, MaxStops)
 			if err != nil {
 				return err

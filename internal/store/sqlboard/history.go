@@ -66,7 +66,8 @@ func (p Part) EventBefore(ctx context.Context, org lastmile.OrganizationID, at t
 	return low - 1, nil
 }
 
-// DutyAt reports which workers were on duty at a time.
+// DutyAt reports which workers were on duty at a time. SQLite keeps the order of a CROSS
+// JOIN: it looks up each worker, where it would else read all changes there ever were.
 func (p Part) DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]bool, error) {
 	all := map[lastmile.WorkerID]bool{}
 	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
@@ -74,21 +75,19 @@ func (p Part) DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.T
 		err = r.Scan(&id, &on)
 		all[id] = on != 0
 		return id, err
-	}, `SELECT w.id, d.on_duty FROM worker w JOIN duty_change d ON d.org = $1 AND d.worker = w.id
-			AND d.at = (SELECT MAX(x.at) FROM duty_change x WHERE x.org = $1 AND x.worker = w.id AND x.at < $2)
-		WHERE w.org = $1`, org, at.UnixMilli())
+	}, `SELECT w.id, d.on_duty FROM worker w CROSS JOIN duty_change d WHERE w.org = $1 AND d.org = $1 AND d.worker = w.id
+		AND d.at = (SELECT MAX(x.at) FROM duty_change x WHERE x.org = $1 AND x.worker = w.id AND x.at < $2)`, org, at.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("read who was on duty: %w", err)
 	}
 	return all, nil
 }
 
-// MovesAt returns the latest position of each worker before a time.
+// MovesAt returns the latest position of each worker before a time, read like DutyAt.
 func (p Part) MovesAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]lastmile.Position, error) {
 	found, err := engine.Collect(ctx, p.c, scanMove, `SELECT w.id, p.at, p.lon, p.lat, p.accuracy, p.speed, p.heading
-		FROM worker w JOIN position p ON p.org = $1 AND p.worker = w.id
-			AND p.at = (SELECT MAX(x.at) FROM position x WHERE x.org = $1 AND x.worker = w.id AND x.at < $2)
-		WHERE w.org = $1`, org, at.UnixMilli())
+		FROM worker w CROSS JOIN position p WHERE w.org = $1 AND p.org = $1 AND p.worker = w.id
+		AND p.at = (SELECT MAX(x.at) FROM position x WHERE x.org = $1 AND x.worker = w.id AND x.at < $2)`, org, at.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("read where workers were: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlboard"
 	"dray/internal/store/sqlorder"
 )
 
@@ -102,5 +103,34 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPastOfWorkersReadsNoWholeTable checks that where workers were, and whether they were on
+// duty, is looked up for each worker: an organization has millions of positions.
+func TestPastOfWorkersReadsNoWholeTable(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
+	noted := &asked{queries: map[string][]any{}}
+	enginetest.Must(t, s.engine.Read(t.Context(), func(c engine.Conn) error {
+		noted.Conn = c
+		past := sqlboard.New(noted)
+		if _, err := past.MovesAt(t.Context(), "o", time.Now()); err != nil {
+			return err
+		}
+		_, err := past.DutyAt(t.Context(), "o", time.Now())
+		return err
+	}))
+	if len(noted.queries) != 2 {
+		t.Errorf("%d queries were asked, not 2", len(noted.queries))
+	}
+	whole := regexp.MustCompile(`^SCAN [a-z]|^SEARCH [^w].*\(org=\?\)$`)
+	for query, args := range noted.queries {
+		for _, step := range explain(t, s, query, args) {
+			if whole.MatchString(step.detail) {
+				t.Errorf("%s\n%s", step.detail, query)
+			}
+		}
 	}
 }

@@ -116,8 +116,13 @@ func (p Part) MovesIn(ctx context.Context, org lastmile.OrganizationID, workers 
 	return all, nil
 }
 
+// moveBytes is about what a position takes in memory and in a response.
+const moveBytes = 400
+
 func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, step time.Duration, all []board.Moved) ([]board.Moved, error) {
-	rows, err := p.c.Query(ctx, `SELECT worker, at, lon, lat, accuracy, speed, heading FROM position WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
+	meter := lastmile.MeterOf(ctx)
+	// Only positions that are kept count.
+	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), `SELECT worker, at, lon, lat, accuracy, speed, heading FROM position WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
 		org, worker, in.From.UnixMilli(), in.To.UnixMilli())
 	if err != nil {
 		return nil, err
@@ -129,9 +134,15 @@ func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker l
 		if err != nil {
 			return nil, err
 		}
-		if m.At.Sub(last) >= step {
-			all, last = append(all, m), m.At
+		if m.At.Sub(last) < step {
+			continue
 		}
+		if meter != nil {
+			if err := meter.Count(moveBytes); err != nil {
+				return nil, err
+			}
+		}
+		all, last = append(all, m), m.At
 	}
 	return all, rows.Err()
 }

@@ -116,8 +116,13 @@ func (p Part) MovesIn(ctx context.Context, org lastmile.OrganizationID, workers 
 	return all, nil
 }
 
+// moveBytes is about what a position takes in memory and in a response.
+const moveBytes = 400
+
 func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, step time.Duration, all []board.Moved) ([]board.Moved, error) {
-	rows, err := p.c.Query(ctx, `SELECT worker, at, lon, lat, accuracy, speed, heading FROM position WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
+	meter := lastmile.MeterOf(ctx)
+	// Only positions that are kept count.
+	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), `SELECT worker, at, lon, lat, accuracy, speed, heading FROM position WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
 		org, worker, in.From.UnixMilli(), in.To.UnixMilli())
 	if err != nil {
 		return nil, err
@@ -129,9 +134,15 @@ func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker l
 		if err != nil {
 			return nil, err
 		}
-		if m.At.Sub(last) >= step {
-			all, last = append(all, m), m.At
+		if m.At.Sub(last) < step {
+			continue
 		}
+		if meter != nil {
+			if err := meter.Count(moveBytes); err != nil {
+				return nil, err
+			}
+		}
+		all, last = append(all, m), m.At
 	}
 	return all, rows.Err()
 }
@@ -175,9 +186,10 @@ func (doc pastDoc) task() (t board.PastTask, known bool) {
 	return t, true
 }
 
-// lastBody selects the last event of a task up to the number $2.
+// lastBody selects the last event of a task up to the number $2. The plus keeps SQLite from
+// reading all events up to that number for each task.
 func lastBody(task string) string {
-	return `(SELECT e.body FROM event e WHERE e.org = $1 AND e.task = ` + task + ` AND e.task IS NOT NULL AND e.seq <= $2 ORDER BY e.created DESC, e.task_sequence DESC LIMIT 1)`
+	return `(SELECT e.body FROM event e WHERE e.org = $1 AND e.task = ` + task + ` AND e.task IS NOT NULL AND +e.seq <= $2 ORDER BY e.created DESC, e.task_sequence DESC LIMIT 1)`
 }
 
 // pastTasks are the tasks that were not completed at the time $3, each with its last event

@@ -159,7 +159,8 @@ func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationI
 }
 
 // TaskNotifications lists the notifications of the events of a task without their bodies,
-// those of the newest events first, up to limit, and of ten times as many events.
+// those of the newest events first, up to limit, and of ten times as many events. SQLite
+// keeps the order of a CROSS JOIN: it looks up each event, not all notifications.
 func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, most int) ([]store.TaskNotification, error) {
 	scan := func(r rows) (n store.TaskNotification, err error) {
 		var at, took, status int64
@@ -172,7 +173,7 @@ func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.Organizat
 	}
 	found, err := collect(ctx, t, scan, `SELECT `+notificationColumns+`, h.name, t.attempted_at, t.took, t.status, t.reason
 		FROM (SELECT id, created, task_sequence FROM event WHERE org = $1 AND task = $2 AND task IS NOT NULL ORDER BY created DESC, task_sequence DESC`+limit(10*most)+`) e
-		JOIN notification t ON t.org = $1 AND t.event = e.id JOIN webhook h ON h.org = $1 AND h.id = t.webhook
+		CROSS JOIN notification t CROSS JOIN webhook h WHERE t.org = $1 AND t.event = e.id AND h.org = $1 AND h.id = t.webhook
 		ORDER BY e.created DESC, e.task_sequence DESC, t.id`+limit(most), org, task)
 	if err != nil {
 		return nil, fmt.Errorf("read notifications of task %s: %w", task, err)

@@ -124,6 +124,13 @@ test('a replay shows the day, event by event', async () => {
   await page.keyboard.press('Home');
   await page.keyboard.press(' ');
   await eventually('it plays', async () => (await state()).time > start.time);
+
+  // Another day stays until today is chosen.
+  await page.getByRole('main').focus();
+  await page.keyboard.press('[');
+  await page.getByText('No events of this day are stored').waitFor();
+  await page.keyboard.press('t');
+  await eventually('today', async () => (await state()).count >= end.count);
   await page.getByRole('link', { name: 'Board', exact: true }).click();
   await page.getByText('Live', { exact: true }).waitFor();
   assert.deepEqual(faults, []);

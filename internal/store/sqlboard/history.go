@@ -67,7 +67,7 @@ func (p Part) EventBefore(ctx context.Context, org lastmile.OrganizationID, at t
 }
 
 // DutyAt reports which workers were on duty at a time. SQLite keeps the order of a CROSS
-// JOIN: it looks up each worker, where it would else read all changes there ever were.
+// JOIN: it looks up each worker, where it would otherwise read all changes there ever were.
 func (p Part) DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]bool, error) {
 	all := map[lastmile.WorkerID]bool{}
 	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {

@@ -97,7 +97,7 @@ var rules = map[string]rule{
 	"store/sqlorder":          {may: []string{"lastmile", "order", "store", "store/engine", "wire"}},
 	"store/sqlstore": {may: []string{
 		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
-	}},
+	}, tests: []string{"audit", "store/sqlaudit", "store/sqlboard", "store/sqlreport"}}, // whose statements they explain
 	"store/sqlaudit":   {may: []string{"audit", "lastmile", "store/engine"}},
 	"store/sqlboard":   {may: []string{"board", "lastmile", "store/engine", "wire"}},
 	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},

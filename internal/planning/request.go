@@ -64,6 +64,9 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 	lastmile.Set(&o.MaxAllowedDelay, q.MaxAllowedDelay)
 	lastmile.Set(&o.RouteEnd, q.RouteEnd)
 	lastmile.Set(&o.VehicleType, q.VehicleType)
+	if err := checkVehicleType(o.VehicleType); err != nil {
+		return o, err
+	}
 	if q.AnyVehicle {
 		if o.VehicleType != "" {
 			return o, lastmile.Invalid("filters.workers must not have both vehicleType and anyVehicle")
@@ -80,6 +83,13 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 	)
 }
 
+func checkVehicleType(t lastmile.VehicleType) error {
+	if t != "" && !slices.Contains(lastmile.VehicleTypes, t) {
+		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), t)
+	}
+	return nil
+}
+
 func checkSizes(o lastmile.DispatchOptions) error {
 	switch {
 	case o.MaxTasksPerRoute < 0 || o.MaxTasksPerRoute > MaxTasksPerRoute:
@@ -90,8 +100,6 @@ func checkSizes(o lastmile.DispatchOptions) error {
 		return lastmile.Invalid("serviceTime must be between 0 and %.0f minutes", lastmile.MaxServiceTime.Minutes())
 	case o.MaxAllowedDelay <= 0 || o.MaxAllowedDelay > maxDelay:
 		return lastmile.Invalid("maxAllowedDelay must be above 0 and at most %.0f minutes", maxDelay.Minutes())
-	case o.VehicleType != "" && o.VehicleType != AnyVehicle && !slices.Contains(lastmile.VehicleTypes, o.VehicleType):
-		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), o.VehicleType)
 	}
 	return nil
 }

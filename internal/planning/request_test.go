@@ -80,6 +80,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"end elsewhere":                     {Request{RouteEnd: text("home")}, "routeEnd must be"},
 		"cars":                              {Request{VehicleType: vehicle(lastmile.Car)}, ""},
 		"boats":                             {Request{VehicleType: vehicle("BOAT")}, "vehicleType must be one of"},
+		"the word for any":                  {Request{VehicleType: vehicle("*")}, "vehicleType must be one of"},
 	} {
 		_, err := c.q.Options(noon)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

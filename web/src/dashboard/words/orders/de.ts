@@ -7,6 +7,7 @@ export default {
   received: 'Erhalten',
   placed: 'Bei einem Kurier bestellt',
   client: 'Kunde',
+  courier: 'Kurier',
   price: 'Preis',
   orderunassigned: 'Nicht zugewiesen',
   orderassigned: 'Zugewiesen',

@@ -8,6 +8,7 @@ export default {
   received: 'Received',
   placed: 'Placed with a courier',
   client: 'Client',
+  courier: 'Courier',
   price: 'Price',
   orderunassigned: 'Unassigned',
   orderassigned: 'Assigned',

@@ -7,6 +7,7 @@ export default {
   received: 'Recibidos',
   placed: 'Encargados a un mensajero',
   client: 'Cliente',
+  courier: 'Mensajería',
   price: 'Precio',
   orderunassigned: 'Sin asignar',
   orderassigned: 'Asignado',

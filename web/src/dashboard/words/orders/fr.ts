@@ -8,6 +8,7 @@ export default {
   received: 'Reçues',
   placed: 'Passées à un transporteur',
   client: 'Client',
+  courier: 'Transporteur',
   price: 'Prix',
   orderunassigned: 'Non attribuée',
   orderassigned: 'Attribuée',

@@ -7,6 +7,7 @@ export default {
   received: 'Recebidos',
   placed: 'Feitos a uma transportadora',
   client: 'Cliente',
+  courier: 'Transportadora',
   price: 'Preço',
   orderunassigned: 'Não atribuído',
   orderassigned: 'Atribuído',

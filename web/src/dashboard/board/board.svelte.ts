@@ -19,6 +19,7 @@ const slice = 8; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
 const retries = 5; // of reading teams, hubs and workers while workers change
+const rest = 1000; // ms between two of these reads
 const old = 9; // seconds without a message from which on the board says so
 
 // Outcome is what became of one task of a change of several.
@@ -59,6 +60,8 @@ class Board {
   private clock: ReturnType<typeof setInterval> | undefined;
   private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
+  private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
+  private staffing = false; // they are being read
   private readonly watchers = new Set<Watcher>();
 
   constructor() {
@@ -231,24 +234,32 @@ class Board {
     } else records.apply(JSON.parse(data) as Event);
   }
 
-  // restaff reads teams, hubs and workers after their version has changed.
+  // restaff reads teams, hubs and workers after their version has changed. Many changes are
+  // read together.
   private async restaff(version: number) {
-    if (version === this.records.fleet) return;
+    this.staff = version;
+    if (this.staffing) return;
+    this.staffing = true;
     const { stream, date, records } = this;
     const path = `/board${query({ date, tasks: false, ...(!this.whole && { teams: this.filter.team }) })}`;
     try {
-      for (let i = 0; i < retries; i++) {
+      for (let i = 0; i < retries && this.staff > records.fleet; i++) {
         const { staffed } = records;
         const shown = await call<Snapshot>('GET', path);
-        if (stream !== this.stream) return;
-        if (staffed !== records.staffed) continue; // an event is newer than what was read
-        records.restaff(shown);
-        this.show();
-        return;
+        if (stream !== this.stream) break;
+        if (staffed === records.staffed) {
+          // otherwise an event is newer than what was read
+          records.restaff(shown);
+          this.show();
+          i = 0;
+        }
+        await new Promise((resolve) => setTimeout(resolve, rest));
       }
     } catch {
       // The next stream says it again.
     }
+    this.staffing = false;
+    if (stream !== this.stream && this.staff > records.fleet) void this.restaff(this.staff);
   }
 
   // reread reads a list that is too long for the stream, or contradicts a task.

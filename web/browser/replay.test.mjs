@@ -93,7 +93,8 @@ test('a replay shows the day, event by event', async () => {
 
   const state = () =>
     page.evaluate(() => {
-      const { records, replay } = document.querySelector('[role=tree]').board;
+      const { records, replay } = document.querySelector('[role=tree]')?.board ?? {};
+      if (!replay) return { done: -1, count: -1 }; // it is loading
       const shown = [...records.tasks.values()].map(({ id, state, worker }) => [id, state, worker ?? null]);
       return { tasks: shown.sort(), done: replay.done, count: replay.count, time: replay.time };
     });

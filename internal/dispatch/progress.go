@@ -42,3 +42,18 @@ func progress(ctx context.Context, r Reader, d lastmile.Dispatch, route lastmile
 	}
 	return ids[:n], nil
 }
+
+// followed returns the tasks of the plan of a dry run that its worker has already begun with.
+func followed(ctx context.Context, r Reader, d lastmile.Dispatch, route lastmile.DispatchRoute) ([]lastmile.TaskID, error) {
+	if !d.DryRun || len(route.Stops) == 0 {
+		return nil, nil
+	}
+	worker, err := r.WholeWorker(ctx, d.Organization, route.Worker)
+	if lastmile.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return progress(ctx, r, d, route, worker.ActiveTask)
+}

@@ -476,21 +476,6 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 	return plan, left, nil
 }
 
-// followed returns the tasks of the plan of a dry run that its worker has already begun with.
-func followed(ctx context.Context, r Reader, d lastmile.Dispatch, route lastmile.DispatchRoute) ([]lastmile.TaskID, error) {
-	if !d.DryRun || len(route.Stops) == 0 {
-		return nil, nil
-	}
-	worker, err := r.WholeWorker(ctx, d.Organization, route.Worker)
-	if lastmile.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return progress(ctx, r, d, route, worker.ActiveTask)
-}
-
 // isInOrder reports whether a worker has tasks in an order.
 func isInOrder(ctx context.Context, r Reader, d lastmile.Dispatch, worker lastmile.WorkerID, ids []lastmile.TaskID) (bool, error) {
 	if len(ids) == 0 {

@@ -273,6 +273,22 @@ func (r *streamRecorder) take() string {
 	return r.sent.String()
 }
 
+// runHub runs the hub of a node until stop is called, which also stops the node. It waits for
+// the goroutines of the group.
+func runHub(t *testing.T, node *app.App) (ctx context.Context, group *sync.WaitGroup, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	group = &sync.WaitGroup{}
+	group.Go(func() { node.Hub.Run(ctx) })
+	return ctx, group, func() {
+		cancel()
+		group.Wait()
+		if err := node.Stop(context.WithoutCancel(ctx)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestIdlePageCostsNoQueries keeps a tracking page open for an hour. Updates that
 // depend on the time alone need no query; each change of the task needs few.
 func TestIdlePageCostsNoQueries(t *testing.T) {
@@ -283,16 +299,8 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		node := f.nodes[0]
 		db := &countingStore{PageStore: node.Pages.Store}
 		node.Pages.Store = db
-		ctx, cancel := context.WithCancel(t.Context())
-		var group sync.WaitGroup
-		group.Go(func() { node.Hub.Run(ctx) })
-		defer func() {
-			cancel()
-			group.Wait()
-			if err := node.Stop(context.WithoutCancel(ctx)); err != nil {
-				t.Error(err)
-			}
-		}()
+		ctx, group, stop := runHub(t, node)
+		defer stop()
 		due := app.Clock().Add(30 * time.Minute)
 		f.task.CompleteBefore = due
 		if err := node.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, f.task) }); err != nil {
@@ -366,16 +374,8 @@ func TestIdleBoardHearsFromTheServer(t *testing.T) {
 		config.Data, config.Patience = t.TempDir(), time.Minute
 		f := newFollowedTask(t, 1, config)
 		node := f.nodes[0]
-		ctx, cancel := context.WithCancel(t.Context())
-		var group sync.WaitGroup
-		group.Go(func() { node.Hub.Run(ctx) })
-		defer func() {
-			cancel()
-			group.Wait()
-			if err := node.Stop(context.WithoutCancel(ctx)); err != nil {
-				t.Error(err)
-			}
-		}()
+		ctx, group, stop := runHub(t, node)
+		defer stop()
 		board := &streamRecorder{header: http.Header{}}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/v2/events?lists=1&positions=1", nil)
 		if err != nil {

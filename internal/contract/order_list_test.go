@@ -65,7 +65,7 @@ func TestOrderListContract(t *testing.T) {
 			t.Errorf("the list shows %s, and the order is %s", encode(t, shown), encode(t, read))
 		}
 		malformed.check(t, m.shop.Call(t, "GET", "/taskOrders?side=mine", nil), "side")
-		malformed.check(t, m.shop.Call(t, "GET", "/taskOrders?status=late", nil), "status")
+		malformed.check(t, m.shop.Call(t, "GET", "/taskOrders?status=late", nil), "status must be one of unassigned, assigned, ")
 		malformed.check(t, m.shop.Call(t, "GET", "/taskOrders?from=x", nil), "from")
 		invalid.check(t, m.shop.Call(t, "GET", "/taskOrders?from=2&to=1", nil), "from")
 		outsideScope.check(t, m.shop.Call(t, "GET", "/taskOrders?lastId="+theirs, nil))

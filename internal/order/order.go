@@ -1,6 +1,7 @@
 package order
 
 import (
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -34,6 +35,14 @@ const (
 // Values lists every status.
 func (Status) Values() []Status {
 	return []Status{Unassigned, Assigned, Active, Completed, Failed, Cancelled, Rejected}
+}
+
+// Check rejects what is no status.
+func (s Status) Check(field string) error {
+	if slices.Contains(s.Values(), s) {
+		return nil
+	}
+	return lastmile.Malformed("%s must be one of %s, not %q", field, listed(s.Values()), lastmile.Truncate(string(s), 32))
 }
 
 // Order is a delivery that a client orders from a courier: a pickup, and a drop-off

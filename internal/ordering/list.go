@@ -32,11 +32,11 @@ func (q OrderQuery) matches(o order.Order) bool {
 		(q.Client == "" || q.Client == string(o.ClientID) || q.Client == string(o.Client))
 }
 
-// check rejects a query that selects nothing on purpose.
+// check rejects a query that can select nothing.
 func (q OrderQuery) check() error {
 	for _, s := range q.Statuses {
-		if !slices.Contains(s.Values(), s) {
-			return lastmile.Malformed("status must be of %v, not %q", s.Values(), lastmile.Truncate(string(s), 32))
+		if err := s.Check("status"); err != nil {
+			return err
 		}
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {

@@ -38,6 +38,18 @@ export const heard = {
 };
 
 const unauthenticated = 1102;
+const fresh = 10_000; // ms in which a response that was asked for ahead is used
+
+const ahead = new Map<string, Promise<unknown>>(); // by path
+
+// prefetch sends a request before the screen that needs the response is loaded. The first
+// call for it gets the response.
+export function prefetch(path: string) {
+  const response = call('GET', path);
+  response.catch(() => {}); // the call reports it
+  ahead.set(path, response);
+  setTimeout(() => ahead.delete(path), fresh);
+}
 
 // call sends a request and returns the decoded response; undefined if it has none.
 export async function call<T>(
@@ -47,6 +59,11 @@ export async function call<T>(
   signal?: AbortSignal,
   more: Record<string, string> = {}, // headers
 ): Promise<T> {
+  const early = method === 'GET' ? ahead.get(path) : undefined;
+  if (early) {
+    ahead.delete(path);
+    return early as Promise<T>;
+  }
   const headers: Record<string, string> = { ...more };
   if (method !== 'GET') headers['Dray-Request'] = '1';
   const raw = body instanceof Blob;

@@ -55,18 +55,23 @@ class App {
     heard.signedOut = () => {
       if (this.me) this.ended = true;
       this.me = undefined;
+      shelf.set('familiar', '');
     };
     addEventListener('offline', () => this.lose());
   }
 
-  // open prepares the page: words first, then who is signed in.
+  // familiar reports whether somebody was signed in here when the page was last open.
+  get familiar(): boolean {
+    return shelf.get('familiar') !== '';
+  }
+
+  // open prepares the page: its words, and who is signed in.
   async open() {
     const theme = shelf.get('theme');
     if (isTheme(theme)) this.theme = theme;
     showTheme(this.theme);
     const chosen = shelf.get('language');
-    await this.speak(isLanguage(chosen) ? chosen : preferred(navigator.languages));
-    await this.identify();
+    await Promise.all([this.speak(isLanguage(chosen) ? chosen : preferred(navigator.languages)), this.identify()]);
   }
 
   // blankAddress is an address of which only the organization's country is known.
@@ -80,6 +85,7 @@ class App {
     try {
       this.state = await call<State>('GET', `${account}/state`);
       if (this.state.signedIn) await this.welcome(await call<Me>('GET', `${account}/me`));
+      else shelf.set('familiar', '');
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.status !== 401) this.failed = error;
@@ -90,6 +96,7 @@ class App {
   async welcome(me: Me) {
     if (!shelf.get('language') && me.language && isLanguage(me.language)) await this.speak(me.language);
     this.me = me;
+    shelf.set('familiar', '1');
     this.ended = false;
     if (this.state) this.state = { ...this.state, signedIn: true, needsSetup: false };
   }
@@ -97,6 +104,7 @@ class App {
   async signOut() {
     await call('POST', `${account}/sign-out`);
     this.me = undefined;
+    shelf.set('familiar', '');
     this.ended = false;
     location.hash = '';
   }

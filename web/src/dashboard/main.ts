@@ -1,7 +1,19 @@
 import { mount } from 'svelte';
+import { account, prefetch } from './api.ts';
 import App from './App.svelte';
 import { app } from './app.svelte.ts';
+import { find } from './pages.ts';
+import { here } from './route.svelte.ts';
 import './dashboard.css';
 
+// Whoever was signed in is so most probably: what the first screen needs is loaded at once,
+// not one thing after another.
+if (app.familiar && here.path[0] !== 'link') {
+  prefetch(`${account}/me`);
+  void import('./Shell.svelte');
+  const page = find(here.path);
+  void page?.load();
+  if (page?.path === '') prefetch('/board');
+}
 await app.open();
 mount(App, { target: document.getElementById('app')! });

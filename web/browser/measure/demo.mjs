@@ -76,14 +76,19 @@ export const differences = (page) =>
     const later = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
     const stable = new Map(later.tasks.map((t) => [t.id, t.timeLastModified]));
     const wrong = [];
+    const absent = [];
     let compared = 0;
     for (const task of read.tasks) {
       if (stable.get(task.id) !== task.timeLastModified) continue; // changed meanwhile
       const mine = records.tasks.get(task.id);
       if (mine && mine.timeLastModified > task.timeLastModified) continue;
       compared++;
+      if (!mine) {
+        absent.push(task.id);
+        continue;
+      }
       for (const name of ['state', 'worker', 'completeBefore', 'notes', 'shortId', 'timeLastModified']) {
-        if (mine?.[name] !== task[name]) wrong.push(`${task.id} ${name}: ${mine?.[name]} instead of ${task[name]}`);
+        if (mine[name] !== task[name]) wrong.push(`${task.id} ${name}: ${mine[name]} instead of ${task[name]}`);
       }
     }
     for (const worker of read.workers) {
@@ -92,6 +97,11 @@ export const differences = (page) =>
       const mine = records.confirmedList(`W${worker.id}`).join();
       if (mine !== worker.tasks.join())
         wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);
+    }
+    if (absent.length > 0) {
+      const last = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
+      const exists = new Set(last.tasks.map((t) => t.id)); // others were deleted meanwhile
+      for (const id of absent) if (exists.has(id)) wrong.push(`${id} is missing`);
     }
     return { compared, wrong: wrong.slice(0, 10), count: wrong.length };
   });

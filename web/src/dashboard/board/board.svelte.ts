@@ -11,6 +11,7 @@ import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
+import { forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
@@ -162,6 +163,7 @@ class Board {
     this.replay = undefined;
     clearInterval(this.clock);
     clearTimeout(this.due);
+    forgo(this);
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
     this.queue = [];
@@ -203,7 +205,7 @@ class Board {
     this.due ??= setTimeout(() => {
       this.due = undefined;
       if (document.hidden) this.flush();
-      else requestAnimationFrame(() => this.flush());
+      else turn(this, () => this.flush());
     }, batch);
   }
 

@@ -10,6 +10,8 @@ import type { Camera } from './camera.ts';
 const silent = 10 * 60_000; // ms without contact on duty
 const lowBattery = 0.15;
 const turned = 5; // metres of a move that show the direction
+const half = 16; // pixels, of the side of a picture
+const step = 7.5; // degrees between two pictures
 
 interface Vehicle {
   worker: BoardWorker;
@@ -25,6 +27,8 @@ interface Vehicle {
 export class Fleet {
   private readonly vehicles = new Map<string, Vehicle>();
   private readonly widths = new Map<string, number>(); // of names, in pixels
+  private readonly pictures = new Map<string, ImageBitmap>(); // in the colors of ink
+  private ink: Ink | undefined;
 
   constructor(
     private readonly still: () => boolean,
@@ -113,28 +117,17 @@ export class Fleet {
       const [x, y] = [camera.x(px), camera.y(py)];
       if (camera.sees(x, y, 140)) seen.push({ id, vehicle, x, y });
     }
+    if (ink !== this.ink) this.pictures.clear();
+    this.ink = ink;
     for (const { id, vehicle, x, y } of seen) {
       const { worker, heading } = vehicle;
       const warn = time - (worker.timeLastSeen ?? time) > silent || (worker.battery ?? 1) < lowBattery;
       const main = id === shown || id === hovered;
-      ctx.save();
-      ctx.translate(x, y);
       ctx.globalAlpha = shown && !main ? 0.75 : 1;
-      ctx.fillStyle = ink('halo');
-      circle(ctx, main ? 14 : 11);
-      ctx.fillStyle = warn ? ink('goal') : ink('self');
-      circle(ctx, main ? 12 : 9.5);
-      ctx.fillStyle = ink('halo');
-      if (heading === null) circle(ctx, 3.5);
-      else {
-        ctx.rotate((heading * Math.PI) / 180);
-        ctx.scale(main ? 1.2 : 1, main ? 1.2 : 1);
-        ctx.beginPath();
-        for (const [dx, dy] of [[0, -6.5], [4.8, 5], [0, 2.6], [-4.8, 5]] as const) ctx.lineTo(dx, dy); // prettier-ignore
-        ctx.fill();
-      }
-      ctx.restore();
+      const picture = this.picture(heading, warn, main, ctx.getTransform().a);
+      ctx.drawImage(picture, Math.round(x) - half, Math.round(y) - half, 2 * half, 2 * half);
     }
+    ctx.globalAlpha = 1;
     ctx.textAlign = 'left';
     ctx.textBaseline = 'middle';
     ctx.font = '600 12px system-ui, sans-serif';
@@ -150,6 +143,22 @@ export class Fleet {
       ctx.strokeText(name, at, one.y);
       ctx.fillText(name, at, one.y);
     }
+  }
+
+  // picture returns a vehicle whose middle is at its location. Few directions are enough.
+  private picture(heading: number | null, warn: boolean, main: boolean, ratio: number): ImageBitmap {
+    const turn = heading === null ? -1 : Math.round(heading / step) % (360 / step);
+    const key = `${turn} ${warn} ${main}`;
+    let picture = this.pictures.get(key);
+    if (!picture) {
+      const canvas = new OffscreenCanvas(2 * half * ratio, 2 * half * ratio);
+      const ctx = canvas.getContext('2d')!;
+      ctx.scale(ratio, ratio);
+      ctx.translate(half, half);
+      paint(ctx, this.ink!, turn < 0 ? null : turn * step, warn, main);
+      this.pictures.set(key, (picture = canvas.transferToImageBitmap()));
+    }
+    return picture;
   }
 
   private width(ctx: CanvasRenderingContext2D, name: string): number {
@@ -179,7 +188,24 @@ export function room(x: number, y: number, width: number, taken: Box[]): number 
   return undefined;
 }
 
-function circle(ctx: CanvasRenderingContext2D, r: number) {
+function paint(ctx: OffscreenCanvasRenderingContext2D, ink: Ink, heading: number | null, warn: boolean, main: boolean) {
+  ctx.fillStyle = ink('halo');
+  circle(ctx, main ? 14 : 11);
+  ctx.fillStyle = warn ? ink('goal') : ink('self');
+  circle(ctx, main ? 12 : 9.5);
+  ctx.fillStyle = ink('halo');
+  if (heading === null) {
+    circle(ctx, 3.5);
+    return;
+  }
+  ctx.rotate((heading * Math.PI) / 180);
+  ctx.scale(main ? 1.2 : 1, main ? 1.2 : 1);
+  ctx.beginPath();
+  for (const [dx, dy] of [[0, -6.5], [4.8, 5], [0, 2.6], [-4.8, 5]] as const) ctx.lineTo(dx, dy); // prettier-ignore
+  ctx.fill();
+}
+
+function circle(ctx: OffscreenCanvasRenderingContext2D, r: number) {
   ctx.beginPath();
   ctx.arc(0, 0, r, 0, 7);
   ctx.fill();

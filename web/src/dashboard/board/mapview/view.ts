@@ -10,6 +10,7 @@ import { Camera, inside } from './camera.ts';
 import type { Fleet } from './fleet.ts';
 import { pass, type Line } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
+import { forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
@@ -88,6 +89,7 @@ export class BoardView {
     this.gone = true;
     this.scheme.removeEventListener('change', this.repaint);
     clearTimeout(this.due);
+    forgo(this);
     this.engine.remove();
   }
 
@@ -145,7 +147,7 @@ export class BoardView {
     if (at === Infinity || (this.due && at >= this.dueAt)) return;
     clearTimeout(this.due);
     this.dueAt = at;
-    this.due = window.setTimeout(() => requestAnimationFrame(() => this.frame()), Math.max(0, at - now - 8));
+    this.due = window.setTimeout(() => turn(this, () => this.frame()), Math.max(0, at - now - 8));
   }
 
   private frame() {
@@ -213,16 +215,18 @@ export class BoardView {
     const { clientWidth: width, clientHeight: height } = this.host;
     const { lng, lat } = this.engine.getCenter();
     const zoom = this.engine.getZoom();
+    const { camera, drawn } = this;
+    const moved = lng !== drawn.lng || lat !== drawn.lat || zoom !== drawn.zoom || width !== camera.width || height !== camera.height; // prettier-ignore
     this.drawn = { lng, lat, zoom };
     for (const canvas of [this.below, this.above]) canvas.style.transform = '';
-    this.camera.look([lng, lat], zoom, width, height);
+    camera.look([lng, lat], zoom, width, height);
     const ctx = this.clear(this.below);
     this.drawRoutes(ctx);
     const { selection, numbers } = this.shown;
     const chosen = this.hovered.task ? new Set([...selection, this.hovered.task]) : selection;
     const seen = drawStops(ctx, this.camera, this.stops.values(), this.sprites, chosen, numbers, this.ink);
     this.host.dataset['stops'] = String(seen);
-    this.drawVehicles(performance.now());
+    if (moved || !this.fleet.moving(this.drawnAt)) this.drawVehicles(performance.now());
   }
 
   private drawRoutes(ctx: CanvasRenderingContext2D) {

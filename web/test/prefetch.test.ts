@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call, prefetch } from '../src/dashboard/api.ts';
+
+test('the first call gets the response that was asked for ahead, later ones ask again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let requests = 0;
+  t.mock.method(globalThis, 'fetch', async () => Response.json({ n: ++requests }));
+  prefetch('/board');
+  prefetch('/hubs');
+  assert.deepEqual(await call('GET', '/board'), { n: 1 });
+  assert.deepEqual(await call('GET', '/board'), { n: 3 });
+  t.mock.timers.tick(10_000); // too long ago
+  assert.deepEqual(await call('GET', '/hubs'), { n: 4 });
+});
+
+test('a request ahead that fails is reported to the call', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(globalThis, 'fetch', async () => new Response('{}', { status: 503 }));
+  prefetch('/board');
+  await assert.rejects(call('GET', '/board'), { status: 503 });
+});

@@ -7,6 +7,7 @@ import { options, styled } from '../../../map/ondemand/engine.ts';
 import { fit, project, unproject, type Point } from '../../../map/project.ts';
 import type { TileSource } from '../../../map/tiles.ts';
 import { Camera, inside } from './camera.ts';
+import { Detail } from './detail.ts';
 import type { Fleet } from './fleet.ts';
 import { pass, type Line } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
@@ -81,6 +82,7 @@ export class BoardView {
     this.engine.on('error', () => {}); // a tile that is missing is not the page's fault
     this.engine.on('move', () => this.pan());
     this.engine.on('resize', () => this.draw());
+    new Detail(this.engine);
     this.scheme.addEventListener('change', this.repaint);
     this.draw();
   }

@@ -34,8 +34,9 @@ func (s reports) routes() []edge.Route {
 				Describe("Returns where the worker was, oldest first: 1,000 positions per page, or what remains of 5,000 with simplify. Positions are kept for 30 days."),
 			edge.Get("/workers/{id}/stops", "List the stops of a worker", s.stops,
 				edge.Parameter{Name: "from", Description: "start of the period, in Unix milliseconds. Default: 24 hours before to", Type: "number"},
-				edge.Parameter{Name: "to", Description: "end of the period, in Unix milliseconds, at most 31 days after from. Default: now, or 24 hours after from", Type: "number"}).
-				Describe("Returns the tasks that the worker completed in the period, in this order, with the estimated and the real times: 500 per page. If the period ends in the future, the tasks that the worker has follow: the active one, then the others in order."),
+				edge.Parameter{Name: "to", Description: "end of the period, in Unix milliseconds, at most 31 days after from. Default: now, or 24 hours after from", Type: "number"},
+				edge.Parameter{Name: "lastId", Description: "lastId of the previous page: only tasks that the worker has, after that one"}).
+				Describe("Returns the tasks that the worker completed in the period, in this order, with the estimated and the real times: 500 per page, next continues. If the period ends in the future, the tasks that the worker has follow on the last of these pages: the active one, then the others in order, also 500 per page; lastId continues."),
 		),
 	)
 }
@@ -66,7 +67,7 @@ func (s reports) stops(ctx context.Context, c *edge.Call) (WorkerStops, error) {
 	if err != nil {
 		return WorkerStops{}, err
 	}
-	round, err := s.Reports.Stops(ctx, c.Who, lastmile.WorkerID(c.ID()), from, to)
+	round, err := s.Reports.Stops(ctx, c.Who, lastmile.WorkerID(c.ID()), from, to, lastmile.TaskID(c.Query.Get("lastId")))
 	return NewWorkerStops(round), err
 }
 

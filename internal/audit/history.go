@@ -31,12 +31,13 @@ const (
 	ByKey          ActorType = "key"
 	ByWorker       ActorType = "worker"
 	ByOrganization ActorType = "organization" // another one, or the caller's for what it did in another
+	ByRecipient    ActorType = "recipient"    // on the tracking page
 	BySystem       ActorType = "system"
 )
 
 // Values lists every type of actor.
 func (ActorType) Values() []ActorType {
-	return []ActorType{ByAdmin, ByKey, ByWorker, ByOrganization, BySystem}
+	return []ActorType{ByAdmin, ByKey, ByWorker, ByOrganization, ByRecipient, BySystem}
 }
 
 // typeOf returns the type of an actor who has one.
@@ -121,13 +122,14 @@ func (h *Histories) Read(ctx context.Context, who lastmile.Principal, id lastmil
 		return nil, "", err
 	}
 	err = h.Store.Read(ctx, func(r HistoryReader) (err error) {
-		page, last, err = read(ctx, r, who.Organization, task, after)
+		page, last, err = read(ctx, r, who, task, after)
 		return err
 	})
 	return page, last, err
 }
 
-func read(ctx context.Context, r HistoryReader, org lastmile.OrganizationID, task lastmile.Task, after string) (page []Change, last string, err error) {
+func read(ctx context.Context, r HistoryReader, who lastmile.Principal, task lastmile.Task, after string) (page []Change, last string, err error) {
+	org := who.Organization
 	from := Mark{At: time.UnixMilli(math.MaxInt64), Sequence: math.MaxInt64}
 	if after != "" {
 		if from, err = r.HistoryMark(ctx, org, task.ID, after); err != nil {
@@ -174,7 +176,7 @@ func read(ctx context.Context, r HistoryReader, org lastmile.OrganizationID, tas
 		all = append(all, creation(task))
 	}
 	all = slices.DeleteFunc(all, func(e item) bool { return e.hidden })
-	page, err = named(ctx, r, org, all)
+	page, err = named(ctx, r, who, all)
 	return page, last, err
 }
 
@@ -346,8 +348,15 @@ func idsIn(raw json.RawMessage) []byte {
 }
 
 // named returns the changes of entries with the names of those who made them.
-func named(ctx context.Context, r HistoryReader, org lastmile.OrganizationID, all []item) ([]Change, error) {
-	n := names{ctx: ctx, r: r, org: org, known: map[lastmile.Actor]found{}}
+func named(ctx context.Context, r HistoryReader, who lastmile.Principal, all []item) ([]Change, error) {
+	n := names{ctx: ctx, r: r, org: who.Organization, known: map[lastmile.Actor]found{}}
+	if manager := who.Manager(); manager != "" {
+		_, own, err := r.Managed(ctx, who.Organization, manager)
+		if err != nil {
+			return nil, err
+		}
+		n.hides = func(id string) bool { return !slices.Contains(own, lastmile.WorkerID(id)) }
+	}
 	page := make([]Change, len(all))
 	for i, e := range all {
 		if e.Actor.Name == "" { // the audit log has names
@@ -356,6 +365,9 @@ func named(ctx context.Context, r HistoryReader, org lastmile.OrganizationID, al
 				return nil, err
 			}
 			e.ActorType, e.Actor = of.kind, of.Named
+			if of.kind == BySystem && e.isByRecipient() {
+				e.ActorType = ByRecipient
+			}
 		} else {
 			e.ActorType = typeOf(e.by)
 		}
@@ -371,12 +383,19 @@ func named(ctx context.Context, r HistoryReader, org lastmile.OrganizationID, al
 	return page, nil
 }
 
+// isByRecipient reports whether an entry without an actor is what a recipient did on the
+// tracking page.
+func (e item) isByRecipient() bool {
+	return len(e.Changed) > 0 && !slices.ContainsFunc(e.Changed, func(name string) bool { return name != "trackingViewed" && name != "feedback" })
+}
+
 // names finds the names of actors, each once.
 type names struct {
 	ctx   context.Context //nolint:containedctx // it is used by one call
 	r     HistoryReader
 	org   lastmile.OrganizationID
 	known map[lastmile.Actor]found
+	hides func(worker string) bool // whether the caller may not see a worker; nil for none
 }
 
 type found struct {
@@ -400,6 +419,10 @@ func (n names) of(by lastmile.Actor) (found, error) {
 
 func (n names) find(by lastmile.Actor) (found, error) {
 	of := found{Named: Named{ID: by.ID}}
+	if by.Type == lastmile.ActorWorker && n.hides != nil && n.hides(by.ID) {
+		of.kind = ByWorker
+		return of, nil
+	}
 	tries := []lastmile.Actor{by}
 	if by.Type == "" {
 		tries = []lastmile.Actor{{Type: lastmile.ActorAPI, ID: by.ID}, {Type: lastmile.ActorAdmin, ID: by.ID}}

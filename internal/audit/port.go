@@ -36,6 +36,8 @@ type HistoryReader interface {
 	FirstTaskEvent(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (*TaskEvent, error)
 	// HistoryMark returns the position of an event of a task or of a request about it.
 	HistoryMark(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, id string) (Mark, error)
+	// Managed returns the teams that an administrator manages, and their workers.
+	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 	// Organization returns an organization.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// TaskEvents returns events of a task after a position, newest first: up to limit, and at

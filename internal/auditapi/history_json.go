@@ -39,11 +39,13 @@ type TaskHistoryEntry struct {
 // HistoryActor is who did something.
 type HistoryActor struct {
 	// admin for an administrator, key for an API key, worker for a worker, organization for one that
-	// placed or carries out the task, system for what happens by itself.
+	// placed or carries out the task, recipient for what was done on the tracking page, system for what
+	// happens by itself.
 	Type audit.ActorType `json:"type" example:"admin"`
-	// ID of the administrator, the API key, the worker or the organization; null for the system.
+	// ID of the administrator, the API key, the worker or the organization; null for recipients and the system.
 	ID *string `json:"id" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
-	// Name; null if it is not known any more, and of workers of other organizations.
+	// Name; null for recipients and the system, if it is not known any more, and for workers of other
+	// organizations or, for administrators who manage teams only, of other teams.
 	Name *string `json:"name" example:"Grace Hopper"`
 }
 
@@ -51,7 +53,8 @@ type HistoryActor struct {
 type HistoryWorker struct {
 	// ID of the worker.
 	ID string `json:"id" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Name; null if the worker was deleted or is of another organization.
+	// Name; null if the worker was deleted, is of another organization or, for administrators who manage
+	// teams only, of another team.
 	Name *string `json:"name" example:"Ada Lovelace"`
 }
 

@@ -28,7 +28,7 @@ func (s eventStream) routes() []edge.Route {
 		edge.Get("/events/log", "List stored events", s.log,
 			edge.Parameter{Name: "since", Description: "number of the event after which the list begins. Default: 0, the beginning of what is stored", Type: "number"},
 			edge.Parameter{Name: "until", Description: "number of the last event to list. Default: the newest", Type: "number"}).
-			Describe("Returns events in the order of their numbers, the same that GET /events sends: up to 1,000 per page, or what 1 MiB holds. Events are stored for 30 days by default."),
+			Describe("Returns events in the order of their numbers, the same that GET /events sends: up to 1,000 per page, or what 1 MiB holds. next is null if nothing follows for now. The log grows: with since set to last of a page, a later request continues, whether or not next was null. Events are stored for 30 days by default."),
 	)
 }
 
@@ -84,14 +84,18 @@ func (s eventStream) log(ctx context.Context, c *edge.Call) (EventLog, error) {
 	if err != nil {
 		return EventLog{}, err
 	}
-	page := EventLog{Events: []LogEntry{}}
+	head, err := s.Feed.Head(ctx, c.Who) // read first: the page has what was stored until then
+	if err != nil {
+		return EventLog{}, err
+	}
 	found, last, err := s.Feed.Page(ctx, c.Who, since)
+	page := EventLog{Events: []LogEntry{}, Last: min(last, max(until, since))}
 	for _, e := range found {
 		if e.Seq <= until {
 			page.Events = append(page.Events, LogEntry{Number: e.Seq, TimeStored: wire.Millis(e.Stored), Event: e.Body})
 		}
 	}
-	if last > since && last < until {
+	if last > since && last < min(until, head) {
 		page.Next = &last
 	}
 	return page, err

@@ -60,8 +60,11 @@ func NewBoardPositions(all []board.Moved, next time.Time) BoardPositions {
 type EventLog struct {
 	// The events, in order.
 	Events []LogEntry `json:"events"`
-	// Value of since for the next page; null after until, and if the page has no events.
-	Next *int64 `json:"next" example:"4203"`
+	// Value of since for the next page; null if no stored event follows, up to until.
+	Next *int64 `json:"next" example:"null"`
+	// Number of the last event that was considered, since if there is none: value of since to continue
+	// with later, when more is stored.
+	Last int64 `json:"last" example:"4203"`
 }
 
 // LogEntry is an event of the log.

@@ -53,9 +53,15 @@ func TestBoardFleetContract(t *testing.T) {
 		if name := part(await()["hubs"].([]any)[0].(map[string]any), "name"); name != "Moved" {
 			t.Errorf("the hub is %v", name)
 		}
-		c.Must(t, "POST", "/workers/"+worker+"/schedule", `{"entries":[{"date":"2090-01-01","timezone":"America/New_York","shifts":[[3786962400000,3786980400000]]}]}`)
-		if shifts := part(await()["workers"].([]any)[0].(map[string]any), "schedule"); len(shifts.([]any)) != 1 {
+		const schedule = `{"entries":[{"date":"2090-01-01","timezone":"America/New_York","shifts":[[3786962400000,3786980400000]]}]}`
+		c.Must(t, "POST", "/workers/"+worker+"/schedule", schedule)
+		scheduled := await()
+		if shifts := part(scheduled["workers"].([]any)[0].(map[string]any), "schedule"); len(shifts.([]any)) != 1 {
 			t.Errorf("the shifts are %v", shifts)
+		}
+		c.Must(t, "POST", "/workers/"+worker+"/schedule", schedule)
+		if got := read()["fleet"]; got != scheduled["fleet"] {
+			t.Errorf("the same schedule raises the version from %v to %v", scheduled["fleet"], got)
 		}
 		c.Call(t, "DELETE", "/teams/"+team, nil).OK(t)
 		last := await()

@@ -133,6 +133,7 @@ func TestDispatchContract(t *testing.T) {
 		t.Run("invalid requests", func(t *testing.T) { testDispatchRejects(t, p) })
 		t.Run("one at a time", func(t *testing.T) { testDispatchOnce(t, p) })
 		t.Run("dry run", func(t *testing.T) { testDispatchDryRun(t, p) })
+		t.Run("a task that is deleted after a dry run", func(t *testing.T) { testDispatchDeleted(t, p) })
 		t.Run("a schedule that changes after a dry run", func(t *testing.T) { testDispatchSchedule(t, p) })
 		t.Run("a dry run is compared, discarded and applied", func(t *testing.T) { testDispatchDiscard(t, p) })
 		t.Run("the route of one worker", func(t *testing.T) { testDispatchWorker(t, p) })
@@ -374,6 +375,34 @@ func testDispatchDryRun(t *testing.T, p *apptest.Platform) {
 		t.Errorf("the applied plan is %v", applied)
 	}
 	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`), "only once")
+}
+
+// testDispatchDeleted: a task of a plan that was deleted is one difference, and the plan
+// still knows what people call it.
+func testDispatchDeleted(t *testing.T, p *apptest.Platform) {
+	d := newDepot(t, p, "deleted", 1, "")
+	had, waits := d.drop(t, 100, 100), d.drop(t, 200, 100)
+	ada := d.workers[0]
+	d.Must(t, "PUT", "/containers/workers/"+ada, `{"tasks":[-1,"`+had+`"]}`)
+	path := fmt.Sprint("/dispatches/", d.run(t, `{"dryRun":true}`)["id"])
+	short := d.Must(t, "GET", "/tasks/"+had, nil)["shortId"]
+	for _, gone := range []string{had, waits} {
+		d.Call(t, "DELETE", "/tasks/"+gone, nil).OK(t)
+	}
+	shown := d.Must(t, "GET", path, nil)
+	all := shown["differences"].([]any)
+	if len(all) != 2 || len(shown["changes"].([]any)) != 2 {
+		t.Fatalf("two deleted tasks are %s", encode(t, all))
+	}
+	for _, one := range all {
+		matches(t, one, `{"what":"taskEnded","task":"<id>","worker":"`+ada+`"}`)
+	}
+	for _, task := range shown["tasks"].([]any) {
+		if task := task.(map[string]any); task["address"] != "X, Y" || task["id"] == had && task["shortId"] != short {
+			t.Errorf("the plan knows the task as %v", task)
+		}
+	}
+	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`), "does not fit any more")
 }
 
 // testDispatchSchedule: a plan is not applied to a worker who works at other times than

@@ -180,6 +180,14 @@ func testOtherHistory(t *testing.T, p *apptest.Platform, d *pastDay, last int) {
 	if got := other.Must(t, "GET", fmt.Sprintf("/board/positions?from=%d", d.from.UnixMilli()), nil)["positions"].([]any); len(got) != 0 {
 		t.Errorf("another organization sees %d positions", len(got))
 	}
+	// The log ends for now, and goes on from there.
+	end := d.Must(t, "GET", fmt.Sprintf("/events/log?since=%d", last-1), nil)
+	if got := end["events"].([]any); len(got) != 1 || end["next"] != nil || end["last"] != float64(last) {
+		t.Errorf("the last page has %d events, next %v and last %v, want %d", len(got), end["next"], end["last"], last)
+	}
+	if first := d.Must(t, "GET", "/events/log?until=2", nil); len(first["events"].([]any)) != 2 || first["next"] != nil || first["last"] != 2.0 {
+		t.Errorf("until event 2, next is %v and last %v", first["next"], first["last"])
+	}
 	for query, want := range map[string]rejection{
 		"/board/history?date=2026-13-01": malformed, "/board/history?date=2099-01-01": invalid, "/board/positions": malformed, "/board/positions?from=x": malformed,
 		"/events/log?since=x": malformed, "/events/log?until=1.5": malformed, "/events/log?since=-1": malformed,

@@ -65,6 +65,8 @@ func TestHistoryContract(t *testing.T) {
 		t.Run("pages hold every entry once", func(t *testing.T) { testHistoryPages(t, p) })
 		t.Run("what a batch created", func(t *testing.T) { testBatchHistory(t, p) })
 		t.Run("after the events are deleted", func(t *testing.T) { testOldHistory(t, p) })
+		t.Run("what a recipient did", func(t *testing.T) { testRecipientHistory(t, p) })
+		t.Run("managers do not see names of other teams", func(t *testing.T) { testManagerHistory(t, p) })
 		t.Run("both sides of an order", func(t *testing.T) { testOrderHistory(t, p) })
 	}, quick)
 }
@@ -162,6 +164,63 @@ func testOldHistory(t *testing.T, p *apptest.Platform) {
 	compareLines(t, lifeOf(t, readWith(t, c), task), "key first key: taskCreated", "key first key: PUT /tasks/{id} <nil>")
 	c.Must(t, "PUT", "/tasks/"+task, `{"notes":"B"}`)
 	compareLines(t, lifeOf(t, readWith(t, c), task), "key first key: taskCreated", "key first key: PUT /tasks/{id} <nil>", "key first key: taskUpdated <nil>")
+}
+
+func testRecipientHistory(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Viewed")
+	worker, phone := courier(t, c, driverTeam(t, c, "Riders", false), "+12125550631")
+	c.Must(t, "PUT", "/workers/"+worker, `{"name":"Ada"}`)
+	task := id(t, c, "/tasks", plainTask)
+	c.Must(t, "PUT", "/containers/workers/"+worker, `{"tasks":["`+task+`"]}`)
+	page := link(t, c, task)
+	exchange(t, http.MethodPost, page+"/viewed", nil).OK(t)
+	phone.do(t, "start", task, "s", nil)
+	phone.do(t, "complete", task, "c", map[string]any{"success": true})
+	say(t, page, `{"rating":5}`).OK(t)
+	compareLines(t, lifeOf(t, readWith(t, c), task),
+		"key first key: taskCreated",
+		"key first key: taskAssigned <Ada>",
+		"recipient <nil>: taskUpdated trackingViewed",
+		"worker Ada: taskStarted",
+		"worker Ada: taskCompleted",
+		"recipient <nil>: taskUpdated feedback",
+	)
+	matches(t, c.Must(t, "GET", "/tasks/"+task+"/history", nil)["entries"].([]any)[0].(map[string]any)["actor"], `{"type":"recipient","id":null,"name":null}`)
+}
+
+// testManagerHistory: a task came from a worker of a team that the administrator does not
+// manage.
+func testManagerHistory(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Managers")
+	manager, admin := c.Admin(t, `{"name":"North","email":"north@managers.example","type":"standard"}`)
+	north := id(t, c, "/teams", fmt.Sprintf(`{"name":"North","workers":[],"managers":[%q]}`, admin))
+	own, phone := courier(t, c, north, "+12125550641")
+	c.Must(t, "PUT", "/workers/"+own, `{"name":"Ada"}`)
+	other, theirs := courier(t, c, driverTeam(t, c, "South", false), "+12125550642")
+	c.Must(t, "PUT", "/workers/"+other, `{"name":"Joan"}`)
+	task := id(t, c, "/tasks", plainTask)
+	c.Must(t, "PUT", "/containers/workers/"+other, `{"tasks":["`+task+`"]}`)
+	theirs.do(t, "start", task, "s", nil)
+	c.Must(t, "PUT", "/workers/"+other, `{"teams":["`+north+`"]}`)
+	both := lifeOf(t, func(path string) map[string]any { return manager.Call(t, "GET", "/api/v2"+path, nil).OK(t).Object(t) }, task)
+	compareLines(t, both, "key first key: taskCreated", "key first key: taskAssigned <Joan>", "worker Joan: taskStarted")
+
+	another := id(t, c, "/tasks", plainTask)
+	c.Must(t, "PUT", "/workers/"+other, `{"teams":["`+driverTeam(t, c, "West", false)+`"]}`)
+	c.Must(t, "PUT", "/containers/workers/"+other, `{"tasks":["`+another+`"]}`)
+	c.Must(t, "PUT", "/containers/workers/"+own, `{"tasks":["`+another+`"]}`)
+	phone.do(t, "start", another, "s", nil)
+	compareLines(t, lifeOf(t, func(path string) map[string]any { return manager.Call(t, "GET", "/api/v2"+path, nil).OK(t).Object(t) }, another),
+		"key first key: taskCreated",
+		"key first key: taskAssigned <<nil>>",
+		"key first key: taskUnassigned <<nil>>",
+		"key first key: taskAssigned <Ada>",
+		"worker Ada: taskStarted",
+	)
+	whole := lifeOf(t, readWith(t, c), another)
+	if !slices.ContainsFunc(whole, func(line string) bool { return strings.Contains(line, "<Joan>") }) {
+		t.Errorf("a key does not see the name: %v", whole)
+	}
 }
 
 func testOrderHistory(t *testing.T, p *apptest.Platform) {

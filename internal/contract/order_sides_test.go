@@ -34,7 +34,7 @@ func addFields(value any, path string, into map[string]bool) {
 // wherever they are.
 var bothSee = map[string]string{
 	"order": `
-		clientId clientName courierId currency deliveryService deliveryServiceInvoice events.name events.status
+		clientId clientName courierId currency deliveryService deliveryServiceInvoice deliveryServiceName events.name events.status
 		events.taskId events.time id orchestrationDetails price priceBreakdown priceBreakdown.cost
 		priceBreakdown.isBaseRate priceBreakdown.name priceBreakdown.ratingType rejectionReason shortId source status
 		timeCreated timeLastModified`,

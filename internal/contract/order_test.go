@@ -87,7 +87,7 @@ func testOrderPlaced(t *testing.T, p *apptest.Platform) {
 	delete(made, "dropoffTask")
 	shortID := fmt.Sprint(made["shortId"])
 	matches(t, made, `{"id":"<id>","shortId":`+text(shortID)+`,"timeCreated":"<now>","timeLastModified":"<now>","source":"API","events":[{"name":"created","time":"<now>","status":"unassigned"}],
-		"deliveryService":null,"orchestrationDetails":null,"price":12.5,"priceBreakdown":[{"name":"Price","ratingType":"flat","isBaseRate":true,"cost":12.5}],"currency":"EUR","deliveryServiceInvoice":null,
+		"deliveryService":null,"deliveryServiceName":null,"orchestrationDetails":null,"price":12.5,"priceBreakdown":[{"name":"Price","ratingType":"flat","isBaseRate":true,"cost":12.5}],"currency":"EUR","deliveryServiceInvoice":null,
 		"status":"unassigned","rejectionReason":null,"clientId":`+text(m.clientID)+`,"courierId":`+text(courier)+`,"clientName":"Placed"}`)
 	for i, task := range []map[string]any{pickup, dropoff} {
 		for field, want := range map[string]any{"type": float64(i), "pickupTask": i == 0, "orderShortId": shortID, "organization": shop, "executor": courier, "merchant": shop, "state": 0.0, "worker": nil} {
@@ -166,6 +166,11 @@ func testOrderPrice(t *testing.T, p *apptest.Platform) {
 		fmt.Sprintf(`[8.7,"USD",%q,%d,%d]`, service, ready, ready+3_600_000))
 	matches(t, made["priceBreakdown"], `[{"id":"<id>","name":"Base","ratingType":"flat","isBaseRate":true,"cost":4},{"id":"<id>","name":"Pieces","ratingType":"quantity","isBaseRate":false,"cost":4.5},{"id":"<id>","name":"Weight","ratingType":"weight","isBaseRate":false,"cost":0.2}]`)
 
+	for _, side := range []*apptest.Client{m.shop, m.courier} {
+		if got := side.Must(t, "GET", "/taskOrders/"+fmt.Sprint(made["id"]), nil)["deliveryServiceName"]; got != "Express" {
+			t.Errorf("the service is called %v", got)
+		}
+	}
 	direct := m.placed(t, fmt.Sprintf(`,"deliveryServiceId":%q,"quantity":2,"weight":{"value":10,"units":"kg"},"price":8,"currency":"USD"`, service))
 	matches(t, direct["price"], `8`)
 	byTasks := m.shop.Must(t, "POST", "/taskOrders", `{"deliveryServiceId":"`+service+`","pickupTask":{`+pickupPlace+`,"quantity":4},"dropoffTask":{`+dropoffPlace+`}}`)

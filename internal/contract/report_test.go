@@ -3,12 +3,14 @@ package contract_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
+	"dray/internal/report"
 	"dray/internal/store/sqlstore"
 )
 
@@ -289,4 +291,41 @@ func inList(worker string, lon, lat float64) map[string]any {
 		"container": map[string]any{"type": "WORKER", "worker": worker}, "recipients": []any{},
 		"destination": map[string]any{"address": map[string]any{"number": "1", "street": "Main Street", "city": "New York", "country": "US"}, "location": []float64{lon, lat}},
 	}
+}
+
+// TestOpenStopsArePaged: a worker has more tasks than a page.
+func TestOpenStopsArePaged(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c := p.Organization(t, "Acme")
+		worker, phone := driver(t, c, driverTeam(t, c, "North", true), "+12125550381")
+		task := string(encode(t, inList(worker, -73.981, 40.751)))
+		var want []string
+		for range report.MaxStops/100 + 1 {
+			made := c.Must(t, "POST", "/tasks/batch", `{"tasks":[`+strings.Repeat(task+",", 99)+task+`]}`)
+			for _, task := range made["tasks"].([]any) {
+				want = append(want, task.(map[string]any)["id"].(string))
+			}
+		}
+		phone.do(t, "start", want[0], "s", nil)
+		phone.do(t, "complete", want[0], "c", map[string]any{"success": true})
+		phone.do(t, "start", want[1], "s2", nil)
+		path := fmt.Sprintf("/workers/%s/stops?to=%d&lastId=", worker, p.Now().Add(time.Hour).UnixMilli())
+		var got []string
+		pages := 0
+		for last := any(""); last != nil; pages++ {
+			page := c.Must(t, "GET", path+fmt.Sprint(last), nil)
+			for _, stop := range page["stops"].([]any) {
+				got = append(got, stop.(map[string]any)["task"].(string))
+			}
+			if last = page["lastId"]; page["next"] != nil {
+				t.Errorf("next is %v", page["next"])
+			}
+		}
+		if pages != 2 || !slices.Equal(got, want) {
+			t.Errorf("%d pages have %d stops, want %d", pages, len(got), len(want))
+		}
+		notFound.check(t, c.Call(t, "GET", path+want[0], nil)) // which the worker has no longer
+		notFound.check(t, c.Call(t, "GET", path+unknownID, nil))
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
 )
 
 // crew is a team with its manager and a worker who has carried out a task.
@@ -104,6 +106,7 @@ func TestRoleViewContract(t *testing.T) {
 			}
 			events.close()
 		}
+		t.Run("the past", func(t *testing.T) { testPastOfManagers(t, c, north, south) })
 		total := c.Must(t, "GET", "/analytics?by=team", nil)
 		if groups := total["groups"].([]any); len(groups) != 2 {
 			t.Errorf("with a key, the groups are %v", groups)
@@ -117,6 +120,48 @@ func TestRoleViewContract(t *testing.T) {
 		})
 		t.Run("streams end when teams change", func(t *testing.T) { testStreamsOfManagers(t, c, north, south) })
 	})
+}
+
+// testPastOfManagers reads the event log and where workers were.
+func testPastOfManagers(t *testing.T, c *apptest.Client, north, south *crew) {
+	p := c.Platform
+	from := p.Now().Add(-time.Minute)
+	for _, w := range []*crew{north, south} {
+		err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+			return tx.SavePositions(t.Context(), c.Organization.ID, lastmile.WorkerID(w.worker), []lastmile.Position{{At: from, Location: lastmile.Point{Lon: -74, Lat: 40.7}}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := c.Must(t, "GET", "/events/log", nil)
+	for own, other := range map[*crew]*crew{north: south, south: north} {
+		get := func(path string) map[string]any { return own.Call(t, "GET", "/api/v2"+path, nil).OK(t).Object(t) }
+		log := get("/events/log")
+		text := string(encode(t, log))
+		if !strings.Contains(text, own.task) || strings.Contains(text, other.worker) || strings.Contains(text, other.task) || strings.Contains(text, other.team) {
+			t.Errorf("the log of a manager is %s", text)
+		}
+		if n := len(log["events"].([]any)); n >= len(whole["events"].([]any)) || log["next"] != nil || log["last"] != whole["last"] {
+			t.Errorf("it has %d events, next %v and last %v, not %v", n, log["next"], log["last"], whole["last"])
+		}
+		matches(t, get(fmt.Sprintf("/events/log?since=%.0f", log["last"])), fmt.Sprintf(`{"events":[],"next":null,"last":%.0f}`, log["last"]))
+		positions := string(encode(t, get(fmt.Sprintf("/board/positions?from=%d", from.UnixMilli()))))
+		if !strings.Contains(positions, own.worker) || strings.Contains(positions, other.worker) {
+			t.Errorf("the positions that a manager sees are %s", positions)
+		}
+	}
+	stranger, _ := c.Admin(t, `{"name":"Stranger","email":"stranger@example.com","type":"standard"}`) // without a team
+	for _, path := range []string{"/events/log", fmt.Sprintf("/board/positions?from=%d", from.UnixMilli())} {
+		text := string(stranger.Call(t, "GET", "/api/v2"+path, nil).OK(t).Body)
+		if strings.Contains(text, north.worker) || strings.Contains(text, south.worker) {
+			t.Errorf("an administrator without a team reads %s: %s", path, text)
+		}
+	}
+	reader, _ := c.Admin(t, `{"name":"Reader","email":"reader@example.com","type":"super","isReadOnly":true}`)
+	if got := reader.Call(t, "GET", "/api/v2/events/log", nil).OK(t).Object(t); len(got["events"].([]any)) != len(whole["events"].([]any)) {
+		t.Errorf("a read-only administrator of everything sees %v", got)
+	}
 }
 
 // testStreamsOfManagers changes who manages a team.

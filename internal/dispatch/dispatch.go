@@ -213,12 +213,16 @@ func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id las
 const maxChanges = 20
 
 // changesSince returns how the lists that a plan is about differ from what they were
-// when it was made.
-func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []planning.Change, err error) {
+// when it was made, up to maxChanges.
+func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) ([]planning.Change, error) {
+	all, err := allChanges(ctx, r, d, now)
+	all = planning.WithoutImplied(all)
+	return all[:min(len(all), maxChanges)], err
+}
+
+func allChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []planning.Change, err error) {
 	note := func(what planning.Difference, worker lastmile.WorkerID, task lastmile.TaskID) {
-		if len(changes) < maxChanges {
-			changes = append(changes, planning.Change{What: what, Worker: worker, Task: task, Age: now.Sub(d.Ended)})
-		}
+		changes = append(changes, planning.Change{What: what, Worker: worker, Task: task, Age: now.Sub(d.Ended)})
 	}
 	had := map[lastmile.TaskID]bool{}
 	went := map[lastmile.WorkerID][]lastmile.TaskID{} // along the plan

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -19,7 +20,8 @@ func (f *Fleet) Schedule(ctx context.Context, who lastmile.Principal, id lastmil
 	return schedule, err
 }
 
-// SetSchedule replaces a worker's schedule.
+// SetSchedule replaces a worker's schedule. One that is the same is not saved: boards do not
+// read it again.
 func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, entries []lastmile.ScheduleEntry) (lastmile.Schedule, error) {
 	schedule, err := lastmile.NewSchedule(entries, f.Now())
 	if err != nil {
@@ -29,7 +31,19 @@ func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id last
 		if _, err := w.Worker(ctx, who.Organization, id); err != nil {
 			return nil, err
 		}
+		was, err := w.Schedule(ctx, who.Organization, id)
+		if err != nil || sameSchedule(was, schedule) {
+			return schedule, err
+		}
 		f.showChange(w, who.Organization)
 		return schedule, w.SaveSchedule(ctx, who.Organization, id, schedule)
+	})
+}
+
+func sameSchedule(a, b lastmile.Schedule) bool {
+	return slices.EqualFunc(a, b, func(a, b lastmile.ScheduleEntry) bool {
+		return a.Date == b.Date && a.Timezone == b.Timezone && slices.EqualFunc(a.Shifts, b.Shifts, func(a, b lastmile.Shift) bool {
+			return a.Start.Equal(b.Start) && a.End.Equal(b.End)
+		})
 	})
 }

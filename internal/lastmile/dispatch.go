@@ -164,7 +164,7 @@ type DispatchReason struct {
 // DispatchTask is a task as a dispatch considered it.
 type DispatchTask struct {
 	ID                            TaskID
-	ShortID                       string
+	ShortID, Address              string // the address in one line
 	Pickup                        bool
 	Quantity                      float64
 	AdditionalQuantities          Capacities

@@ -56,6 +56,7 @@ type Order struct {
 	ClientName        string
 	Created, Modified time.Time
 	Service           ServiceID // empty if the client has no services
+	ServiceName       string    // when the order was created
 	Quote             QuoteID   // empty if the price is not that of a quote
 	Price             *Price    // frozen when the order was created; nil for none
 	Job               *Job      // what was priced; nil if the price was agreed

@@ -170,6 +170,9 @@ type Order struct {
 	DropoffTask OrderTask `json:"dropoffTask"`
 	// ID of the delivery service; null if there is none.
 	DeliveryService *order.ServiceID `json:"deliveryService" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// Name of the delivery service when the order was placed, for both sides; null if there is none, and for
+	// orders of older versions.
+	DeliveryServiceName *string `json:"deliveryServiceName" example:"Same-day"`
 	// Reserved; always null.
 	OrchestrationDetails *struct{} `json:"orchestrationDetails" example:"null"`
 	// Price when the order was placed; null if there is none.
@@ -251,7 +254,7 @@ func NewOrder(o order.Order, pickup, dropoff lastmile.Task) Order {
 		Events: wire.Each(o.Events, func(e order.Event) OrderEvent {
 			return OrderEvent{Name: e.Name, Time: wire.Millis(e.At), TaskID: e.Task, Status: e.Status}
 		}),
-		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: wire.OrNull(o.Service),
+		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: wire.OrNull(o.Service), DeliveryServiceName: wire.OrNull(o.ServiceName),
 		Status: o.Status, RejectionReason: wire.OrNull(o.Reason), ClientID: o.ClientID, CourierID: o.Courier, ClientName: o.ClientName,
 	}
 	if p := o.Price; p != nil {

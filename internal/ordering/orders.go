@@ -129,9 +129,9 @@ func (os *Orders) place(ctx context.Context, w OrderWriter, who, caller lastmile
 	}
 	switch {
 	case t.quote != nil:
-		made.Service, made.Quote = t.quote.Service, t.quote.ID
+		made.Service, made.ServiceName, made.Quote = t.quote.Service, t.quote.DisplayName, t.quote.ID
 	case t.service != nil:
-		made.Service = t.service.ID
+		made.Service, made.ServiceName = t.service.ID, t.service.DisplayName
 	}
 	pickup, err := os.Tasks.Place(ctx, w, caller, first, made.ShortID)
 	if err != nil {

@@ -80,6 +80,18 @@ func (c Change) String() string {
 	return fill.Replace(differences[c.What])
 }
 
+// WithoutImplied returns changes without those of a task that was completed or deleted:
+// that it is on no list any more, for example.
+func WithoutImplied(all []Change) []Change {
+	ended := map[lastmile.TaskID]bool{}
+	for _, c := range all {
+		if c.What == TaskEnded {
+			ended[c.Task] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return c.What != TaskEnded && ended[c.Task] })
+}
+
 // Shifts returns when a worker works within the window of a request.
 func Shifts(s lastmile.Schedule, o lastmile.DispatchOptions) []lastmile.Window {
 	return shifts(s, o.ScheduleWindow)

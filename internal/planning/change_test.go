@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,18 @@ func TestShiftsThatAreLeft(t *testing.T) {
 		if got := SameShifts(tt.planned, tt.others, now); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+func TestTaskThatEndedIsOneChange(t *testing.T) {
+	t.Parallel()
+	got := WithoutImplied([]Change{
+		{What: WorkerOffDuty, Worker: "W1"}, {What: TaskRemoved, Worker: "W1", Task: "T1"}, {What: TaskRemoved, Worker: "W1", Task: "T2"},
+		{What: TaskEnded, Worker: "W1", Task: "T1"}, {What: TaskTeam, Task: "T1"},
+	})
+	want := []Change{{What: WorkerOffDuty, Worker: "W1"}, {What: TaskRemoved, Worker: "W1", Task: "T2"}, {What: TaskEnded, Worker: "W1", Task: "T1"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("the changes are %v, want %v", got, want)
 	}
 }
 

@@ -256,7 +256,7 @@ func (m *Model) Tasks() []lastmile.DispatchTask {
 	all := make([]lastmile.DispatchTask, len(m.tasks))
 	for i, t := range m.tasks {
 		all[i] = lastmile.DispatchTask{
-			ID: t.ID, ShortID: t.ShortID, Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
+			ID: t.ID, ShortID: t.ShortID, Address: t.Destination.Address.Line(), Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
 			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Destination: t.Destination.ID, ServiceTime: t.ServiceTime, Dependencies: t.Dependencies,
 		}
 		if t.Recipient != nil {

@@ -25,8 +25,9 @@ type Reader interface {
 	// their completion, up to limit.
 	CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error)
 	// OpenOf lists the tasks that a worker has, the active one first and the others in
-	// order, up to limit.
-	OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, limit int) ([]store.Promised, error)
+	// order, from one of them on, or all, up to limit. If the worker does not have that one,
+	// it lists none.
+	OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, from lastmile.TaskID, limit int) ([]store.Promised, error)
 	// Organization returns an organization without its connections.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// PositionsBetween lists positions of a worker from a time on and before another,

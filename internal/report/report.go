@@ -70,13 +70,14 @@ type Stop struct {
 // Round is a page of the stops of a worker.
 type Round struct {
 	Stops []Stop
-	Next  time.Time // where the next page begins; zero for none
+	Next  time.Time       // where the next page begins; zero for none
+	Last  lastmile.TaskID // after which the next page of open tasks begins; empty for none
 }
 
 // Stops returns what a worker of the caller's organization completed in a window, by
 // default in the last 24 hours, in order. If the window has not ended, the tasks that the
-// worker has follow.
-func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time) (round Round, err error) {
+// worker has follow. With after, only those after that one are returned.
+func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, after lastmile.TaskID) (round Round, err error) {
 	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
 	if err != nil {
 		return round, err
@@ -87,13 +88,12 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 		if _, err := r.Tracked(ctx, who.Organization, worker); err != nil {
 			return err
 		}
-		found, err := r.CompletedBy(ctx, who.Organization, worker, in, MaxStops+1)
+		found, err := round.completed(ctx, r, who.Organization, worker, in, after)
 		if err != nil {
 			return err
 		}
-		more := len(found) > MaxStops
-		if !more && in.To.After(now.Add(time.Millisecond)) { // later than the default
-			open, err := r.OpenOf(ctx, who.Organization, worker, MaxStops)
+		if round.Next.IsZero() && in.To.After(now.Add(time.Millisecond)) { // later than the default
+			open, err := round.open(ctx, r, who.Organization, worker, after)
 			if err != nil {
 				return err
 			}
@@ -108,12 +108,45 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, now)
 			round.Stops = append(round.Stops, Stop{Task: t, Promised: promised[t.ID]})
 		}
-		if last := len(round.Stops) - 1; more && last > 0 {
-			round.Next, round.Stops = round.Stops[last].Completion.At, round.Stops[:last]
-		}
 		return err
 	})
 	return round, err
+}
+
+// completed returns a page of the tasks that a worker completed, and sets where the next one
+// begins.
+func (page *Round) completed(ctx context.Context, r Reader, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, after lastmile.TaskID) ([]store.Promised, error) {
+	if after != "" {
+		return nil, nil
+	}
+	found, err := r.CompletedBy(ctx, org, worker, in, MaxStops+1)
+	if err != nil || len(found) <= MaxStops {
+		return found, err
+	}
+	next, err := r.TasksOf(ctx, org, []lastmile.TaskID{found[MaxStops].Task})
+	if err == nil {
+		page.Next = next[0].Completion.At
+	}
+	return found[:MaxStops], err
+}
+
+// open returns a page of the tasks that a worker has, and sets after which one the next page
+// begins.
+func (page *Round) open(ctx context.Context, r Reader, org lastmile.OrganizationID, worker lastmile.WorkerID, after lastmile.TaskID) ([]store.Promised, error) {
+	found, err := r.OpenOf(ctx, org, worker, after, MaxStops+2)
+	switch {
+	case err != nil:
+		return nil, err
+	case after != "" && len(found) == 0:
+		return nil, lastmile.NotFound("task of the worker", lastmile.Truncate(string(after), 64)).Because("lastId is the ID of a task that the worker no longer has: begin with the first page")
+	case after != "":
+		found = found[1:]
+	}
+	if len(found) > MaxStops {
+		found = found[:MaxStops]
+		page.Last = found[MaxStops-1].Task
+	}
+	return found, nil
 }
 
 // window returns the window of a request; zero times were not sent.

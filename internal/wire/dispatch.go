@@ -365,6 +365,8 @@ type DispatchTask struct {
 	ID lastmile.TaskID `json:"id" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// Short ID of the task.
 	ShortID string `json:"shortId" example:"5f2c81d0"`
+	// Address of the destination in one line; empty for plans of older versions.
+	Address string `json:"address" example:"543 Howard Street, San Francisco, California 94105, USA"`
 	// Whether the task is a pickup.
 	PickupTask bool `json:"pickupTask"`
 	// Quantity to be carried.
@@ -401,7 +403,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 		ProcessingDetails: newProcessingDetails(d),
 		Tasks: Each(d.Tasks, func(t lastmile.DispatchTask) DispatchTask {
 			return DispatchTask{
-				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
+				ID: t.ID, ShortID: t.ShortID, Address: t.Address, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
 				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
 				Destination: t.Destination, Recipient: OrNull(t.Recipient), ServiceTime: (*Minutes)(t.ServiceTime), Dependencies: OrEmpty(t.Dependencies),
 			}
@@ -460,7 +462,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 		Before: Each(d.Before, DispatchRoute.domain),
 		Tasks: Each(d.Tasks, func(t DispatchTask) lastmile.DispatchTask {
 			return lastmile.DispatchTask{
-				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
+				ID: t.ID, ShortID: t.ShortID, Address: t.Address, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
 				CompleteAfter: t.CompleteAfter.Time(), CompleteBefore: t.CompleteBefore.Time(),
 				Destination: t.Destination, Recipient: orZero(t.Recipient), ServiceTime: (*time.Duration)(t.ServiceTime), Dependencies: t.Dependencies,
 			}

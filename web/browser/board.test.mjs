@@ -99,6 +99,50 @@ test('a drag assigns, and a rejected move is taken back with the reason', async 
   await page.unroute('**/api/v2/containers/**');
 });
 
+test('what fails of a change of many tasks is listed by name with its reason, and opens', async () => {
+  const { page } = first;
+  const report = page.getByRole('dialog', { name: 'Not everything was done' });
+  await page.getByLabel('Filter tasks').fill('Board Street');
+  await eventually('Iris', async () => (await row(page, 'Iris').count()) === 1);
+  await row(page, 'Iris').click();
+  await page.keyboard.press('Shift+J');
+  await page.getByText('2 selected').waitFor();
+
+  // A request for all of them that is rejected is the fate of each.
+  await page.route('**/api/v2/containers/**', (route) =>
+    route.fulfill({ status: 400, json: { message: { error: 1000, message: 'The list is closed.' } } }),
+  );
+  await page.keyboard.press('a');
+  await page.getByRole('combobox', { name: 'Assign' }).fill('bob b');
+  await page.keyboard.press('Enter');
+  await report.getByText('0 of 2').waitFor();
+  assert.equal(await report.getByText('The list is closed.').count(), 2);
+  await page.keyboard.press('Escape');
+  await gone(report);
+  await page.unroute('**/api/v2/containers/**');
+
+  // Requests for each have their own.
+  await page.route(`**/api/v2/tasks/${tasks.Jonas}`, (route) =>
+    route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 412, json: { message: { error: 2218, message: 'It is on the road.' } } })
+      : route.continue(),
+  );
+  await page.keyboard.press('Delete');
+  await page
+    .getByRole('alertdialog', { name: 'Delete tasks: 2' })
+    .getByRole('button', { name: 'Delete' })
+    .press('Enter');
+  await report.getByText('1 of 2').waitFor();
+  await page.getByText('Tasks deleted: 1.').waitFor();
+  await report.getByText('It is on the road.').waitFor();
+  await report.getByRole('button', { name: 'Jonas' }).press('Enter');
+  await page.getByRole('complementary', { name: 'Task' }).getByRole('heading', { name: 'Jonas' }).waitFor();
+  await gone(row(page, 'Iris'));
+  await page.keyboard.press('Escape');
+  await page.unroute(`**/api/v2/tasks/${tasks.Jonas}`);
+  await page.getByLabel('Filter tasks').fill('');
+});
+
 test('a task is read in the drawer, and what is changed elsewhere appears', async () => {
   const { page, faults } = first;
   await row(page, 'Lena').click();

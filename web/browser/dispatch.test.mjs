@@ -151,6 +151,64 @@ test('a schedule that changes keeps a plan from being applied; planned again, it
   assert.deepEqual(faults, []);
 });
 
+test('a task that is deleted keeps a plan from being applied, once and by name; the help has the keys', async () => {
+  const { page } = opened;
+  const left = await drop('Gone', 1200);
+  await page.goto(`${url}/dashboard#/dispatch/teams/${team}`);
+  await page.getByText('Tasks waiting: 5.').waitFor();
+  await page.locator('#main').focus();
+  await dryRun(page);
+  const id = page.url().split('/').at(-1);
+  await api('DELETE', `/tasks/${left.id}`);
+  const changes = page.getByRole('alert').getByRole('listitem');
+  await changes.getByText(`1 Plan Street, New York (${left.shortId}) was completed or deleted.`).waitFor();
+  assert.equal(await changes.count(), 1);
+
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  for (const what of ['Dry run, or plan again', 'Apply the plan', 'Discard the plan']) await help.getByText(what).waitFor(); // prettier-ignore
+  await page.keyboard.press('Escape');
+  await gone(help);
+
+  // A question does not stay when its screen is left.
+  await page.locator('#main').focus();
+  await page.keyboard.press('Escape');
+  await page.getByRole('alertdialog', { name: 'Discard' }).waitFor();
+  await page.goBack();
+  await page.getByText('Tasks waiting: 4.').waitFor();
+  await gone(page.getByRole('alertdialog'));
+  assert.equal((await api('GET', `/dispatches/${id}`)).processingDetails.status, 'planned');
+});
+
+test('a plan that takes long is stopped, and the best so far is kept', async () => {
+  const { page } = opened;
+  const many = (await api('POST', '/teams', { name: 'Stoppers', workers: [], managers: [] })).id;
+  const number = '+12125550193';
+  await api('POST', '/workers', { name: 'Cleo Plan', phone: number, teams: [many], vehicle: { type: 'CAR' } });
+  await work({ number, password: temporaryPassword(number) });
+  const address = { number: '1', street: 'Plan Street', city: 'New York', country: 'US' };
+  const task = (i) => ({
+    destination: { address, location: [depot[0] + ((i * 37) % 100) / 1e4, depot[1] + ((i * 61) % 100) / 1e4] },
+    recipients: [],
+    container: { type: 'TEAM', team: many },
+  });
+  // As many as the optimizer takes half a minute for.
+  for (const n of [0, 1, 2]) await api('POST', '/tasks/batch', { tasks: Array.from({ length: 100 }, (_, i) => task(100 * n + i)) }); // prettier-ignore
+  await page.goto(`${url}/dashboard#/dispatch/teams/${many}`);
+  await page.getByText('Tasks waiting: 300.').waitFor();
+  await page.locator('#main').focus();
+  await page.keyboard.press('r');
+  await page.getByText(/^Best so far: \d+ tasks/).waitFor();
+  const id = page.url().split('/').at(-1);
+  const { until } = (await api('GET', `/dispatches/${id}`)).progress;
+  await page.getByRole('button', { name: 'Stop, and keep the best so far' }).click();
+  await page.getByRole('tree', { name: 'Plan' }).waitFor();
+  const { processingDetails, plan } = await api('GET', `/dispatches/${id}`);
+  assert.equal(processingDetails.status, 'planned');
+  assert.ok(processingDetails.endTime < until, 'the plan was ready before the time was over');
+  assert.ok(plan.routes[0].stops.length > 0);
+});
+
 test('a read-only administrator of the team looks at plans, also on a phone', async () => {
   const { page, faults } = await administrator('Rolf', { type: 'standard', isReadOnly: true });
   await page.goto(`${url}/dashboard#/dispatch`);

@@ -63,7 +63,6 @@ before(async () => {
 after(() => chrome?.close());
 
 async function check() {
-  await page.getByRole('button', { name: 'Import another file' }).click();
   await page.locator('input[type=file]').setInputFiles(file());
   await page.getByRole('button', { name: 'Find the addresses' }).click();
   await page.getByRole('button', { name: 'Create tasks' }).waitFor();
@@ -86,11 +85,15 @@ test('a file becomes tasks, and its bad rows are said', async () => {
   ]) {
     await page.getByText(text).waitFor();
   }
+  // The cells themselves are marked.
+  assert.deepEqual(await page.locator('mark').allInnerTexts(), ['7', 'noonish', '140', 'No such team']);
   await accessible();
   await shot(page, 'import-check');
 
   // One is corrected in place.
   await page.getByRole('button', { name: /Row 51$/ }).click();
+  assert.equal(await page.getByLabel('Until').getAttribute('aria-invalid'), 'true');
+  assert.equal(await page.getByLabel('Customer').getAttribute('aria-invalid'), 'false');
   await page.getByLabel('Until').fill('17:30');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Create tasks: 157' }).click();
@@ -101,14 +104,34 @@ test('a file becomes tasks, and its bad rows are said', async () => {
     page.getByRole('button', { name: 'Download the rows with errors' }).click(),
   ]);
   const text = readFileSync(await saved.path(), 'utf8');
-  assert.match(text, /^\ufeffOrder,Customer,.*,error\r\n/);
-  assert.match(text, /I-120,.*There is no team “No such team”/s);
+  assert.match(text, /^\ufeffOrder;Customer;.*;error\r\n/); // as the file was
+  assert.match(text, /I-120;.*There is no team “No such team”/s);
   const made = await imported();
   assert.equal(made.length, 157);
   const of = (n) => made.find((t) => t.recipients[0]?.name === `Import ${n}`);
   assert.deepEqual(of(2).dependencies, [of(1).id]);
   assert.equal(of(1).notes, 'two\nlines');
   assert.deepEqual(of(1).destination.location, [-73.98001, 40.75]);
+});
+
+test('columns that were matched by hand are remembered', async () => {
+  const paste = async (text) => {
+    await page.goto(`${url}/dashboard/#/table`);
+    await page.goto(`${url}/dashboard/#/import`);
+    await page.getByLabel('Or paste cells from a spreadsheet').fill(text);
+    await page.getByRole('button', { name: 'Read the cells' }).click();
+  };
+  await paste('Wer\tWohin\nIda\t1 Nowhere at all');
+  await page.getByLabel('Means: Wer').selectOption('notes');
+  await page.getByLabel('Means: Wohin').selectOption('address');
+  await page.getByRole('button', { name: 'Find the addresses' }).click();
+  await page.getByText('1 uncertain').waitFor();
+  await paste('Wohin\tWer\n2 Nowhere at all\tIda');
+  await page.getByText('Matched as in the last import').waitFor();
+  assert.equal(await page.getByLabel('Means: Wer').inputValue(), 'notes');
+  assert.equal(await page.getByLabel('Means: Wohin').inputValue(), 'address');
+  await page.goto(`${url}/dashboard/#/table`);
+  await page.goto(`${url}/dashboard/#/import`);
 });
 
 test('the same file again creates nothing', async () => {

@@ -16,16 +16,41 @@ if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA) {
 export const url = DRAY_TEST_URL;
 const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
 
-// api calls the public API.
-export async function api(method, path, body) {
+// apiWith returns a function that calls the public API with a key.
+const apiWith = (key) => async (method, path, body) => {
   const response = await fetch(`${url}/api/v2${path}`, {
     method,
-    headers: { Authorization: `Basic ${Buffer.from(`${DRAY_TEST_KEY}:`).toString('base64')}` },
+    headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
     body: body && JSON.stringify(body),
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text ? JSON.parse(text) : undefined;
+};
+
+export const api = apiWith(DRAY_TEST_KEY);
+
+// organization creates another organization, and returns its id and what calls the API as it.
+export function organization(name) {
+  const out = execFileSync(
+    dray,
+    ['org', 'create', '--data', DRAY_TEST_DATA, '--name', name].concat('--country', 'US', '--timezone', 'America/New_York', '--json'), // prettier-ignore
+    { encoding: 'utf8' },
+  );
+  const made = JSON.parse(out);
+  return { id: made.organization.id, api: apiWith(made.apiKey) };
+}
+
+// administrator invites a person, and opens the dashboard as that person.
+export async function administrator(chrome, name, more = { type: 'super' }, as = api) {
+  const admin = await as('POST', '/admins', { name, email: `${name.replaceAll(' ', '.')}@example.com`, ...more });
+  const { link } = await as('POST', `/admins/${admin.id}/invitation`, {});
+  const opened = await desk(chrome, url, { bypassCSP: true });
+  await opened.page.goto(link);
+  await opened.page.getByLabel('New password').fill('correct horse battery');
+  await opened.page.getByRole('button', { name: 'Join' }).click();
+  await opened.page.getByRole('tree').waitFor();
+  return { ...opened, id: admin.id };
 }
 
 // work signs a worker in over the worker's API, without the app, and returns a

@@ -106,6 +106,8 @@ test('a replay shows the day, event by event', async () => {
   await page.keyboard.press(',');
   await eventually('a step back', async () => (await state()).done === start.done);
   assert.deepEqual((await state()).tasks, start.tasks);
+  await page.keyboard.press('.');
+  await bar.locator('.chip').filter({ hasText: /^(Task|Worker) / }).waitFor(); // prettier-ignore
 
   // At its end, the replay shows what the board of the day shows.
   await page.getByRole('button', { name: '600×' }).click();

@@ -6,6 +6,7 @@ import {
   compare,
   moved,
   newcomers,
+  plannedName,
   readable,
   ruleCounts,
   totalsOf,
@@ -74,7 +75,7 @@ const planned = (before: Route[], after: Route[], left: string[] = []): Dispatch
     plan: { routes: after, unplanned: left.map((id) => ({ id, reasons: [] })), cost },
     before,
     processingDetails: { startTime: start, endTime: start + 5000, status: 'planned', failure: null },
-    tasks: ids.map((id) => ({ id, shortId: id, completeAfter: null, completeBefore: null })),
+    tasks: ids.map((id) => ({ id, shortId: id, address: '', completeAfter: null, completeBefore: null })),
     changes: [],
     differences: [],
   };
@@ -262,4 +263,9 @@ test('vehicles are counted, the most frequent first', () => {
   const vehicle = (type: string) => ({ vehicle: { type } });
   assert.deepEqual(vehiclesOf([vehicle('CAR'), { vehicle: null }, vehicle('BICYCLE'), vehicle('CAR')]), [['CAR', 2], ['', 1], ['BICYCLE', 1]]); // prettier-ignore
   assert.deepEqual(vehiclesOf([]), []);
+});
+
+test('a task that is gone has the name that the plan knows', () => {
+  assert.equal(plannedName({ shortId: '5f2c81d0', address: '1 Plan Street, New York, NY 10003, US' }), '1 Plan Street, New York (5f2c81d0)'); // prettier-ignore
+  assert.equal(plannedName({ shortId: '5f2c81d0', address: '' }), '5f2c81d0');
 });

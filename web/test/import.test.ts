@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure, patiently } from '../src/dashboard/api.ts';
-import { cell, decode, every, parse, sheet, table } from '../src/dashboard/csv.ts';
+import { cell, decode, every, parse, read, sheet, table } from '../src/dashboard/csv.ts';
 import { fields, looksLikeHeaders, matchColumns } from '../src/dashboard/import/fields.ts';
+import { recall, remember } from '../src/dashboard/import/memory.ts';
 import { each, fits, locate, remembering, type Search } from '../src/dashboard/import/places.ts';
-import { draft, hashOf, keysOf, readFlag, readNumber, relate, type Options } from '../src/dashboard/import/rows.ts';
+import {
+  draft,
+  hashOf,
+  keysOf,
+  partOf,
+  readFlag,
+  readNumber,
+  relate,
+  wrongCells,
+  type Options,
+} from '../src/dashboard/import/rows.ts';
 import { batchSize, existing, send, sort, type Item, type Report, type Result } from '../src/dashboard/import/send.ts';
 import { orderOf, readClock, readDay, readTime, readWindow } from '../src/dashboard/import/times.ts';
 import type { Found } from '../src/dashboard/wire.ts';
@@ -32,7 +43,10 @@ test('files of every kind are read alike', () => {
 
 test('what is written is read again, and is no formula', () => {
   const rows = [['a,b', 'c"d', 'e\nf', '', '+1 (212) 555', '-3.5']];
-  assert.deepEqual(parse(table(rows)), rows);
+  for (const delimiter of [',', ';', '\t']) {
+    const again = read(table([['x', 'y', 'z', '', '', ''], ...rows], delimiter));
+    assert.deepEqual(again, { rows: [['x', 'y', 'z', '', '', ''], ...rows], delimiter });
+  }
   for (const formula of ['=1+1', '+cmd|x', '-2+3', '@SUM(A1)', '\tx']) assert.match(cell(formula), /^"?'/);
 });
 
@@ -258,6 +272,25 @@ test('every bad cell has its own message', () => {
     const { problems } = draft(cells.split('|'), options(headers));
     assert.deepEqual(problems.map((p) => p.code), [code], `${headers} ${cells}`); // prettier-ignore
   }
+});
+
+test('the cells that are wrong are known', () => {
+  const o = options('Name|Phone|Address|From|Until|Team');
+  const { problems } = draft('Mary|7|X|14:00|12:00|Green'.split('|'), o);
+  const cells = wrongCells(problems, o.matches);
+  assert.deepEqual(cells.map((c) => [c.column, partOf(c.match), c.problem.code]), [[1, 'recipient', 'importBadValue'], [3, 'time', 'importWindowEnds'], [4, 'time', 'importWindowEnds'], [5, 'other', 'importNoTeam']]); // prettier-ignore
+});
+
+test('columns mean what they meant the last time, in any order', () => {
+  let kept = remember(null, ['Kd.', 'Ort', 'X', 'X'], ['name', 'city', 'metadata', 'custom:gate']);
+  assert.deepEqual(recall(kept, ['ort', 'X', 'KD', 'x'], [{ key: 'gate' }]), ['city', 'metadata', 'name', 'custom:gate']); // prettier-ignore
+  assert.deepEqual(recall(kept, ['Kd.', 'Ort', 'X', 'X'], []), ['name', 'city', 'metadata', '']); // the field is gone
+  assert.equal(recall(kept, ['Kd.', 'Ort', 'X'], []), undefined);
+  kept = remember(kept, ['Ort', 'Kd', 'X', 'X'], ['', 'name', '', '']);
+  assert.deepEqual(recall(kept, ['Kd.', 'Ort', 'X', 'X'], []), ['name', '', '', '']);
+  for (let i = 0; i < 100; i++) kept = remember(kept, [`Column ${i}`], ['notes']);
+  assert.deepEqual([recall(kept, ['Column 99'], []), recall(kept, ['Column 9'], [])], [['notes'], undefined]);
+  for (const broken of ['', '{', '{}', '[1]', 'null']) assert.equal(recall(broken, ['Name'], []), undefined);
 });
 
 test('a row has the same key again, and equal rows have their own', () => {

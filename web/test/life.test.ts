@@ -48,7 +48,8 @@ test('each entry says who it was', () => {
     [{ type: 'admin', id: 'a', name: 'Grace' }, 'Grace'],
     [{ type: 'admin', id: 'a', name: null }, 'Someone who is no longer here'],
     [{ type: 'key', id: 'k', name: 'Shop' }, 'Shop (API key)'],
-    [{ type: 'worker', id: 'w', name: null }, 'A worker of the courier'],
+    [{ type: 'worker', id: 'w', name: null }, 'A worker of another team or of the courier'],
+    [{ type: 'recipient', id: null, name: null }, 'Recipient'],
     [{ type: 'organization', id: 'o', name: 'Zenith' }, 'Zenith'],
     [{ type: 'system', id: null, name: null }, 'Automatic'],
   ];

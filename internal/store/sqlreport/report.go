@@ -38,10 +38,17 @@ func (p Part) CompletedBy(ctx context.Context, org lastmile.OrganizationID, work
 }
 
 // OpenOf lists the tasks that a worker has, the active one first and the others in order,
-// up to limit.
-func (p Part) OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, limit int) ([]store.Promised, error) {
-	return p.promised(ctx, `container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL
-		ORDER BY CASE WHEN state = 2 THEN 0 ELSE 1 END, rank, id LIMIT $3`, org, worker, int64(limit))
+// from one of them on, or all, up to limit. If the worker does not have that one, it lists
+// none.
+func (p Part) OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, from lastmile.TaskID, limit int) ([]store.Promised, error) {
+	const position = `CASE WHEN state = 2 THEN 0 ELSE 1 END, COALESCE(rank, 0), id`
+	const list = `container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL`
+	where, args := list, []any{org, worker, int64(limit)}
+	if from != "" {
+		where += ` AND (` + position + `) >= (SELECT ` + position + ` FROM task WHERE org = $1 AND id = $4 AND ` + list + `)`
+		args = append(args, from)
+	}
+	return p.promised(ctx, where+` ORDER BY `+position+` LIMIT $3`, args...)
 }
 
 func (p Part) promised(ctx context.Context, where string, args ...any) ([]store.Promised, error) {

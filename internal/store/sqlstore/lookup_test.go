@@ -136,7 +136,8 @@ func TestPastReadsNoWholeTable(t *testing.T) {
 			return err
 		},
 		"stops of a worker": func(c engine.Conn) error { _, err := sqlreport.New(c).CompletedBy(ctx, "o", "w", day, 10); return err },
-		"next stops":        func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", 10); return err },
+		"next stops":        func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "", 10); return err },
+		"stops after those": func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "t", 10); return err },
 		"orders": func(c engine.Conn) error {
 			_, err := sqlorder.New(c).Orders(ctx, "o", store.OrderRange{}, "", 10)
 			return err

@@ -27,9 +27,12 @@ function delimiterOf(text: string): string {
   return delimiters.reduce((best, d) => (counts.get(d)! > counts.get(best)! ? d : best));
 }
 
-// parse returns the rows of a table, without empty ones. Cells in quotes may contain
-// delimiters, line breaks and doubled quotes.
-export function parse(text: string): string[][] {
+// parse returns the rows of a table, without empty ones.
+export const parse = (text: string): string[][] => read(text).rows;
+
+// read returns the rows of a table, without empty ones, and what separates their cells. Cells
+// in quotes may contain delimiters, line breaks and doubled quotes.
+export function read(text: string): { rows: string[][]; delimiter: string } {
   let at = text.startsWith('\ufeff') ? 1 : 0;
   const hint = /^sep=(.)\r?\n/i.exec(text.slice(at, at + 8)); // Excel writes it
   if (hint) at += hint[0].length;
@@ -61,24 +64,24 @@ export function parse(text: string): string[][] {
     else if (text[at + 1] !== '\n') endRow(); // lines of old Macs
   }
   endRow();
-  return rows;
+  return { rows, delimiter };
 }
 
 // cell writes a value so that spreadsheets read it as text, and never as a formula.
 export function cell(value: string): string {
   const safe = /^[=+\-@\t\r]/.test(value) && !/^[+-]?[\d\s().]+$/.test(value) ? `'${value}` : value;
-  return /[",;\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\t\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 // table writes rows as a file that spreadsheets open.
-export const table = (rows: readonly (readonly string[])[]): string =>
-  rows.map((row) => row.map(cell).join(',') + '\r\n').join('');
+export const table = (rows: readonly (readonly string[])[], delimiter = ','): string =>
+  rows.map((row) => row.map(cell).join(delimiter) + '\r\n').join('');
 
 // download offers rows as a file.
-export function download(name: string, rows: readonly (readonly string[])[]) {
+export function download(name: string, rows: readonly (readonly string[])[], delimiter = ',') {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob(['\ufeff', table(rows)], { type: 'text/csv;charset=utf-8' }));
-  link.download = `${name}.csv`;
+  link.href = URL.createObjectURL(new Blob(['\ufeff', table(rows, delimiter)], { type: 'text/csv;charset=utf-8' }));
+  link.download = `${name}.${delimiter === '\t' ? 'tsv' : 'csv'}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

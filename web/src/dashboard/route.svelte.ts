@@ -42,3 +42,12 @@ export function go(path: string, replace = false) {
     dispatchEvent(new HashChangeEvent('hashchange'));
   } else location.hash = `#/${path}`;
 }
+
+// onLeave calls a function when another screen is opened, while the component is shown: what
+// is above the screen, such as a dialog, is about the one before.
+export function onLeave(run: () => void) {
+  $effect(() => {
+    addEventListener('hashchange', run);
+    return () => removeEventListener('hashchange', run);
+  });
+}

@@ -3,6 +3,7 @@
 
 import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
+import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import type { ListChange } from './wire.ts';
@@ -118,7 +119,11 @@ async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]):
   } catch (error) {
     const stuck = await settled(ids, error);
     if (stuck.length === 0 || stuck.length === ids.length) {
-      explain(ids, error);
+      if (outcomes.length === 1) explain(ids, error);
+      else {
+        for (const outcome of outcomes) if (ids.includes(outcome.id)) outcome.reason = why(outcome.id) || app.explain(error); // prettier-ignore
+        report(outcomes);
+      }
       return false;
     }
     for (const outcome of outcomes) if (stuck.includes(outcome.id)) outcome.reason = why(outcome.id);
@@ -153,8 +158,9 @@ function actorName({ type, id }: { type: string; id: string }): string {
 // report shows what could not be done, task by task.
 function report(outcomes: Outcome[]) {
   const bad = outcomes.filter((o) => o.reason);
-  if (bad.length === 1) app.toast(`${titleOf(bad[0]!.id)}: ${bad[0]!.reason}`, undefined, true);
-  else if (bad.length > 1) board.report = outcomes;
+  if (bad.length === 0) return;
+  if (outcomes.length === 1) app.toast(`${titleOf(bad[0]!.id)}: ${bad[0]!.reason}`, undefined, true);
+  else board.report = outcomes;
 }
 
 export interface Origin {
@@ -242,7 +248,8 @@ export async function autoAssign(ids: readonly string[]) {
     }
     report(outcomes);
   } catch (error) {
-    app.complain(error);
+    if (open.length === 1) app.complain(error);
+    else report(open.map((id) => ({ id, reason: app.explain(error) })));
   }
 }
 
@@ -267,4 +274,51 @@ export async function clone(id: string) {
 export async function removeTask(id: string) {
   await call('DELETE', `/tasks/${id}`);
   if (board.open === id) board.open = '';
+}
+
+const atOnce = 4; // requests
+
+// forAll does something with each of several tasks, unless there is a reason not to, and
+// reports what was not done.
+async function forAll(
+  ids: readonly string[],
+  done: 'tasksDeleted' | 'tasksCompleted',
+  obstacle: (id: string) => string,
+  run: (id: string) => Promise<unknown>,
+) {
+  // prettier-ignore
+  const outcomes: Outcome[] = ids.map((id) => ({ id, reason: obstacle(id) }));
+  const rest = outcomes.filter((o) => !o.reason);
+  const next = async () => {
+    for (let o = rest.shift(); o; o = rest.shift()) {
+      try {
+        await run(o.id);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        o.reason = app.explain(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+  const n = outcomes.filter((o) => !o.reason).length;
+  if (n > 0) app.toast(app.say(done, { n }));
+  report(outcomes);
+}
+
+// removeAll deletes tasks that are not started.
+export const removeAll = (ids: readonly string[]) => forAll(ids, 'tasksDeleted', why, removeTask);
+
+// finishAll completes tasks that are under way, on behalf of their workers.
+export const finishAll = (ids: readonly string[]) =>
+  forAll(ids, 'tasksCompleted', (id) => (board.records.tasks.get(id)?.state === 2 ? '' : app.say('notUnderWay')), (id) => finish(id, true)); // prettier-ignore
+
+// askToRemove and askToFinish ask first: neither can be undone.
+export function askToRemove(ids: readonly string[]) {
+  if (ids.length === 0 || !board.mayChange) return;
+  confirm(app.say('deleteTasks', { n: ids.length }), app.say('deleteTasksLead'), app.say('delete'), () => removeAll(ids)); // prettier-ignore
+}
+
+export function askToFinish(ids: readonly string[]) {
+  if (ids.length === 0 || !board.mayChange) return;
+  confirm(app.say('completeTasks', { n: ids.length }), app.say('completeTasksLead'), app.say('completeTask'), () => finishAll(ids), false); // prettier-ignore
 }

@@ -8,7 +8,11 @@ export interface Deed {
   timeRecorded: number;
   triggerName: string | null;
   request: string | null;
-  actor: { type: 'admin' | 'key' | 'worker' | 'organization' | 'system'; id: string | null; name: string | null };
+  actor: {
+    type: 'admin' | 'key' | 'worker' | 'organization' | 'recipient' | 'system';
+    id: string | null;
+    name: string | null;
+  };
   worker: { id: string; name: string | null } | null;
   step: string | null;
   changed: string[] | null;
@@ -46,6 +50,7 @@ export function fields(d: Deed, sayIf: SayIf): string {
 export function who(d: Deed, say: Say): string {
   const { type, name, id } = d.actor;
   if (type === 'system') return say('bySystem');
+  if (type === 'recipient') return say('recipient');
   if (type === 'worker' && !name) return say('byTheirWorker');
   if (type === 'key') return say('byKey', { name: name ?? id ?? '' });
   return name ?? say('byFormer');

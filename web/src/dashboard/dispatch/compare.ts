@@ -2,7 +2,7 @@
 
 import type { Bar } from '../board/bars.ts';
 import type { BoardTask, BoardWorker } from '../board/wire.ts';
-import type { Dispatch, LeftOut, Route, Stop } from './wire.ts';
+import type { Dispatch, LeftOut, PlannedTask, Route, Stop } from './wire.ts';
 
 export type Side = 'before' | 'after';
 
@@ -126,6 +126,13 @@ export const moved = ({ fates }: Comparison): Fate[] => [...fates.values()].filt
 export function touched({ fates, rows }: Comparison): string[] {
   const changed = new Set(rows.filter((r) => r.changed).map((r) => r.worker));
   return [...fates.values()].filter((f) => f.after && !f.after.active && changed.has(f.to)).map((f) => f.id);
+}
+
+// plannedName returns what a task is called of which only the plan knows: street and city, and
+// the short id.
+export function plannedName({ shortId, address }: Pick<PlannedTask, 'shortId' | 'address'>): string {
+  const short = address.split(', ').slice(0, 2).join(', ');
+  return short ? `${short} (${shortId})` : shortId;
 }
 
 const brief = 60_000; // ms

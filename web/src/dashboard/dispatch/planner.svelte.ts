@@ -4,7 +4,7 @@ import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { board } from '../board/board.svelte.ts';
 import { toTask, type ApiTask, type BoardTask } from '../board/wire.ts';
-import { compare, type Comparison, type Side } from './compare.ts';
+import { compare, plannedName, type Comparison, type Side } from './compare.ts';
 import { isActive, type Difference, type Dispatch, type DispatchStatus, type Route } from './wire.ts';
 
 const soon = 400; // ms between requests while routes are planned
@@ -127,7 +127,9 @@ export class Planner {
   // titleOf returns what a task is called.
   titleOf(id: string): string {
     const task = this.task(id);
-    return task?.recipients?.[0]?.name || task?.shortId || (this.dispatch?.tasks.find((t) => t.id === id)?.shortId ?? id); // prettier-ignore
+    if (task) return task.recipients?.[0]?.name || task.shortId;
+    const planned = this.dispatch?.tasks.find((t) => t.id === id); // it was deleted
+    return planned ? plannedName(planned) : id;
   }
 
   nameOf(worker: string): string {

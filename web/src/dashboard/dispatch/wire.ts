@@ -72,6 +72,7 @@ export interface Summary {
 export interface PlannedTask {
   id: string;
   shortId: string;
+  address: string; // '' in plans of older versions
   completeAfter: number | null;
   completeBefore: number | null;
 }

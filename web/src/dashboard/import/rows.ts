@@ -12,6 +12,7 @@ const maxAfter = 100; // dependencies of a task
 export interface Problem {
   code: keyof Words;
   values?: Record<string, string | number>;
+  at: readonly Match[]; // the cells that are wrong
 }
 
 export interface CustomKind {
@@ -124,6 +125,7 @@ function find(
   records: readonly { id: string; name: string; phone?: string }[],
   problems: Problem[],
   unknown: keyof Words,
+  at: Field,
 ): string {
   if (!cell) return '';
   const wanted = fold(cell);
@@ -132,7 +134,7 @@ function find(
     (r) => fold(r.name) === wanted || (number.length > 5 && r.phone && digits(r.phone).endsWith(number)),
   );
   if (found.length === 1) return found[0]!.id;
-  problems.push({ code: found.length ? 'importNotUnique' : unknown, values: { value: cell } });
+  problems.push({ code: found.length ? 'importNotUnique' : unknown, values: { value: cell }, at: [at] });
   return '';
 }
 
@@ -150,7 +152,7 @@ export function draft(cells: readonly string[], o: Options): Draft {
       const kind = o.custom.find((c) => c.key === match.slice(7));
       const value = kind && customValue(cell, kind.type, o.order);
       if (value === undefined)
-        problems.push({ code: 'importBadValue', values: { column: o.headers[i]!, value: cell } });
+        problems.push({ code: 'importBadValue', values: { column: o.headers[i]!, value: cell }, at: [match] });
       else customFields.push({ key: kind!.key, value });
     } else values[match as Field] = cell;
   });
@@ -159,6 +161,7 @@ export function draft(cells: readonly string[], o: Options): Draft {
     problems.push({
       code: 'importBadValue',
       values: { column: o.headers[o.matches.indexOf(field)] || field, value: get(field) },
+      at: [field],
     });
   const numberOf = (field: Field, read = readNumber): number | undefined => {
     if (!get(field)) return undefined;
@@ -168,15 +171,16 @@ export function draft(cells: readonly string[], o: Options): Draft {
   };
 
   const reference = get('reference');
-  if ([...reference].length > maxKey) problems.push({ code: 'importLongReference', values: { n: maxKey } });
+  if ([...reference].length > maxKey)
+    problems.push({ code: 'importLongReference', values: { n: maxKey }, at: ['reference'] });
 
   // Recipient
   let recipient: Draft['recipient'];
   if (get('name') || get('phone')) {
     recipient = { name: get('name'), phone: get('phone'), notes: get('recipientNotes') };
-    if (!recipient.phone) problems.push({ code: 'importNoPhone' });
+    if (!recipient.phone) problems.push({ code: 'importNoPhone', at: ['phone'] });
     else if (digits(recipient.phone).length < 5) bad('phone');
-    else if (!recipient.name) problems.push({ code: 'importNoName' });
+    else if (!recipient.name) problems.push({ code: 'importNoName', at: ['name'] });
   }
 
   // Place
@@ -199,7 +203,8 @@ export function draft(cells: readonly string[], o: Options): Draft {
   ].filter(Boolean);
   const lineParts = [get('address'), ...inParts].filter(Boolean);
   const place = lineParts.join(', ');
-  if (!place && !get('latitude') && !get('longitude')) problems.push({ code: 'importNoAddress' });
+  if (!place && !get('latitude') && !get('longitude'))
+    problems.push({ code: 'importNoAddress', at: ['address', 'street', 'city'] });
   const line = place && [place, parts.country ?? (inParts.length ? o.country : '')].filter(Boolean).join(', ');
 
   // Times
@@ -230,14 +235,15 @@ export function draft(cells: readonly string[], o: Options): Draft {
     start = instant(day, '00:00', o.zone);
     end = instant(day, '23:59', o.zone);
   }
-  if (start !== undefined && end !== undefined && end <= start) problems.push({ code: 'importWindowEnds' });
+  if (start !== undefined && end !== undefined && end <= start)
+    problems.push({ code: 'importWindowEnds', at: ['window', 'from', 'until'] });
 
   const pickup = get('pickup') ? readFlag(get('pickup')) : false;
   if (pickup === undefined) bad('pickup');
   const quantity = numberOf('quantity');
   const service = numberOf('service', readMinutes);
   const after = [...new Set(get('after').split(/[,;|\n]/).map((r) => r.trim()).filter(Boolean))]; // prettier-ignore
-  if (after.length > maxAfter) problems.push({ code: 'importManyAfter', values: { n: maxAfter } });
+  if (after.length > maxAfter) problems.push({ code: 'importManyAfter', values: { n: maxAfter }, at: ['after'] });
   return {
     reference,
     recipient,
@@ -247,8 +253,8 @@ export function draft(cells: readonly string[], o: Options): Draft {
     from: start,
     until: end,
     after,
-    team: find(get('team'), o.teams, problems, 'importNoTeam'),
-    worker: find(get('worker'), o.workers, problems, 'importNoWorker'),
+    team: find(get('team'), o.teams, problems, 'importNoTeam', 'team'),
+    worker: find(get('worker'), o.workers, problems, 'importNoWorker', 'worker'),
     body: {
       ...(start !== undefined && { completeAfter: start }),
       ...(end !== undefined && { completeBefore: end }),
@@ -279,13 +285,13 @@ export function relate(drafts: readonly Draft[]): { problems: Problem[][]; waves
     if (!d.reference) return;
     const first = at.get(d.reference);
     if (first === undefined) at.set(d.reference, i);
-    else problems[i]!.push({ code: 'importReferenceTwice', values: { value: d.reference } });
+    else problems[i]!.push({ code: 'importReferenceTwice', values: { value: d.reference }, at: ['reference'] });
   });
   const pending = new Set(drafts.keys());
   for (const [i, d] of drafts.entries()) {
     const lost = d.after.find((r) => !at.has(r));
     if (lost !== undefined) {
-      problems[i]!.push({ code: 'importNoReference', values: { value: lost } });
+      problems[i]!.push({ code: 'importNoReference', values: { value: lost }, at: ['after'] });
       pending.delete(i); // it is not created
     }
   }
@@ -303,6 +309,29 @@ export function relate(drafts: readonly Draft[]): { problems: Problem[][]; waves
     }
     waves.push(wave);
   }
-  for (const i of pending) problems[i]!.push({ code: 'importCircle' });
+  for (const i of pending) problems[i]!.push({ code: 'importCircle', at: ['after'] });
   return { problems, waves };
 }
+
+// wrongCells returns the cells that problems are about, each with the first of its problems.
+export function wrongCells(
+  problems: readonly Problem[],
+  matches: readonly Match[],
+): { column: number; match: Match; problem: Problem }[] {
+  const found = new Map<number, { column: number; match: Match; problem: Problem }>();
+  for (const problem of problems) {
+    for (const match of problem.at) {
+      const column = matches.indexOf(match);
+      if (column >= 0 && !found.has(column)) found.set(column, { column, match, problem });
+    }
+  }
+  return [...found.values()];
+}
+
+const parts: Partial<Record<Match, 'recipient' | 'place' | 'time'>> = {};
+for (const field of ['reference', 'name', 'phone', 'recipientNotes'] as const) parts[field] = 'recipient';
+for (const field of ['address', 'street', 'number', 'apartment', 'postalCode', 'city', 'state', 'country', 'latitude', 'longitude'] as const) parts[field] = 'place'; // prettier-ignore
+for (const field of ['day', 'window', 'from', 'until'] as const) parts[field] = 'time';
+
+// partOf returns the part of a task that a cell says something about.
+export const partOf = (match: Match): 'recipient' | 'place' | 'time' | 'other' => parts[match] ?? 'other';

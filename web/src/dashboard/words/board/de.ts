@@ -110,4 +110,14 @@ export default {
   callNumber: '{phone} anrufen',
   moreLate: '{n} mehr verspätet',
   fewerLate: '{n} weniger verspätet',
+  tasksDeleted: 'Gelöschte Aufträge: {n}.',
+  tasksCompleted: 'Erledigte Aufträge: {n}.',
+  notUnderWay: 'Er ist nicht unterwegs.',
+  deleteTasks: 'Aufträge löschen: {n}',
+  deleteTasksLead: 'Aufträge, die nicht begonnen sind, werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  completeTasks: 'Aufträge erledigen: {n}',
+  completeTasksLead:
+    'Aufträge, die unterwegs sind, werden für ihre Fahrer abgeschlossen. Das lässt sich nicht rückgängig machen.',
+  keyComplete: 'Auswahl als erledigt markieren',
+  keyDelete: 'Auswahl löschen',
 };

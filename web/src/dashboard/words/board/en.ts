@@ -108,4 +108,13 @@ export default {
   callNumber: 'Call {phone}',
   moreLate: '{n} more late',
   fewerLate: '{n} fewer late',
+  tasksDeleted: 'Tasks deleted: {n}.',
+  tasksCompleted: 'Tasks completed: {n}.',
+  notUnderWay: 'It is not under way.',
+  deleteTasks: 'Delete tasks: {n}',
+  deleteTasksLead: 'Tasks that are not started are deleted. This cannot be undone.',
+  completeTasks: 'Complete tasks: {n}',
+  completeTasksLead: 'Tasks that are under way are completed on behalf of their workers. This cannot be undone.',
+  keyComplete: 'Complete the selection',
+  keyDelete: 'Delete the selection',
 };

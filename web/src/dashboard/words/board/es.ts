@@ -107,4 +107,13 @@ export default {
   callNumber: 'Llamar al {phone}',
   moreLate: '{n} más con retraso',
   fewerLate: '{n} menos con retraso',
+  tasksDeleted: 'Tareas eliminadas: {n}.',
+  tasksCompleted: 'Tareas completadas: {n}.',
+  notUnderWay: 'No está en curso.',
+  deleteTasks: 'Eliminar tareas: {n}',
+  deleteTasksLead: 'Se eliminan las tareas que no han empezado. No se puede deshacer.',
+  completeTasks: 'Completar tareas: {n}',
+  completeTasksLead: 'Las tareas en curso se completan en nombre de sus repartidores. No se puede deshacer.',
+  keyComplete: 'Completar la selección',
+  keyDelete: 'Eliminar la selección',
 };

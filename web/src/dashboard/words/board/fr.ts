@@ -109,4 +109,13 @@ export default {
   callNumber: 'Appeler le {phone}',
   moreLate: '{n} de plus en retard',
   fewerLate: '{n} de moins en retard',
+  tasksDeleted: 'Tâches supprimées : {n}.',
+  tasksCompleted: 'Tâches terminées : {n}.',
+  notUnderWay: 'Elle n’est pas en cours.',
+  deleteTasks: 'Supprimer des tâches : {n}',
+  deleteTasksLead: 'Les tâches qui ne sont pas commencées sont supprimées. C’est irréversible.',
+  completeTasks: 'Terminer des tâches : {n}',
+  completeTasksLead: 'Les tâches en cours sont terminées au nom de leurs livreurs. C’est irréversible.',
+  keyComplete: 'Terminer la sélection',
+  keyDelete: 'Supprimer la sélection',
 };

@@ -109,4 +109,13 @@ export default {
   callNumber: 'Ligar para {phone}',
   moreLate: 'mais {n} com atraso',
   fewerLate: 'menos {n} com atraso',
+  tasksDeleted: 'Tarefas eliminadas: {n}.',
+  tasksCompleted: 'Tarefas concluídas: {n}.',
+  notUnderWay: 'Não está em curso.',
+  deleteTasks: 'Eliminar tarefas: {n}',
+  deleteTasksLead: 'As tarefas que não começaram são eliminadas. Não pode ser anulado.',
+  completeTasks: 'Concluir tarefas: {n}',
+  completeTasksLead: 'As tarefas em curso são concluídas em nome dos entregadores. Não pode ser anulado.',
+  keyComplete: 'Concluir a seleção',
+  keyDelete: 'Eliminar a seleção',
 };

@@ -131,5 +131,11 @@ const words: typeof en = {
   difference_taskServiceTime: '{task} hat eine andere Aufenthaltszeit.',
   difference_taskQuantity: '{task} hat eine andere Menge.',
   difference_taskDependencies: '{task} hängt von anderen Aufträgen ab.',
+  shortcutsEverywhere: 'Überall',
+  keyPlan: 'Probelauf, oder neu planen',
+  keyUnfold: 'Route auf- oder zuklappen',
+  keyOpenTask: 'Auftrag öffnen',
+  keyApplyPlan: 'Plan übernehmen',
+  keyDiscardPlan: 'Plan verwerfen',
 };
 export default words;

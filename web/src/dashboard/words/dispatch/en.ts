@@ -128,4 +128,10 @@ export default {
   difference_taskServiceTime: '{task} has another service time.',
   difference_taskQuantity: '{task} has another quantity.',
   difference_taskDependencies: '{task} depends on other tasks.',
+  shortcutsEverywhere: 'Everywhere',
+  keyPlan: 'Dry run, or plan again',
+  keyUnfold: 'Open or close the route',
+  keyOpenTask: 'Open the task',
+  keyApplyPlan: 'Apply the plan',
+  keyDiscardPlan: 'Discard the plan',
 };

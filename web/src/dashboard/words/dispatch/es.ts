@@ -130,5 +130,11 @@ const words: typeof en = {
   difference_taskServiceTime: '{task} tiene otro tiempo de servicio.',
   difference_taskQuantity: '{task} tiene otra cantidad.',
   difference_taskDependencies: '{task} depende de otras tareas.',
+  shortcutsEverywhere: 'En todas partes',
+  keyPlan: 'Simular, o planificar de nuevo',
+  keyUnfold: 'Abrir o cerrar la ruta',
+  keyOpenTask: 'Abrir la tarea',
+  keyApplyPlan: 'Aplicar el plan',
+  keyDiscardPlan: 'Descartar el plan',
 };
 export default words;

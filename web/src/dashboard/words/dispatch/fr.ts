@@ -131,5 +131,11 @@ const words: typeof en = {
   difference_taskServiceTime: '{task} a un autre temps de service.',
   difference_taskQuantity: '{task} a une autre quantité.',
   difference_taskDependencies: '{task} dépend d’autres tâches.',
+  shortcutsEverywhere: 'Partout',
+  keyPlan: 'Simuler, ou replanifier',
+  keyUnfold: 'Déplier ou replier la tournée',
+  keyOpenTask: 'Ouvrir la tâche',
+  keyApplyPlan: 'Appliquer le plan',
+  keyDiscardPlan: 'Abandonner le plan',
 };
 export default words;

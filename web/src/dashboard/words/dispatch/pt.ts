@@ -130,5 +130,11 @@ const words: typeof en = {
   difference_taskServiceTime: '{task} tem outro tempo de serviço.',
   difference_taskQuantity: '{task} tem outra quantidade.',
   difference_taskDependencies: '{task} depende de outras tarefas.',
+  shortcutsEverywhere: 'Em toda parte',
+  keyPlan: 'Simular, ou planejar de novo',
+  keyUnfold: 'Abrir ou fechar a rota',
+  keyOpenTask: 'Abrir a tarefa',
+  keyApplyPlan: 'Aplicar o plano',
+  keyDiscardPlan: 'Descartar o plano',
 };
 export default words;

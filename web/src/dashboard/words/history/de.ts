@@ -47,7 +47,7 @@ export default {
   bySystem: 'Automatisch',
   byKey: '{name} (API-Schlüssel)',
   byFormer: 'Jemand, den es hier nicht mehr gibt',
-  byTheirWorker: 'Ein Fahrer des Kuriers',
+  byTheirWorker: 'Ein Fahrer eines anderen Teams oder des Kuriers',
   reportedLater: 'Telefon war offline, erfasst',
   attemptCount: 'Versuche: {n}',
   noWebhookHeard: 'Kein Webhook wurde über diesen Auftrag benachrichtigt.',

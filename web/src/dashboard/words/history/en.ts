@@ -48,7 +48,7 @@ export default {
   bySystem: 'Automatic',
   byKey: '{name} (API key)',
   byFormer: 'Someone who is no longer here',
-  byTheirWorker: 'A worker of the courier',
+  byTheirWorker: 'A worker of another team or of the courier',
   reportedLater: 'phone was offline, recorded',
   attemptCount: 'attempts: {n}',
   noWebhookHeard: 'No webhook was notified of this task.',

@@ -47,7 +47,7 @@ export default {
   bySystem: 'Automático',
   byKey: '{name} (clave de API)',
   byFormer: 'Alguien que ya no está',
-  byTheirWorker: 'Un repartidor del mensajero',
+  byTheirWorker: 'Un repartidor de otro equipo o de la mensajería',
   reportedLater: 'el teléfono no tenía conexión, registrado',
   attemptCount: 'intentos: {n}',
   noWebhookHeard: 'Ningún webhook recibió avisos de esta tarea.',

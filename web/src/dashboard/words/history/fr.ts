@@ -47,7 +47,7 @@ export default {
   bySystem: 'Automatique',
   byKey: '{name} (clé d’API)',
   byFormer: 'Une personne qui n’est plus là',
-  byTheirWorker: 'Un livreur du transporteur',
+  byTheirWorker: 'Un livreur d’une autre équipe ou du transporteur',
   reportedLater: 'téléphone hors ligne, enregistré',
   attemptCount: 'tentatives : {n}',
   noWebhookHeard: 'Aucun webhook n’a été averti de cette tâche.',

@@ -47,7 +47,7 @@ export default {
   bySystem: 'Automático',
   byKey: '{name} (chave de API)',
   byFormer: 'Alguém que não está mais aqui',
-  byTheirWorker: 'Um entregador da transportadora',
+  byTheirWorker: 'Um entregador de outra equipe ou da transportadora',
   reportedLater: 'telefone sem conexão, registrado',
   attemptCount: 'tentativas: {n}',
   noWebhookHeard: 'Nenhum webhook foi notificado desta tarefa.',

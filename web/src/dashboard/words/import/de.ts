@@ -89,4 +89,5 @@ export default {
   importReferenceTwice: 'Die Referenz „{value}“ steht mehrmals in der Datei.',
   importNoReference: 'Die Referenz „{value}“ steht nicht in der Datei.',
   importCircle: 'Er kommt nach sich selbst.',
+  importRemembered: 'Zugeordnet wie beim letzten Import einer Datei mit diesen Spalten.',
 };

@@ -87,4 +87,5 @@ export default {
   importReferenceTwice: 'The reference “{value}” is in the file more than once.',
   importNoReference: 'The reference “{value}” is not in the file.',
   importCircle: 'It comes after itself.',
+  importRemembered: 'Matched as in the last import of a file with these columns.',
 };

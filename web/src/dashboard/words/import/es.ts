@@ -88,4 +88,5 @@ export default {
   importReferenceTwice: 'La referencia «{value}» está varias veces en el archivo.',
   importNoReference: 'La referencia «{value}» no está en el archivo.',
   importCircle: 'Va después de sí misma.',
+  importRemembered: 'Asignadas como en la última importación de un archivo con estas columnas.',
 };

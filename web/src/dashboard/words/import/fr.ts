@@ -89,4 +89,5 @@ export default {
   importReferenceTwice: 'La référence « {value} » figure plusieurs fois dans le fichier.',
   importNoReference: 'La référence « {value} » ne figure pas dans le fichier.',
   importCircle: 'Elle se suit elle-même.',
+  importRemembered: 'Associées comme lors du dernier import d’un fichier avec ces colonnes.',
 };

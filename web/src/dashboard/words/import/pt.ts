@@ -88,4 +88,5 @@ export default {
   importReferenceTwice: 'A referência “{value}” está várias vezes no arquivo.',
   importNoReference: 'A referência “{value}” não está no arquivo.',
   importCircle: 'Vem depois de si mesma.',
+  importRemembered: 'Associadas como na última importação de um arquivo com estas colunas.',
 };

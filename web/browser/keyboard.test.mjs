@@ -1,0 +1,148 @@
+// A dispatcher's work without a mouse: every step is keys only.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { administrator, api, browser, eventually, gone, temporaryPassword, work } from './kit.mjs';
+
+const around = [-73.97, 40.76];
+let chrome, page, faults, team, ada, bob, call;
+const tasks = {};
+
+const list = async (worker) => (await api('GET', `/containers/workers/${worker}`)).tasks;
+const press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+const type = (text) => page.keyboard.type(text);
+const focused = (locator) => locator.evaluateAll((all) => all.some((e) => e.contains(document.activeElement)));
+
+// tabTo presses Tab until something has the focus.
+async function tabTo(locator) {
+  await locator.first().waitFor();
+  for (let i = 0; i < 80 && !(await focused(locator)); i++) await press('Tab');
+  assert.ok(await focused(locator), `Tab reaches ${locator}`);
+}
+
+// find opens what the palette finds.
+async function find(text, option) {
+  await press('/');
+  await type(text);
+  await page.getByRole('option', { name: option }).first().waitFor();
+  await press('Enter');
+  await gone(page.getByRole('dialog', { name: 'Search' }));
+}
+
+// assign gives the chosen tasks to a worker.
+async function assign(name) {
+  await press('a');
+  await page.getByRole('combobox', { name: 'Assign' }).waitFor();
+  await type(name);
+  await page.getByRole('option', { name }).first().waitFor();
+  await press('Enter');
+}
+
+async function drop(name, east, more = {}) {
+  const task = await api('POST', '/tasks', {
+    destination: {
+      address: { number: '1', street: 'Keys Street', city: 'New York', country: 'US' },
+      location: [around[0] + east, around[1]],
+    },
+    recipients: [{ name, phone: `+1212555${6000 + Object.keys(tasks).length}` }],
+    ...more,
+  });
+  tasks[name] = task.id;
+}
+
+before(async () => {
+  chrome = await browser();
+  team = (await api('POST', '/teams', { name: 'Keys', workers: [], managers: [] })).id;
+  const hire = async (name, phone) => {
+    const { id } = await api('POST', '/workers', { name, phone, teams: [team], vehicle: { type: 'CAR' } });
+    return [id, await work({ number: phone, password: temporaryPassword(phone) })];
+  };
+  [ada, call] = await hire('Ada Keys', '+12125550151');
+  [bob] = await hire('Bob Keys', '+12125550152');
+  for (const [i, name] of ['Una', 'Vera'].entries()) await drop(name, i / 1000);
+  await drop('Wilma', 0.004, { container: { type: 'TEAM', team } });
+  await drop('Tardy', 0.005, { completeBefore: Date.now() - 1800_000 });
+  await drop('Proven', 0.006, { container: { type: 'WORKER', worker: ada } });
+  await call('POST', `/tasks/${tasks.Proven}/start`, { actionId: 'start', location: around });
+  const details = { success: true, notes: 'Left with the porter.' };
+  await call('POST', `/tasks/${tasks.Proven}/complete`, { actionId: 'done', ...details });
+  ({ page, faults } = await administrator(chrome, 'Kay Keys'));
+});
+after(() => chrome?.close());
+
+test('a task is created and found', async () => {
+  await press('n');
+  const form = page.getByRole('dialog', { name: 'Create task' });
+  await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
+  await type('New York');
+  await page.getByRole('option').first().waitFor();
+  await press('ArrowDown', 'Enter');
+  await tabTo(form.getByLabel('Number'));
+  await type('7');
+  await tabTo(form.getByLabel('Street'));
+  await type('Keys Street');
+  await tabTo(form.getByLabel('Recipient'));
+  await type('Xara');
+  await press('Tab');
+  await type('+12125556100');
+  await press('Enter');
+  await gone(form);
+  await page.getByRole('treeitem', { name: /Xara/, selected: true }).waitFor();
+  await find('xara', /Xara/);
+  await page.getByRole('complementary', { name: 'Task' }).getByText('7 Keys Street').first().waitFor();
+  await press('Escape');
+});
+
+test('tasks are assigned, reordered and taken back', async () => {
+  await find('board', /^Board/);
+  await page.getByRole('tree').waitFor();
+  await press('f');
+  await type('Keys Street');
+  await tabTo(page.getByRole('tree'));
+  const cursor = page.getByRole('treeitem', { selected: true });
+  for (let i = 0; i < 12 && !(await cursor.filter({ hasText: 'Una' }).count()); i++) await press('j');
+  await press('Shift+J');
+  await page.getByText('2 selected').waitFor();
+  await assign('Ada Keys');
+  await eventually('assigned', async () => (await list(ada)).length === 2);
+  const [first, second] = await list(ada);
+  await press('Escape');
+  for (let i = 0; i < 12 && !(await page.evaluate((id) => document.querySelector('[role=tree]').board.cursor === id, first)); i++) await press('j'); // prettier-ignore
+  await press('Alt+ArrowDown');
+  await eventually('reordered', async () => (await list(ada)).join() === [second, first].join());
+  await press('z');
+  await eventually('undone', async () => (await list(ada)).join() === [first, second].join());
+});
+
+test('a dispatch is tried out and applied', async () => {
+  await find('plan this team: keys', 'Plan this team: Keys');
+  await page.getByText('Tasks waiting: 1.').waitFor();
+  await press('r');
+  await page.getByRole('tree', { name: 'Plan' }).waitFor();
+  await press('Enter');
+  await page.getByRole('alertdialog', { name: 'Apply' }).waitFor();
+  await press('Enter');
+  await eventually('applied', async () => (await list(ada)).concat(await list(bob)).includes(tasks.Wilma));
+});
+
+test('a late task is fixed, and undone', async () => {
+  await find('exceptions', /^Exceptions/);
+  const late = page.getByRole('button', { name: 'Tardy' });
+  await late.waitFor();
+  for (let i = 0; i < 60 && !(await focused(late)); i++) await press('j');
+  await assign('Bob Keys');
+  await eventually('assigned', async () => (await list(bob)).includes(tasks.Tardy));
+  await press('z');
+  await eventually('undone', async () => !(await list(bob)).includes(tasks.Tardy));
+});
+
+test('a proof is read', async () => {
+  await find('proven', /Proven/);
+  const drawer = page.getByRole('complementary', { name: 'Task' });
+  await drawer.getByRole('heading', { name: 'Proof' }).waitFor();
+  await drawer.getByText('Left with the porter.').waitFor();
+  await tabTo(drawer.getByRole('button', { name: /PDF/ }));
+  await press('Escape');
+  await gone(drawer);
+  assert.deepEqual(faults, []);
+});

@@ -114,12 +114,21 @@ type Acceptance struct {
 	Browser  Browser
 }
 
-// Accept uses a link: it sets the password and starts a session.
+// Accept uses a link: it sets the password and starts a session. The error for a wrong code
+// is a Failure.
 func (a Links) Accept(ctx context.Context, by Acceptance) (begun SignedIn, err error) {
 	found, err := a.checkAcceptance(ctx, by)
 	if err != nil {
 		return begun, err
 	}
+	begun, err = a.acceptFound(ctx, found, by)
+	if found.needsCode() {
+		err = attempted(found.Email, err)
+	}
+	return begun, err
+}
+
+func (a Links) acceptFound(ctx context.Context, found foundLink, by Acceptance) (begun SignedIn, err error) {
 	t := throttle{network: by.Browser.Network, caller: "link " + found.Hash, known: true}
 	if found.needsCode() { // codes can be guessed
 		t = a.throttle(found.Email, by.Browser)

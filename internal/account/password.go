@@ -12,7 +12,8 @@ import (
 
 // verifyOwn verifies the password of the caller, whose session alone, if stolen, must
 // not be enough. An account without a password has nothing to verify. hashNew, if not
-// empty, is another password, whose hash is returned.
+// empty, is another password, whose hash is returned. The error for a wrong password is a
+// Failure.
 func (a *Accounts) verifyOwn(ctx context.Context, who lastmile.Principal, field, password, network, hashNew string) (verified identity.Account, hashed string, t throttle, err error) {
 	var admin lastmile.Admin
 	err = a.Store.Read(ctx, func(r Reader) (err error) {
@@ -32,16 +33,16 @@ func (a *Accounts) verifyOwn(ctx context.Context, who lastmile.Principal, field,
 	}
 	t = ofSession(admin, network)
 	if err := a.admit(ctx, t); err != nil {
-		return verified, "", t, err
+		return verified, "", t, attempted(admin.Email, err)
 	}
 	leave, err := a.enter(ctx, t)
 	if err != nil {
-		return verified, "", t, err
+		return verified, "", t, attempted(admin.Email, err)
 	}
 	defer leave()
 	now := a.Now()
 	if err := a.Store.Write(ctx, func(w Writer) error { return reserve(ctx, w, t, now) }); err != nil {
-		return verified, "", t, err
+		return verified, "", t, attempted(admin.Email, err)
 	}
 	if verified.Hash != "" {
 		right, _, err := a.Passwords.Verify(password, verified.Hash)
@@ -50,7 +51,8 @@ func (a *Accounts) verifyOwn(ctx context.Context, who lastmile.Principal, field,
 		}
 		if !right {
 			a.Log.Warn("password of an administrator is wrong", "address", cmp.Or(network, unknownAddress))
-			return verified, "", t, lastmile.Invalid("%s is not the current password", field)
+			wrong := lastmile.Invalid("%s is not the current password", field)
+			return verified, "", t, &Failure{Email: admin.Email, What: WrongPassword, err: wrong}
 		}
 	}
 	if hashNew != "" {

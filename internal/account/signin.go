@@ -108,6 +108,53 @@ func errSignIn() *lastmile.Error {
 // SecondFactorRequired is the cause of the error for the right password without a code.
 const SecondFactorRequired = "secondFactorRequired"
 
+// Attempted is what a caller, who may be a stranger, tried at an account. Only the audit log
+// has it.
+type Attempted string
+
+// The kinds of attempts.
+const (
+	WrongPassword   Attempted = "wrongPassword"
+	WrongCode       Attempted = "wrongCode"       // of the second factor, after the right password or link
+	TooManyAttempts Attempted = "tooManyAttempts" // before
+	ResetRequested  Attempted = "resetRequested"
+)
+
+// Failure is a failed attempt at an account, which may not exist. It wraps the error that
+// the caller sees.
+type Failure struct {
+	Email string
+	What  Attempted
+	err   error
+}
+
+// Error returns the text of the error that the caller sees.
+func (f *Failure) Error() string { return f.err.Error() }
+
+// Unwrap returns the error that the caller sees.
+func (f *Failure) Unwrap() error { return f.err }
+
+// attempted returns the error of an attempt at an account: a Failure if anything was wrong
+// or there were too many, and otherwise the error itself.
+func attempted(email string, err error) error {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || rejected.Cause == SecondFactorRequired {
+		return err
+	}
+	failure := &Failure{Email: email, What: WrongPassword, err: err}
+	switch known, ok := errors.AsType[*Failure](err); {
+	case ok:
+		failure.What = known.What
+	case rejected.Code == lastmile.CodeTooMany:
+		failure.What = TooManyAttempts
+	case rejected.Code != lastmile.CodeUnauthenticated:
+		return err
+	}
+	return failure
+}
+
+func errCode() error { return &Failure{What: WrongCode, err: errSignIn()} }
+
 func errFactor() error {
 	rejected := lastmile.Unauthenticated()
 	rejected.Message = "The code of the second factor is required."
@@ -143,12 +190,18 @@ func checkCode(code string) error {
 }
 
 // SignIn starts a session of the administrator with an e-mail address and password.
-// Known and unknown addresses take the same time and get the same errors.
+// Known and unknown addresses take the same time and get the same errors, which are a
+// Failure.
 func (a *Accounts) SignIn(ctx context.Context, attempt Attempt) (begun SignedIn, err error) {
 	if err := attempt.check(); err != nil {
 		return begun, err
 	}
 	email := identity.Email(attempt.Email)
+	begun, err = a.signIn(ctx, email, attempt)
+	return begun, attempted(email, err)
+}
+
+func (a *Accounts) signIn(ctx context.Context, email string, attempt Attempt) (begun SignedIn, err error) {
 	t := a.throttle(email, attempt.Browser)
 	if err := a.admit(ctx, t); err != nil {
 		return begun, err
@@ -254,7 +307,7 @@ func (a *Accounts) acceptCode(ctx context.Context, w Writer, account *identity.A
 	if !oneTime {
 		known, err := w.UseRecoveryCode(ctx, account.Organization, account.Admin, identity.HashRecoveryCode(account.Admin, typed))
 		if err == nil && !known {
-			return errSignIn()
+			return errCode()
 		}
 		return err
 	}
@@ -264,7 +317,7 @@ func (a *Accounts) acceptCode(ctx context.Context, w Writer, account *identity.A
 	}
 	step, ok := identity.AcceptCode(secret, code, account.Step, now)
 	if !ok {
-		return errSignIn()
+		return errCode()
 	}
 	account.Step = step
 	return nil

@@ -2,10 +2,13 @@ package accountapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"dray/internal/account"
+	"dray/internal/codec"
 	"dray/internal/edge"
+	"dray/internal/identity"
 	"dray/internal/installation"
 	"dray/internal/lastmile"
 )
@@ -36,6 +39,9 @@ type Server struct {
 	Revoked func() <-chan struct{}
 	// Audit records requests that changed something.
 	Audit func(ctx context.Context, s edge.Served)
+	// Attempt records an attempt at the account with an e-mail address, which may not
+	// exist. It takes the same time in both cases.
+	Attempt func(email string, what account.Attempted, s edge.Served)
 }
 
 // Handler returns the API, to be mounted at Base.
@@ -48,6 +54,27 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) audit(ctx context.Context, served edge.Served) {
 	served.Route = Base + served.Route
 	s.Audit(ctx, served)
+}
+
+// failed records the error of a failed attempt at an account, and returns it.
+func (s *Server) failed(c *edge.Call, err error) error {
+	failure, ok := errors.AsType[*account.Failure](err)
+	if !ok {
+		return err
+	}
+	status := http.StatusUnauthorized
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		status = codec.ErrorOf(rejected.Code).Status
+	}
+	s.attempted(c, failure.Email, failure.What, status)
+	return err
+}
+
+// attempted records an attempt at the account with an e-mail address.
+func (s *Server) attempted(c *edge.Call, email string, what account.Attempted, status int) {
+	s.Attempt(identity.Email(email), what, edge.Served{
+		Time: s.Now(), Method: c.HTTP.Method, Route: Base + c.HTTP.Pattern, Status: status, Request: c.RequestID(), Address: s.Address(c.HTTP),
+	})
 }
 
 func (s *Server) routes() []edge.Route {
@@ -110,7 +137,7 @@ func (s *Server) attempt(ctx context.Context, c *edge.Call, body SignInBody) (Me
 		return Me{}, err
 	}
 	begun, err := s.Accounts.SignIn(ctx, account.Attempt{Email: body.Email, Password: body.Password, Code: body.Code, Browser: s.browser(c.HTTP)})
-	return s.signIn(c, begun, err)
+	return s.signIn(c, begun, s.failed(c, err))
 }
 
 func (s *Server) openLink(ctx context.Context, _ *edge.Call, body LinkBody) (Link, error) {
@@ -127,11 +154,15 @@ func (s *Server) acceptLink(ctx context.Context, c *edge.Call, body AcceptBody) 
 	begun, err := s.Links.Accept(ctx, account.Acceptance{
 		Token: body.Token, Name: body.Name, Password: body.Password, Code: body.Code, Browser: s.browser(c.HTTP),
 	})
-	return s.signIn(c, begun, err)
+	return s.signIn(c, begun, s.failed(c, err))
 }
 
 func (s *Server) forgot(ctx context.Context, c *edge.Call, body ForgotBody) error {
-	return s.Accounts.Forgot(ctx, body.Email, s.Address(c.HTTP))
+	err := s.Accounts.Forgot(ctx, body.Email, s.Address(c.HTTP))
+	if err == nil && s.Accounts.Mailer != nil {
+		s.attempted(c, body.Email, account.ResetRequested, http.StatusNoContent)
+	}
+	return err
 }
 
 func (s *Server) signOut(ctx context.Context, c *edge.Call) error {
@@ -164,7 +195,7 @@ func (s *Server) updateMe(ctx context.Context, c *edge.Call, body ProfileBody) (
 }
 
 func (s *Server) setPassword(ctx context.Context, c *edge.Call, body PasswordBody) error {
-	return s.Accounts.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.Old, body.New)
+	return s.failed(c, s.Accounts.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.Old, body.New))
 }
 
 func (s *Server) sessions(ctx context.Context, c *edge.Call) ([]Session, error) {
@@ -195,5 +226,5 @@ func (s *Server) confirmFactor(ctx context.Context, c *edge.Call, body CodeBody)
 }
 
 func (s *Server) removeFactor(ctx context.Context, c *edge.Call, body RemoveFactorBody) error {
-	return s.Accounts.RemoveFactor(ctx, c.Who, s.Address(c.HTTP), body.Password)
+	return s.failed(c, s.Accounts.RemoveFactor(ctx, c.Who, s.Address(c.HTTP), body.Password))
 }

@@ -85,6 +85,6 @@ func moreResources(a *App, people *accountapi.Server, settings edge.Settings) ap
 func accountServer(a *App, settings edge.Settings) *accountapi.Server {
 	return &accountapi.Server{
 		Settings: settings, Accounts: a.Accounts, Links: a.Links, Vault: a.Organizations.Vault, PublicURL: a.Config.URL(), Version: Version, Demo: a.Config.Demo,
-		Installation: a.Installation, Revoked: a.Keys.Revoked, Audit: recordIn(a.Audit),
+		Installation: a.Installation, Revoked: a.Keys.Revoked, Audit: recordIn(a.Audit), Attempt: attemptsIn(a.Audit),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/account"
 	"dray/internal/api"
 	"dray/internal/audit"
 	"dray/internal/auditapi"
@@ -27,6 +28,15 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 		log.Record(ctx, audit.Entry{
 			Organization: s.Who.Organization, Time: s.Time, Actor: s.Who.Actor(), Method: s.Method, Route: s.Route, Record: s.Record,
 			Status: s.Status, Request: s.Request, Address: s.Address,
+		})
+	}
+}
+
+// attemptsIn records attempts at accounts in the audit log.
+func attemptsIn(log *audit.Log) func(string, account.Attempted, edge.Served) {
+	return func(email string, what account.Attempted, s edge.Served) {
+		log.Attempt(email, audit.Entry{
+			Time: s.Time, Method: s.Method, Route: s.Route, Status: s.Status, Attempt: string(what), Request: s.Request, Address: s.Address,
 		})
 	}
 }

@@ -38,7 +38,9 @@ type Entry struct {
 	Route        string // pattern of the path
 	Record       string // id of the record that the request names or created; may be empty
 	Status       int
-	Request      string // its id
+	Attempt      string // kind of an attempt at the actor's account; empty for other requests
+	Count        int    // of requests that the entry stands for
+	Request      string // id of the last of them
 	Address      string // that it came from; empty if unknown
 }
 
@@ -62,16 +64,17 @@ type Log struct {
 	NewID func() string
 	Log   *slog.Logger
 
-	mu      sync.Mutex
-	pending []Entry
-	saving  sync.Mutex // one batch at a time, so that none is saved twice
+	mu       sync.Mutex
+	pending  []Entry
+	attempts map[attempted]*attempts
+	saving   sync.Mutex // one batch at a time, so that none is saved twice
 }
 
 // Record adds an entry, whose id it sets. If too many wait, it saves them first: then
 // requests are as slow as the database. Entries that cannot be saved are lost if even
 // more come.
 func (l *Log) Record(ctx context.Context, e Entry) {
-	e.ID = l.NewID()
+	e.ID, e.Count = l.NewID(), 1
 	l.mu.Lock()
 	l.pending = append(l.pending, e)
 	full := len(l.pending) >= maxPending
@@ -97,7 +100,7 @@ func (l *Log) Flush(ctx context.Context) error {
 		batch := slices.Clone(l.pending[:min(len(l.pending), flushBatch)])
 		l.mu.Unlock()
 		if len(batch) == 0 {
-			return nil
+			return l.saveAttempts(ctx)
 		}
 		err := l.Store.Write(ctx, func(w Writer) error {
 			if err := name(ctx, w, batch); err != nil {

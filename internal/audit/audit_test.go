@@ -58,6 +58,30 @@ func (m *memory) DeleteAuditEntries(_ context.Context, _ lastmile.OrganizationID
 	return n, nil
 }
 
+func (m *memory) AdminByEmail(_ context.Context, email string) (lastmile.Admin, error) {
+	if m.fail != nil {
+		return lastmile.Admin{}, m.fail
+	}
+	if email == "stranger@example.com" {
+		return lastmile.Admin{}, lastmile.NotFound("administrator", email)
+	}
+	return lastmile.Admin{ID: "admin", Organization: "acme", Name: "Ada"}, nil
+}
+
+func (m *memory) AuditAttempts(_ context.Context, _ lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) (found []Entry, err error) {
+	for _, e := range m.entries {
+		if e.Record == string(admin) && e.Attempt == attempt && !e.Time.Before(since) && e.Time.Before(since.Add(time.Hour)) && len(found) < limit {
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+func (m *memory) SaveAuditAttempts(_ context.Context, e Entry) error {
+	m.entries[slices.IndexFunc(m.entries, func(saved Entry) bool { return saved.ID == e.ID })] = e
+	return nil
+}
+
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newLog(m *memory) *Log {

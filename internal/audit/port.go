@@ -9,6 +9,8 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
+	// AdminByEmail finds an administrator of any organization.
+	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
 	// ActorName returns the name of an administrator, a key or a worker; empty if there is
 	// none any more.
 	ActorName(ctx context.Context, org lastmile.OrganizationID, actor lastmile.Actor) (string, error)
@@ -23,6 +25,12 @@ type Writer interface {
 	Reader
 	// AddAuditEntries adds entries.
 	AddAuditEntries(ctx context.Context, entries []Entry) error
+	// AuditAttempts lists the attempts of a kind at an account in the hour since a time,
+	// up to limit: oldest first, those that stand for several last.
+	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) ([]Entry, error)
+	// SaveAuditAttempts saves for how many attempts an entry stands, and the last of
+	// them.
+	SaveAuditAttempts(ctx context.Context, e Entry) error
 	// DeleteAuditEntries deletes entries of an organization that are older than a time, or
 	// not among the newest, up to limit, and returns how many it deleted.
 	DeleteAuditEntries(ctx context.Context, org lastmile.OrganizationID, before time.Time, newest, limit int) (int64, error)

@@ -32,7 +32,7 @@ func (s *Server) Routes() []edge.Route {
 		edge.Parameter{Name: "route", Description: "route, such as /tasks/{id} or PUT /tasks/{id}"},
 		edge.Parameter{Name: "record", Description: "ID of the record that the request named or created"},
 		edge.Parameter{Name: "lastId", Description: "lastId of the previous page"}).
-		Describe("Returns the requests of administrators and API keys that changed something or were denied, 64 per page. Routes of administrators' own accounts begin with /account/v1: signing in and out, passwords, second factors, sessions. What was sent is not recorded. Entries are kept for 400 days, at most 500,000 per organization; those of other servers appear within about a second.")))
+		Describe("Returns the requests of administrators and API keys that changed something or were denied, 64 per page. Routes of administrators' own accounts begin with /account/v1: signing in and out, passwords, second factors, sessions. What was sent is not recorded. Attempts at the account of an administrator are listed too: failures to sign in and requests for a new password, of each kind the first five of an hour and then one entry with a `count`. Entries are kept for 400 days, at most 500,000 per organization; those of other servers appear within about a second.")))
 }
 
 func (s *Server) list(ctx context.Context, c *edge.Call) (AuditPage, error) {

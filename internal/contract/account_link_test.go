@@ -98,6 +98,15 @@ func TestSecondFactorContract(t *testing.T) {
 			if tries > 5 {
 				t.Errorf("%d codes were tried", tries)
 			}
+			tried := map[any]int{}
+			for _, e := range ada.Call(t, "GET", "/api/v2/audit?route=/account/v1/sign-in", nil).OK(t).Object(t)["entries"].([]any) {
+				if entry := e.(map[string]any); entry["address"] == b.Address {
+					tried[entry["attempt"]] += int(entry["count"].(float64))
+				}
+			}
+			if tried["wrongCode"] != tries || tried["tooManyAttempts"] != 40-2*tries || tried["wrongPassword"] != 0 {
+				t.Errorf("the audit log has %v", tried)
+			}
 		})
 		t.Run("a reset keeps the second factor, unless an administrator removes it", func(t *testing.T) {
 			p.Advance(time.Hour)
@@ -117,6 +126,10 @@ func TestSecondFactorContract(t *testing.T) {
 				t.Errorf("with a wrong code: %v", got)
 			}
 			accept(token, codes[5].(string)).OK(t)
+			tried := c.Must(t, "GET", "/audit?route=/account/v1/link/accept", nil)["entries"].([]any)
+			if e := tried[1].(map[string]any); len(tried) != 2 || e["attempt"] != "wrongCode" || e["status"] != 401.0 || e["record"] != id {
+				t.Errorf("the audit log has %v", tried)
+			}
 			token = apptest.TokenOf(c.Must(t, "POST", "/admins/"+id+"/reset", `{"removeSecondFactor":true}`)["link"].(string))
 			if me := accept(token, "").OK(t).Object(t); me["secondFactor"] != false {
 				t.Errorf("the account is %v", me)
@@ -469,6 +482,18 @@ func TestMailContract(t *testing.T) {
 		forgot("grace@acme.example", "192.0.2.67")
 		if got := send(); len(got) != 1 {
 			t.Errorf("a stranger prevents resets: %v", got)
+		}
+		requests := 0
+		asked := c.Must(t, "GET", "/audit?route=/account/v1/forgot", nil)["entries"].([]any)
+		for _, e := range asked {
+			entry := e.(map[string]any)
+			requests += int(entry["count"].(float64))
+			if entry["attempt"] != "resetRequested" || entry["record"] != id || entry["status"] != 204.0 {
+				t.Errorf("the audit log has %v", entry)
+			}
+		}
+		if first := asked[len(asked)-1].(map[string]any); requests != 12 || len(asked) >= 12 || first["address"] != "192.0.2.1" {
+			t.Errorf("the audit log has %d requests for a new password: %v", requests, asked)
 		}
 		malformed.check(t, p.Browser(t).Call(t, "POST", accountBase+"/forgot", `{}`), "email")
 		invalid.check(t, p.Browser(t).Call(t, "POST", accountBase+"/forgot", `{"email":"x"}`), "email")

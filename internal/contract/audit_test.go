@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestAuditContract(t *testing.T) {
 		recipient := fmt.Sprint(made.Object(t)["id"])
 		t.Run("a change by a person names person, route, record and request", func(t *testing.T) {
 			matches(t, entries("?record=" + recipient)[0], `{"id":"<id>","time":"<now>","actor":{"type":"admin","id":"`+string(graceID)+`","name":"Grace"},"method":"POST","route":"/recipients",
-				"record":"`+recipient+`","status":200,"request":"`+made.Header.Get("X-Request-Id")+`","address":null}`)
+				"record":"`+recipient+`","status":200,"attempt":null,"count":1,"request":"`+made.Header.Get("X-Request-Id")+`","address":null}`)
 		})
 		t.Run("a change by a key names the key", func(t *testing.T) {
 			c.Must(t, "PUT", "/recipients/"+recipient, `{"notes":"Secret"}`)
@@ -143,7 +144,7 @@ func TestAccountAuditContract(t *testing.T) {
 		}
 		want := []string{
 			"Ada POST /account/v1/setup 200", "Ada POST /account/v1/sign-in 200", "Ada PUT /account/v1/me 200", "Ada POST /account/v1/password 204",
-			"Ada POST /account/v1/secondFactor 200", "Ada DELETE /account/v1/sessions 204", "Ada POST /admins 200", "Ada POST /admins/{id}/invitation 200",
+			"Ada POST /account/v1/secondFactor 200", "Ada DELETE /account/v1/sessions 204", "Ada POST /account/v1/sign-in 401", "Ada POST /admins 200", "Ada POST /admins/{id}/invitation 200",
 			"Grace POST /account/v1/link/accept 200", "Grace POST /account/v1/sign-out 204",
 		}
 		for i := range got {
@@ -155,5 +156,69 @@ func TestAccountAuditContract(t *testing.T) {
 		if found := b.Call(t, "GET", "/api/v2/audit?route=/account/v1/setup", nil).OK(t).Object(t)["entries"].([]any); len(found) != 1 || found[0].(map[string]any)["record"] != me["id"] {
 			t.Errorf("the setup is %v", found)
 		}
+	})
+}
+
+// TestAttemptAuditContract fails to sign in and compares the log.
+func TestAttemptAuditContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock() // an hour must not end meanwhile
+		b := setUp(t, p)
+		me := b.Call(t, "GET", "/account/v1/me", nil).OK(t).Object(t)
+		zenith := p.Organization(t, "zenith")
+		list := func() (all []string) {
+			t.Helper()
+			for _, e := range b.Call(t, "GET", "/api/v2/audit", nil).OK(t).Object(t)["entries"].([]any) {
+				if entry := e.(map[string]any); entry["attempt"] != nil {
+					if entry["record"] != me["id"] || entry["actor"].(map[string]any)["id"] != me["id"] {
+						t.Errorf("the entry is %v", entry)
+					}
+					all = append(all, fmt.Sprint(entry["method"], " ", entry["route"], " ", entry["status"], " ", entry["attempt"], " ", entry["count"]))
+				}
+			}
+			slices.Sort(all)
+			return all
+		}
+		check := func(want ...string) {
+			t.Helper()
+			if got := list(); !slices.Equal(got, want) {
+				t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		stranger := p.Browser(t)
+		try := func(path, body string) apptest.Response {
+			t.Helper()
+			return stranger.Call(t, "POST", "/account/v1"+path, body)
+		}
+		wrong := try("/sign-in", `{"email":"Ada@Acme.example","password":"guess-Secret"}`)
+		unknown := try("/sign-in", `{"email":"nobody@acme.example","password":"guess-Secret"}`)
+		if unauthenticated.check(t, wrong) != unauthenticated.check(t, unknown) || outcome(t, wrong) != outcome(t, unknown) {
+			t.Errorf("%s and %s differ", wrong.Body, unknown.Body)
+		}
+		malformed.check(t, try("/sign-in", `{"email":"ada@acme.example"}`))
+		const failed = "POST /account/v1/sign-in 401 wrongPassword 1"
+		check(failed)
+		t.Run("a session is not enough", func(t *testing.T) {
+			invalid.check(t, b.Call(t, "POST", "/account/v1/password", `{"old":"guess-Secret","new":"battery staple"}`))
+			check("POST /account/v1/password 400 wrongPassword 1", failed)
+		})
+		t.Run("too many attempts share an entry", func(t *testing.T) {
+			for range 30 {
+				try("/sign-in", `{"email":"ada@acme.example","password":"guess-Secret"}`)
+				list() // each is saved separately
+			}
+			const many = "POST /account/v1/sign-in 429 tooManyAttempts "
+			check("POST /account/v1/password 400 wrongPassword 1", failed, failed, failed, failed, "POST /account/v1/sign-in 401 wrongPassword 1",
+				many+"1", many+"1", many+"1", many+"1", many+"1", many+"21")
+		})
+		t.Run("nothing secret, and nothing for others", func(t *testing.T) {
+			if body := string(b.Call(t, "GET", "/api/v2/audit", nil).OK(t).Body); strings.Contains(body, "Secret") || strings.Contains(body, "nobody") {
+				t.Error(body)
+			}
+			if all := zenith.Must(t, "GET", "/audit", nil)["entries"].([]any); len(all) != 0 {
+				t.Errorf("another organization has %v", all)
+			}
+		})
 	})
 }

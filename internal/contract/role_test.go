@@ -324,9 +324,10 @@ func (s *staff) standard() person { return s.people[2] }
 func testOtherPlacesByRole(t *testing.T, s *staff) {
 	const place = `"destination":"OWN-destination","recipients":[]`
 	std, key := s.standard(), s.people[0]
-	for _, request := range []string{
+	requests := []string{
 		"GET /tasks/all?from=1&worker=ITS-worker", "GET /tasks?from=1&worker=ITS-worker", "GET /tasks/all?from=1&containers=OWN-team,ITS-worker",
-		"GET /tasks/all?from=1&containers[0]=ITS-team", "GET /workers?teams=ITS-team", "GET /routePlans?workerId=ITS-worker", "GET /routePlans/all?workerId=ITS-worker",
+		"GET /tasks/all?from=1&containers[0]=ITS-team", "GET /tasks?from=1&containers=ITS-team", "GET /workers?teams=ITS-team",
+		"GET /board?teams=OWN-team,ITS-team", "GET /board/history?teams=ITS-team", "GET /routePlans?workerId=ITS-worker", "GET /routePlans/all?workerId=ITS-worker",
 		"GET /integrations/manifest/generate?hubId=OWN-hub&workerId=ITS-worker",
 		`POST /integrations/marketplace {"path":"providers/manifest/generate?hubId=OWN-hub&workerId=ITS-worker"}`,
 		`POST /integrations/marketplace {"path":"/providers/manifest/generate?hubId=OWN-hub&worker%49d=ITS-worker","method":"GET"}`,
@@ -334,7 +335,18 @@ func testOtherPlacesByRole(t *testing.T, s *staff) {
 		`POST /tasks/batch-async {"tasks":[{` + place + `,"container":{"type":"TEAM","team":"ITS-team"}}]}`,
 		`POST /tasks/batch {"tasks":[{` + place + `,"dependencies":["ITS-task"]}]}`,
 		`POST /tasks {` + place + `,"\u0063ontainer":{"type":"TEAM","team":"ITS-team"}}`,
-	} {
+	}
+	for operation, rule := range role.Table {
+		for _, at := range rule.Places {
+			named := func(request string) bool {
+				return strings.HasPrefix(request, operation+"?") && strings.Contains(request, strings.TrimSuffix(at.Field, "[]"))
+			}
+			if at.In == "query" && !slices.ContainsFunc(requests, named) {
+				t.Errorf("%s: no request names %s", operation, at.Field)
+			}
+		}
+	}
+	for _, request := range requests {
 		for w, reason := range map[*world]string{s.north: "", s.south: "foreignTeam"} {
 			method, rest, _ := strings.Cut(request, " ")
 			path, body, _ := strings.Cut(rest, " ")
@@ -401,8 +413,21 @@ func testMembersByRole(t *testing.T, s *staff) {
 	expect(t, "related tasks", a, "foreignTeam", "")
 }
 
+// viewed are lists that TestRoleViewContract compares.
+var viewed = []string{
+	"GET /analytics", "GET /board/positions", "GET /events", "GET /events/log", "GET /messages", "GET /search", "GET /workers/location",
+}
+
 // testListsByRole compares what each person finds in lists.
 func testListsByRole(t *testing.T, s *staff) {
+	compared := map[string]bool{}
+	defer func() {
+		for operation, rule := range role.Table {
+			if rule.Filtered && !compared[operation] && !slices.Contains(viewed, operation) {
+				t.Errorf("%s is a list that is not compared", operation)
+			}
+		}
+	}()
 	metadata := `[{"name":"of","type":"string","value":"role list"}]`
 	type made struct{ worker, task, plan string }
 	records := map[*world]made{}
@@ -424,6 +449,8 @@ func testListsByRole(t *testing.T, s *staff) {
 				"GET /board": m.task, "GET /board?date=": m.worker, "GET /board?teams=": w.own["team"],
 				"GET /board/history": m.worker, "GET /board/history?date=": w.own["team"],
 			} {
+				operation, _, _ := strings.Cut(request, "?")
+				compared[operation] = true
 				if found := strings.Contains(s.all(t, p, request, metadata), `"`+record+`"`); found != sees {
 					t.Errorf("%s as %s: it is %t that a record is listed, want %t", request, p.name, found, sees)
 				}

@@ -3,6 +3,7 @@ package contract_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func newCrew(t testing.TB, c *apptest.Client, name, number string) *crew {
 	w := &crew{Browser: b, admin: string(admin)}
 	w.team = id(t, c, "/teams", fmt.Sprintf(`{"name":%q,"workers":[],"managers":[%q]}`, name, admin))
 	worker, phone := driver(t, c, w.team, number)
+	phone.at(t, 40.9)
 	w.worker, w.photo = worker, phone.uploaded(t, numbered(t, int(number[len(number)-1])))
 	w.task = driverTask(t, c, map[string]any{
 		"container":   map[string]any{"type": "WORKER", "worker": worker},
@@ -55,7 +57,11 @@ func TestRoleViewContract(t *testing.T) {
 		reached(t, p)
 		for own, other := range map[*crew]*crew{north: south, south: north} {
 			get := func(path string) string { return string(own.Call(t, "GET", "/api/v2"+path, nil).OK(t).Body) }
+			compared := []string{"GET /events"} // below
 			for path, want := range map[string][]string{
+				"/events/log?since=0":                           {own.task, own.worker, free},
+				"/workers/location?longitude=-74&latitude=40.9": {own.worker},
+				fmt.Sprintf("/board/positions?from=%d", p.Now().Add(-50*time.Minute).UnixMilli()): {own.worker},
 				"/search?q=shared+s":           {own.task},
 				"/search?q=shared+r":           {own.task, free},
 				"/search?q=%2B12125550499":     {own.task, free},
@@ -66,6 +72,8 @@ func TestRoleViewContract(t *testing.T) {
 				"/analytics?by=worker":         {own.worker},
 				"/analytics?by=team":           {own.team},
 			} {
+				operation, _, _ := strings.Cut("GET "+path, "?")
+				compared = append(compared, operation)
 				got := get(path)
 				for _, record := range want {
 					if !strings.Contains(got, `"`+record+`"`) {
@@ -77,6 +85,10 @@ func TestRoleViewContract(t *testing.T) {
 						t.Errorf("%s has what belongs to the other team: %s", path, got)
 					}
 				}
+			}
+			slices.Sort(compared)
+			if got := slices.Compact(compared); !slices.Equal(got, viewed) {
+				t.Errorf("the lists that are compared are %v, want %v", got, viewed)
 			}
 			short := fmt.Sprint(c.Must(t, "GET", "/tasks/"+other.task, nil)["shortId"])
 			if got := get("/search?q=" + short); strings.Contains(got, other.task) {

@@ -29,7 +29,9 @@ func TestTilesContract(t *testing.T) {
 		t.Helper()
 		return exchange(t, http.MethodGet, p.URL+path, nil, headers...)
 	}
-	notFound.check(t, get("/tiles.json"), "There is no base map")
+	if none := get("/tiles.json").OK(t).Object(t); len(none["tiles"].([]any)) != 0 || none["tilejson"] != "3.0.0" {
+		t.Errorf("without a map, it is described as %v", none)
+	}
 	notFound.check(t, get("/tiles/0/0/0"), "There is no base map")
 	importTown(t, p)
 	about := get("/tiles.json").OK(t).Object(t)

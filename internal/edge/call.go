@@ -25,6 +25,9 @@ type Call struct {
 	header http.Header // of the response
 }
 
+// RequestID returns the id of the request, which its response has too.
+func (c *Call) RequestID() string { return c.header.Get("X-Request-Id") }
+
 // SetCookie adds a cookie to the response.
 func (c *Call) SetCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 

@@ -1,6 +1,7 @@
 package tileapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -77,21 +78,23 @@ type document struct {
 }
 
 // describe serves GET /tiles.json. The address of tiles has no server: it is this one,
-// whatever its name is.
+// whatever its name is. A server without tiles is no error, which browsers would log on
+// every page with a map: its list of addresses is empty.
 func (s *Server) describe(ctx context.Context, _ *edge.Call) (document, error) {
 	d, err := s.Tiles.Describe(ctx)
-	if err != nil {
+	none := lastmile.IsNotFound(err)
+	if err != nil && !none {
 		return document{}, err
 	}
-	template := d.Template
-	if template == "" {
-		template = "/tiles/{z}/{x}/{y}?v=" + d.Version
+	tiles := []string{cmp.Or(d.Template, "/tiles/{z}/{x}/{y}?v="+d.Version)}
+	if none {
+		tiles = []string{}
 	}
 	if d.Layers == nil {
 		d.Layers = []tile.Layer{}
 	}
 	return document{
-		TileJSON: "3.0.0", Name: "Dray", Version: "1.0.0", Scheme: "xyz", Tiles: []string{template}, MinZoom: d.MinZoom, MaxZoom: d.MaxZoom,
+		TileJSON: "3.0.0", Name: "Dray", Version: "1.0.0", Scheme: "xyz", Tiles: tiles, MinZoom: d.MinZoom, MaxZoom: d.MaxZoom,
 		Bounds: d.Bounds, Center: d.Center, Attribution: d.Attribution, Layers: d.Layers,
 	}, nil
 }

@@ -121,6 +121,9 @@ export async function phone(chrome, options = {}, origin = url) {
   page.on('console', (m) => {
     if (m.text().startsWith('FAULT') || m.text().includes('Content Security Policy')) faults.push(m.text());
   });
+  page.on('response', (r) => {
+    if (r.status() >= 400 && r.url().endsWith('/tiles.json')) faults.push(`the map is an error: ${r.status()}`);
+  });
   page.on('request', (r) => {
     if (!/^(blob|data):/.test(r.url()) && new URL(r.url()).origin !== origin) faults.push(`request to ${r.url()}`);
   });

@@ -46,10 +46,10 @@ func (p Part) ActorName(ctx context.Context, org lastmile.OrganizationID, actor 
 
 // AddAuditEntries adds entries.
 func (p Part) AddAuditEntries(ctx context.Context, entries []audit.Entry) error {
-	const query = `INSERT INTO audit (org, id, at, actor_kind, actor, actor_name, method, route, record, status, request, address)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	const query = `INSERT INTO audit (org, id, at, actor_kind, actor, actor_name, method, route, record, status, request, address, attempt, requests)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 	for _, e := range entries {
-		err := p.c.Send(ctx, query, e.Organization, e.ID, e.Time.UnixMilli(), string(e.Actor.Type), e.Actor.ID, e.Name, e.Method, e.Route, e.Record, int64(e.Status), e.Request, e.Address)
+		err := p.c.Send(ctx, query, e.Organization, e.ID, e.Time.UnixMilli(), string(e.Actor.Type), e.Actor.ID, e.Name, e.Method, e.Route, e.Record, int64(e.Status), e.Request, e.Address, e.Attempt, int64(e.Count))
 		if err != nil {
 			return fmt.Errorf("add entries of the audit log: %w", err)
 		}
@@ -100,19 +100,39 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 		n := len(args)
 		where += fmt.Sprintf(` AND (t.at < $%d OR (t.at = $%d AND t.id < $%d))`, n-1, n-1, n)
 	}
-	return p.entries(ctx, org, where, q.Limit, args)
+	return p.entries(ctx, org, where, newestFirst, q.Limit, args)
 }
 
-// entries returns entries of the audit log, newest first.
-func (p Part) entries(ctx context.Context, org lastmile.OrganizationID, where string, limit int, args []any) ([]audit.Entry, error) {
+// AuditAttempts lists the attempts of a kind at an account in the hour since a time, up to
+// limit: oldest first, those that stand for several last.
+func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) ([]audit.Entry, error) {
+	const where = `t.org = $1 AND t.record <> '' AND t.record = $2 AND t.at >= $3 AND t.at < $4 AND t.attempt = $5`
+	args := []any{org, string(admin), since.UnixMilli(), since.Add(time.Hour).UnixMilli(), attempt}
+	return p.entries(ctx, org, where, `t.requests, t.at, t.id`, limit, args)
+}
+
+// SaveAuditAttempts saves for how many attempts an entry stands, and the last of them.
+func (p Part) SaveAuditAttempts(ctx context.Context, e audit.Entry) error {
+	const query = `UPDATE audit SET requests = $1, at = $2, request = $3, address = $4 WHERE org = $5 AND id = $6`
+	if err := p.c.Send(ctx, query, int64(e.Count), e.Time.UnixMilli(), e.Request, e.Address, e.Organization, e.ID); err != nil {
+		return fmt.Errorf("save attempts in the audit log: %w", err)
+	}
+	return nil
+}
+
+// newestFirst is the order of entries.
+const newestFirst = `t.at DESC, t.id DESC`
+
+// entries returns entries of the audit log in an order.
+func (p Part) entries(ctx context.Context, org lastmile.OrganizationID, where, order string, limit int, args []any) ([]audit.Entry, error) {
 	scan := func(r engine.Rows) (e audit.Entry, err error) {
-		var at, status int64
-		err = r.Scan(&e.ID, &at, &e.Actor.Type, &e.Actor.ID, &e.Name, &e.Method, &e.Route, &e.Record, &status, &e.Request, &e.Address)
-		e.Organization, e.Time, e.Status = org, time.UnixMilli(at).UTC(), int(status)
+		var at, status, requests int64
+		err = r.Scan(&e.ID, &at, &e.Actor.Type, &e.Actor.ID, &e.Name, &e.Method, &e.Route, &e.Record, &status, &e.Request, &e.Address, &e.Attempt, &requests)
+		e.Organization, e.Time, e.Status, e.Count = org, time.UnixMilli(at).UTC(), int(status), int(requests)
 		return e, err
 	}
-	found, err := engine.Collect(ctx, p.c, scan, `SELECT t.id, t.at, t.actor_kind, t.actor, t.actor_name, t.method, t.route, t.record, t.status, t.request, t.address
-		FROM audit t WHERE `+where+` ORDER BY t.at DESC, t.id DESC LIMIT `+strconv.Itoa(limit), args...)
+	found, err := engine.Collect(ctx, p.c, scan, `SELECT t.id, t.at, t.actor_kind, t.actor, t.actor_name, t.method, t.route, t.record, t.status, t.request, t.address, t.attempt, t.requests
+		FROM audit t WHERE `+where+` ORDER BY `+order+` LIMIT `+strconv.Itoa(limit), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}

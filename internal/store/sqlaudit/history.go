@@ -70,7 +70,7 @@ func (p Part) TaskRequests(ctx context.Context, org lastmile.OrganizationID, tas
 	const where = `t.org = $1 AND t.record <> '' AND t.record = $2 AND (t.at, t.id) < ($3, $4) AND t.status < 400
 		AND NOT (t.method = 'POST' AND t.route = '/tasks')
 		AND NOT (t.at >= $5 AND (t.route = '/tasks/{id}' OR t.route = '/tasks/{id}/complete'))`
-	return p.entries(ctx, org, where, limit, []any{org, task, after.At.UnixMilli(), after.ID, since})
+	return p.entries(ctx, org, where, newestFirst, limit, []any{org, task, after.At.UnixMilli(), after.ID, since})
 }
 
 // HistoryMark returns the position of an event of a task or of a request about it.

@@ -135,6 +135,10 @@ func TestPastReadsNoWholeTable(t *testing.T) {
 			_, err := sqlaudit.New(c).TaskRequests(ctx, "o", "t", audit.Mark{At: now}, now, 50)
 			return err
 		},
+		"attempts at an account": func(c engine.Conn) error {
+			_, err := sqlaudit.New(c).AuditAttempts(ctx, "o", "a", "wrongPassword", now, 6)
+			return err
+		},
 		"stops of a worker": func(c engine.Conn) error { _, err := sqlreport.New(c).CompletedBy(ctx, "o", "w", day, 10); return err },
 		"next stops":        func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "", 10); return err },
 		"stops after those": func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "t", 10); return err },

@@ -20,6 +20,9 @@ export class Failure extends Error {
   }
 }
 
+// Notice is an error of the page itself, in the language of the reader.
+export class Notice extends Error {}
+
 interface ErrorBody {
   message?: string | { error?: number; message?: string; cause?: unknown; request?: string };
 }

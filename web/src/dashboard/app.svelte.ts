@@ -1,7 +1,8 @@
 // What all screens share: the person who is signed in, the language, the colours,
 // messages, and whether the server can be reached.
 
-import { account, call, Failure, heard } from './api.ts';
+import { account, call, Failure, heard, Notice } from './api.ts';
+import { complaint } from './complaint.ts';
 import { isTheme, showTheme, type Theme } from './theme.ts';
 import type { Address, Me, State } from './wire.ts';
 import { dictionary, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
@@ -138,11 +139,25 @@ class App {
 
   // explain returns what a person reads of an error.
   explain(error: unknown): string {
+    if (error instanceof Notice) return error.message;
     if (!(error instanceof Failure)) return this.say('unexpected');
     if (error.status === 0) return this.say('noConnection');
     if (error.status === 429) return this.say('tooManyRequests');
     if (error.status >= 500) return this.say('serverFailed', { request: error.request || '–' });
-    return error.message || this.say('unexpected');
+    return error.message ? this.translate(error.message, error.cause) : this.say('unexpected');
+  }
+
+  // slower returns the error of an attempt at an account: if there were too many, one that
+  // says how long to wait.
+  slower(error: unknown): unknown {
+    if (!(error instanceof Failure) || error.status !== 429) return error;
+    return new Notice(this.say('errorAttempts', { n: Math.max(1, Math.ceil(error.retryAfter / 60)) }));
+  }
+
+  // translate returns what a person reads of an error's message.
+  translate(message: string, cause?: unknown): string {
+    const { word, values } = complaint(message, cause, this.words);
+    return this.say(word, values);
   }
 
   toast(text: string, undo?: () => Promise<unknown>, bad = false) {

@@ -62,7 +62,7 @@ async function newest(request: Request, name: string): Promise<Response> {
   try {
     const answer = await fetch(request, { signal: AbortSignal.timeout(3000) });
     if (answer.ok && pathname === tileSource) await cache.put(pathname, answer.clone());
-    if (answer.ok || answer.status === 404) return answer;
+    if (answer.ok) return answer;
   } catch {
     // offline
   }

@@ -31,7 +31,6 @@ export function tileSource(): Promise<TileSource | null> {
 
 async function load(): Promise<TileSource | null> {
   const response = await fetch('/tiles.json');
-  if (response.status === 404 || response.status === 204) return null;
   if (!response.ok) throw new Error(`tiles: ${response.status}`);
   const { tiles, minzoom, maxzoom, bounds, center, attribution } = (await response.json()) as Partial<TileSource>;
   if (!tiles?.length) return null;

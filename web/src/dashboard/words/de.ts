@@ -1,3 +1,4 @@
+import access from './access/de.ts';
 import board from './board/de.ts';
 import dispatch from './dispatch/de.ts';
 import history from './history/de.ts';
@@ -7,6 +8,7 @@ import replay from './replay/de.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...access,
   ...board,
   ...dispatch,
   ...history,
@@ -667,7 +669,8 @@ export default {
 
   // Audit log
   audit: 'Änderungsprotokoll',
-  auditLead: 'Wer was geändert hat, von Hand oder mit einem Schlüssel. Einträge bleiben 400 Tage.',
+  auditLead:
+    'Wer was geändert hat, von Hand oder mit einem Schlüssel, und gescheiterte Anmeldungen. Einträge bleiben 400 Tage.',
   auditEmpty: 'Hier erscheint jede Änderung einer Person oder eines Schlüssels.',
   person: 'Person',
   who: 'Wer',

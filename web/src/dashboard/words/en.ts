@@ -1,3 +1,4 @@
+import access from './access/en.ts';
 import board from './board/en.ts';
 import dispatch from './dispatch/en.ts';
 import history from './history/en.ts';
@@ -6,6 +7,7 @@ import orders from './orders/en.ts';
 import replay from './replay/en.ts';
 
 export default {
+  ...access,
   ...board,
   ...dispatch,
   ...history,
@@ -652,7 +654,7 @@ export default {
 
   // Audit log
   audit: 'Audit log',
-  auditLead: 'Who changed what, by hand or with a key. Entries are kept for 400 days.',
+  auditLead: 'Who changed what, by hand or with a key, and failed sign-ins. Entries are kept for 400 days.',
   auditEmpty: 'Every change of a person or a key appears here.',
   person: 'Person',
   who: 'Who',

@@ -1,3 +1,4 @@
+import access from './access/es.ts';
 import board from './board/es.ts';
 import dispatch from './dispatch/es.ts';
 import history from './history/es.ts';
@@ -7,6 +8,7 @@ import replay from './replay/es.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...access,
   ...board,
   ...dispatch,
   ...history,
@@ -655,7 +657,8 @@ export default {
 
   // Audit log
   audit: 'Registro de cambios',
-  auditLead: 'Quién cambió qué, a mano o con una clave. Las entradas se guardan 400 días.',
+  auditLead:
+    'Quién cambió qué, a mano o con una clave, y los inicios de sesión fallidos. Las entradas se guardan 400 días.',
   auditEmpty: 'Aquí aparece cada cambio de una persona o de una clave.',
   person: 'Persona',
   who: 'Quién',

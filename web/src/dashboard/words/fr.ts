@@ -1,3 +1,4 @@
+import access from './access/fr.ts';
 import board from './board/fr.ts';
 import dispatch from './dispatch/fr.ts';
 import history from './history/fr.ts';
@@ -7,6 +8,7 @@ import replay from './replay/fr.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...access,
   ...board,
   ...dispatch,
   ...history,
@@ -664,7 +666,8 @@ export default {
 
   // Audit log
   audit: 'Journal des modifications',
-  auditLead: 'Qui a changé quoi, à la main ou avec une clé. Les entrées sont gardées 400 jours.',
+  auditLead:
+    'Qui a changé quoi, à la main ou avec une clé, et les connexions échouées. Les entrées sont gardées 400 jours.',
   auditEmpty: 'Chaque modification d’une personne ou d’une clé apparaît ici.',
   person: 'Personne',
   who: 'Qui',

@@ -1,3 +1,4 @@
+import access from './access/pt.ts';
 import board from './board/pt.ts';
 import dispatch from './dispatch/pt.ts';
 import history from './history/pt.ts';
@@ -7,6 +8,7 @@ import replay from './replay/pt.ts';
 import type { Words } from '../words.ts';
 
 export default {
+  ...access,
   ...board,
   ...dispatch,
   ...history,
@@ -654,7 +656,8 @@ export default {
 
   // Audit log
   audit: 'Registo de alterações',
-  auditLead: 'Quem alterou o quê, à mão ou com uma chave. As entradas são guardadas 400 dias.',
+  auditLead:
+    'Quem alterou o quê, à mão ou com uma chave, e os inícios de sessão falhados. As entradas são guardadas 400 dias.',
   auditEmpty: 'Cada alteração de uma pessoa ou de uma chave aparece aqui.',
   person: 'Pessoa',
   who: 'Quem',

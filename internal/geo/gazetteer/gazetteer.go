@@ -30,6 +30,8 @@ type Gazetteer struct {
 	cityCounty       []uint16
 	citySize         []byte
 	cityLon, cityLat []int32
+	byBand           []uint32              // cities, by the band of their latitude
+	bands            [bandCount + 1]uint32 // where each begins in byBand
 	counties         []string
 
 	otherKeys table // alternative names of cities
@@ -285,18 +287,50 @@ func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, 
 	const perMeter = perDegree / 111_000.0
 	lon, lat := fixed(near.Lon), fixed(near.Lat)
 	apart := int32(float64(within)*perMeter) + 1
-	for row, at := range g.cityLat {
-		if at < lat-apart || at > lat+apart || !g.inCountry(row, country) {
+	for row := range g.between(lat-apart, lat+apart) {
+		if !g.inCountry(row, country) || state != (State{}) && g.state(g.cityRegion[row]) != state {
 			continue
 		}
-		if state != (State{}) && g.state(g.cityRegion[row]) != state {
-			continue
-		}
-		if point(g.cityLon[row], at).Distance(point(lon, lat)) <= within {
+		if point(g.cityLon[row], g.cityLat[row]).Distance(point(lon, lat)) <= within {
 			return true
 		}
 	}
 	return false
+}
+
+// between returns the cities between two latitudes.
+func (g *Gazetteer) between(south, north int32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, row := range g.byBand[g.bands[bandOf(south)]:g.bands[bandOf(north)+1]] {
+			if at := g.cityLat[row]; at >= south && at <= north && !yield(int(row)) {
+				return
+			}
+		}
+	}
+}
+
+// bandCount is the number of bands of half a degree of latitude.
+const bandCount = 360
+
+// bandOf returns the band of a latitude, from south to north.
+func bandOf(lat int32) int {
+	return int(min(max((lat+90*perDegree)/(perDegree/2), 0), bandCount-1))
+}
+
+// sortBands sorts the cities by their bands.
+func (g *Gazetteer) sortBands() {
+	for _, lat := range g.cityLat {
+		g.bands[bandOf(lat)+1]++
+	}
+	for band := range bandCount {
+		g.bands[band+1] += g.bands[band]
+	}
+	at := g.bands
+	g.byBand = make([]uint32, len(g.cityLat))
+	for row, lat := range g.cityLat {
+		g.byBand[at[bandOf(lat)]] = uint32(row)
+		at[bandOf(lat)]++
+	}
 }
 
 // Nearest returns the city whose center is nearest to a location. A city counts as
@@ -306,11 +340,8 @@ func (g *Gazetteer) Nearest(near lastmile.Point, within lastmile.Meters) (City, 
 	lon, lat := fixed(near.Lon), fixed(near.Lat)
 	apart := int32(float64(within)*perMeter) + 1
 	best, found := float64(within), -1
-	for row, at := range g.cityLat {
-		if at < lat-apart || at > lat+apart {
-			continue
-		}
-		away := float64(lastmile.SphericalDistance(point(g.cityLon[row], at), point(lon, lat)))
+	for row := range g.between(lat-apart, lat+apart) {
+		away := float64(lastmile.SphericalDistance(point(g.cityLon[row], g.cityLat[row]), point(lon, lat)))
 		if away > float64(within) {
 			continue
 		}

@@ -41,7 +41,7 @@ var classes = map[string]pace{
 	"road":           {28, 25, riding, walking},
 	"living_street":  {12, 10, 12, walking},
 	"service":        {15, 12, 14, walking},
-	"track":          {12, 8, 12, walking},
+	"track":          {12, truckOnTrack, 12, walking},
 	"pedestrian":     {bicycle: 6, foot: walking},
 	"cycleway":       {bicycle: 18, foot: walking},
 	"path":           {bicycle: 11, foot: walking},
@@ -50,6 +50,22 @@ var classes = map[string]pace{
 	"bridleway":      {bicycle: 0, foot: walking},
 	"corridor":       {foot: walking},
 	"busway":         {},
+}
+
+// Trucks use a track for the last meters at most, as it may be too soft or too narrow for
+// them, unless its tags say that it is firm.
+const (
+	truckOnTrack     = 2
+	truckOnFirmTrack = 8
+)
+
+// firm reports whether a track is known to bear a truck.
+func firm(tags osm.Tags) bool {
+	switch tags.Get("surface") {
+	case "paved", "asphalt", "concrete", "concrete:plates", "paving_stones", "compacted":
+		return true
+	}
+	return tags.Get("tracktype") == "grade1"
 }
 
 // ferry is the speed on ferries without a duration.
@@ -152,6 +168,9 @@ func profileSpeed(tags osm.Tags, p Profile, class string, speed float32, isFerry
 	}
 	if isFerry || p == Foot {
 		return speed
+	}
+	if p == Truck && class == "track" && firm(tags) {
+		speed = truckOnFirmTrack
 	}
 	surface, tracktype := surfaces[tags.Get("surface")], tracktypes[tags.Get("tracktype")]
 	if p == Bicycle {

@@ -78,6 +78,9 @@ func TestTravelTimesOnImportedRoads(t *testing.T) {
 	if got, want := plan["plannedDistance"].(float64), float64(legs[0].Distance); got < want-1 || got > want+1 {
 		t.Errorf("planned %v m, want %v", got, want)
 	}
+	has(t, plan, "travelSource", "roads")
+	plan = r.Must(t, "PUT", "/routePlans/"+fmt.Sprint(plan["id"]), `{"name":"Round trip","tasks":[`+tasks+`,"`+task(lastmile.Point{Lon: dropoff.Lon + 3, Lat: dropoff.Lat})+`"]}`)
+	has(t, plan, "travelSource", "formula")
 
 	// A dispatch says where the times of each route come from.
 	routes := func() (all []string) {

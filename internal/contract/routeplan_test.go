@@ -125,7 +125,7 @@ func TestRoutePlanContract(t *testing.T) {
 			matches(t, made, `{"id":"<id>","shortId":`+text(fmt.Sprint(made["shortId"]))+`,"timeCreated":"<now>","timeLastModified":"<now>",
 				"organization":"`+string(r.Organization.ID)+`","name":"Round","state":"PENDING","color":null,"vehicleType":null,"timezone":null,
 				"startTime":1894021200000,"endTime":null,"actualStartTime":null,"actualEndTime":null,"startAt":null,"endAt":null,
-				"startingHubId":null,"endingHubId":null,"plannedDistance":0,"plannedDuration":0,"team":null,"worker":null,"tasks":[],
+				"startingHubId":null,"endingHubId":null,"plannedDistance":0,"plannedDuration":0,"travelSource":"formula","team":null,"worker":null,"tasks":[],
 				"taskStates":[],"isOverdue":false,"status":"ON_TIME","statusTimeDifference":0}`)
 			if short := fmt.Sprint(made["shortId"]); len(short) != 8 || strings.Trim(short, "0123456789abcdef") != "" {
 				t.Errorf("shortId is %q", short)

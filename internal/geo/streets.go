@@ -91,21 +91,27 @@ func streetPoints(points []lastmile.Point) (all []street.Point) {
 
 // search searches all indexes. An index that cannot be read does not prevent the others
 // from being used.
-func (s *Streets) search(ctx context.Context, indexes []*street.Index, q street.Query) (all []street.Hit, err error) {
+func (s *Streets) search(ctx context.Context, indexes []*street.Index, q street.Query) ([]street.Hit, error) {
+	all, err := inTurn(ctx, s, indexes, func(x *street.Index) ([]street.Hit, error) { return x.Search(q) })
+	slices.SortStableFunc(all, func(a, b street.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Kind, a.Kind)) })
+	return all, err
+}
+
+// inTurn returns what a function finds in all indexes, once it is the caller's turn.
+func inTurn[T any](ctx context.Context, s *Streets, indexes []*street.Index, find func(*street.Index) ([]T, error)) (all []T, err error) {
 	end, err := s.Shares.Take(ctx, lastmile.CallerOf(ctx))
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	for _, x := range indexes {
-		hits, failed := x.Search(q)
+		found, failed := find(x)
 		if failed != nil {
 			err = failed
 			continue
 		}
-		all = append(all, hits...)
+		all = append(all, found...)
 	}
-	slices.SortStableFunc(all, func(a, b street.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Kind, a.Kind)) })
 	if len(all) > 0 {
 		err = nil
 	}
@@ -187,30 +193,6 @@ func streetHit(places *gazetteer.Gazetteer, h street.Hit, likely string) hit {
 		found.Precision, found.Address.Number = lastmile.PrecisionHouse, h.Number
 	}
 	return found
-}
-
-// Suggest returns addresses that begin with what a person has typed, the best first:
-// houses and streets of imported maps, and cities.
-func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit int) ([]lastmile.GeocodedAddress, error) {
-	places, err := gazetteer.Embedded()
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.search(ctx, s.Indexes(), street.Query{Line: q.Unparsed, Prefix: true, Limit: limit, Near: streetPoints(q.Near)})
-	if err != nil {
-		return nil, err
-	}
-	all := []lastmile.GeocodedAddress{}
-	for _, h := range found[:min(len(found), limit)] {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		all = append(all, suggestion(places, h, q.Country))
-	}
-	for _, c := range places.CitiesBeginning(q.Unparsed, q.Country, limit-len(all)) {
-		all = append(all, cityAddress(places, c, c.Location))
-	}
-	return all, nil
 }
 
 // Reverse returns the addresses at a location, the nearest first, or the city that

@@ -3,6 +3,7 @@ package geo_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -189,6 +190,79 @@ func TestSuggestAndReverse(t *testing.T) {
 	found, err = s.Reverse(t.Context(), lastmile.Point{Lon: -140, Lat: -40}, 3)
 	if err != nil || len(found) != 0 {
 		t.Errorf("found %+v in the ocean: %v", found, err)
+	}
+}
+
+func TestSuggestTowns(t *testing.T) {
+	rows := "LON,LAT,NUMBER,STREET,CITY,POSTCODE,COUNTRY\n-74.4,40.5,1,Berlin Street,Westbrook,,US\n-74.4,40.5,1,Paris Road,Westbrook,,US\n-89.6,39.8,1,Elm Street,Westbrook Falls,,US\n"
+	for i := range 50 { // so that not every word is rare
+		rows += fmt.Sprintf("-89.6,39.8,1,Number %d Street,Westbrook Falls,,US\n-89.6,39.8,1,Number %d Road,Westbrook Falls,,US\n", i, i)
+	}
+	other, err := indexOf([]byte(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := townIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := streets(x, other)
+	for text, want := range map[string]string{
+		"Alderbrook":                        "Alderbrook, New York, United States",
+		"alderb":                            "Alderbrook, New York, United States",
+		"Aldrebrook":                        "Alderbrook, New York, United States",
+		"Alderbrook, NY":                    "Alderbrook, New York, United States",
+		"Alderbrook New York":               "Alderbrook, New York, United States",
+		"Alderbrook, New York, United Stat": "Alderbrook, New York, United States",
+		"Westb":                             "Westbrook, , United States",
+		"Westbrook F":                       "Westbrook Falls, , United States",
+		"Berlin, Germany":                   "Berlin, Berlin, Germany",
+		"berlin germ":                       "Berlin, Berlin, Germany",
+		"Berlin, Deutschland":               "Berlin, Berlin, Germany",
+		"Berlin, NJ":                        "Berlin, New Jersey, United States",
+		"Springfield Illinois":              "Springfield, Illinois, United States",
+		"Springfield, Ill":                  "Springfield, Illinois, United States",
+		"Toronto, Ontario, Can":             "Toronto, Ontario, Canada",
+		"San Fran":                          "San Francisco, California, United States",
+		"San Francsico":                     "San Francisco, California, United States",
+		"Copenhag":                          "Copenhagen, Capital Region, Denmark",
+		"Denmark":                           "Copenhagen, Capital Region, Denmark",
+		"Texas":                             "Houston, Texas, United States",
+		"Liechtens":                         "Schaan, Schaan, Liechtenstein",
+	} {
+		found, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: text, Country: "US", Near: []lastmile.Point{{Lon: -73.98, Lat: 40.75}}}, 5)
+		if err != nil || len(found) == 0 || len(found) > 5 {
+			t.Errorf("%s: found %+v: %v", text, found, err)
+			continue
+		}
+		a := found[0].Address
+		if got := a.City + ", " + a.State + ", " + a.Country; got != want || found[0].Precision != lastmile.PrecisionCity || a.Street != "" || !slices.Equal(found[0].Warnings, []string{lastmile.WarnApproximate}) {
+			t.Errorf("%s: found %+v first, want %s", text, found[0], want)
+		}
+	}
+	for text, want := range map[string][2]string{ // the first, and one of the others
+		"Berlin":        {"Berlin Street, Westbrook", ", Berlin"},
+		"Berlin Street": {"Berlin Street, Westbrook", ""},
+		"Paris":         {"Paris Road, Westbrook", ", Paris"},
+	} {
+		found, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: text, Country: "US", Near: []lastmile.Point{{Lon: -74.4, Lat: 40.5}}}, 2)
+		if err != nil || len(found) == 0 || found[0].Address.Street+", "+found[0].Address.City != want[0] {
+			t.Errorf("%s: found %+v, want %s first: %v", text, found, want[0], err)
+		}
+		if want[1] != "" && (len(found) < 2 || found[1].Address.Street+", "+found[1].Address.City != want[1]) {
+			t.Errorf("%s: found %+v, want %s as well", text, found, want[1])
+		}
+	}
+	// A town of a map is not listed again, and what is in no map and no list is not found.
+	found, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "Alderbrook", Country: "US"}, 20)
+	if err != nil || len(found) == 0 || slices.ContainsFunc(found[1:], func(f lastmile.GeocodedAddress) bool {
+		return f.Address.City == town.Name && f.Address.Street == ""
+	}) {
+		t.Errorf("found %+v: %v", found, err)
+	}
+	found, err = s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "Zyxwvutville", Country: "US"}, 5)
+	if err != nil || len(found) != 0 {
+		t.Errorf("found %+v: %v", found, err)
 	}
 }
 

@@ -68,9 +68,9 @@ type RoutePlan struct {
 	Tasks      []TaskID
 	TaskStates []TaskState // of Tasks, in the same order
 
-	Status  RoutePlanStatus // as of the last call of Assess
-	Late    time.Duration   // zero if on time
-	Overdue bool
+	Status           RoutePlanStatus // as of the last call of Assess
+	Late             time.Duration   // zero if on time
+	Overdue, OnRoads bool            // OnRoads: the planned distance and duration are those of roads
 }
 
 // RoutePlanChange is an update of a route plan. Nil fields stay unchanged, zero

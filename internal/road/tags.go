@@ -28,8 +28,8 @@ const (
 var classes = map[string]pace{
 	"motorway":       {car: 95, truck: 80},
 	"motorway_link":  {car: 50, truck: 45},
-	"trunk":          {car: 80, truck: 70},
-	"trunk_link":     {car: 45, truck: 40},
+	"trunk":          {80, 70, riding, walking},
+	"trunk_link":     {45, 40, riding, walking},
 	"primary":        {65, 58, riding, walking},
 	"primary_link":   {40, 35, riding, walking},
 	"secondary":      {55, 48, riding, walking},
@@ -41,7 +41,7 @@ var classes = map[string]pace{
 	"road":           {28, 25, riding, walking},
 	"living_street":  {12, 10, 12, walking},
 	"service":        {15, 12, 14, walking},
-	"track":          {12, 8, 12, walking},
+	"track":          {5, 2, 12, walking},
 	"pedestrian":     {bicycle: 6, foot: walking},
 	"cycleway":       {bicycle: 18, foot: walking},
 	"path":           {bicycle: 11, foot: walking},
@@ -50,6 +50,19 @@ var classes = map[string]pace{
 	"bridleway":      {bicycle: 0, foot: walking},
 	"corridor":       {foot: walking},
 	"busway":         {},
+}
+
+// firmTrack is the pace on a track that is known to be firm. Others are for the last
+// meters: they may be too soft or too narrow.
+var firmTrack = pace{12, 8, 12, walking}
+
+// firm reports whether a track is known to be firm.
+func firm(tags osm.Tags) bool {
+	switch tags.Get("surface") {
+	case "paved", "asphalt", "concrete", "concrete:plates", "paving_stones", "compacted":
+		return true
+	}
+	return tags.Get("tracktype") == "grade1"
 }
 
 // ferry is the speed on ferries without a duration.
@@ -118,8 +131,11 @@ func roadSpeeds(tags osm.Tags) (s speeds) {
 	if !known && !isFerry || tags.Get("area") == "yes" || tags.Get("impassable") == "yes" || tags.Get("status") == "impassable" {
 		return s
 	}
-	if isFerry {
+	switch {
+	case isFerry:
 		base = pace{ferry, ferry, ferry, ferry}
+	case class == "track" && firm(tags):
+		base = firmTrack
 	}
 	for p, speed := range [profiles]float32{base.car, base.truck, base.bicycle, base.foot} {
 		speed = profileSpeed(tags, Profile(p), class, speed, isFerry)

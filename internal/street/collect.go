@@ -81,6 +81,9 @@ func (c *collection) add(numbers string, a address) {
 	listed := 0
 	for number := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return r == ';' || r == ',' }) {
 		n, ok := parseNumber(number)
+		if !ok {
+			n, ok = nameHouse(number)
+		}
 		if listed++; !ok || listed > maxNumbers {
 			continue
 		}

@@ -1,9 +1,11 @@
 package street_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
+	"dray/internal/osm"
 	"dray/internal/street"
 )
 
@@ -47,6 +49,9 @@ const world = `LON,LAT,NUMBER,STREET,CITY,REGION,POSTCODE,COUNTRY
 -99.1300,19.4300,76,Paseo de la Reforma,Ciudad de México,,06500,MX
 28.9800,41.0100,12,İstiklal Caddesi,İstanbul,,34430,TR
 77.2200,28.6300,22,Rajpath Marg,New Delhi,,110001,IN
+-0.1500,51.5200,Rose Cottage,Mill Lane,Oxford,,OX1 1AA,GB
+-0.1510,51.5210,A12,Mill Lane,Oxford,,OX1 1AA,GB
+-0.1520,51.5220,12,Mill Lane,Oxford,,OX1 1AA,GB
 23.7300,37.9800,4,Οδός Ερμού,Αθήνα,,105 63,GR
 `
 
@@ -88,6 +93,10 @@ func TestConventions(t *testing.T) {
 		"Flat 2, 10 Downing Street, Westminster, London SW1A2AA":       "10 Downing Street",
 		"221b Baker Street, Edinburgh":                                 "221B Baker Street",
 		"5 OConnell Street, Dublin":                                    "5 O'Connell Street",
+		"Rose Cottage, Mill Lane, Oxford OX1 1AA":                      "Rose Cottage Mill Lane",
+		"Mill Lane Rose Cottage, Oxford":                               "Rose Cottage Mill Lane",
+		"A12 Mill Lane, Oxford":                                        "A12 Mill Lane",
+		"12 Mill Lane, Oxford":                                         "12 Mill Lane",
 		"350 Fifth Ave, Suite 3304, New York, NY 10118":                "350 5th Avenue",
 		"350 5th Ave #3304, New York NY":                               "350 5th Avenue",
 		"1600 Pennsylvania Ave. NW, Washington, DC 20500-0003":         "1600 Pennsylvania Avenue NW",
@@ -107,6 +116,44 @@ func TestConventions(t *testing.T) {
 		got := first(t, x, street.Query{Line: line})
 		if found := strings.TrimSpace(got.Number + " " + got.Street); found != want || got.Kind != street.KindHouse || !got.Confirmed {
 			t.Errorf("%s: found %+v, want %s", line, got, want)
+		}
+	}
+}
+
+func TestHouseNames(t *testing.T) {
+	x := build(t, []byte(world))
+	for number, want := range map[string]street.Kind{"Rose Cottage": street.KindHouse, "a12": street.KindHouse, "12": street.KindHouse, "14": street.KindNearby, "Lily House": street.KindStreet} {
+		got := first(t, x, street.Query{Number: number, Street: "Mill Lane", City: "Oxford"})
+		if got.Street != "Mill Lane" || got.Kind != want || want == street.KindHouse && !strings.EqualFold(got.Number, number) {
+			t.Errorf("%s: found %+v", number, got)
+		}
+	}
+}
+
+// TestNamesLikeCrossings finds streets and numbers that look like two streets, where such
+// streets meet.
+func TestNamesLikeCrossings(t *testing.T) {
+	var file bytes.Buffer
+	w := osm.NewWriter(&file, -3.8, 40.3, -3.6, 40.5)
+	for i, at := range [][2]float64{{-3.70, 40.40}, {-3.71, 40.40}, {-3.70, 40.41}, {-3.69, 40.42}, {-3.68, 40.42}} {
+		w.Node(int64(i+1), at[0], at[1])
+	}
+	for i, house := range [][2]string{{"5", "Calle Ramón y Cajal"}, {"27/A", "Calle Ramón"}} {
+		w.Node(int64(i+10), -3.685, 40.4205+float64(i)/100, "addr:housenumber", house[0], "addr:street", house[1], "addr:city", "Madrid", "addr:postcode", "28001")
+	}
+	for i, name := range []string{"Calle Ramón", "Calle Cajal", "Calle Ramón y Cajal"} {
+		w.Way(int64(i+1), [][]int64{{1, 2}, {1, 3}, {4, 5}}[i], "highway", "residential", "name", name, "addr:city", "Madrid")
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x := build(t, file.Bytes())
+	for line, want := range map[string]string{
+		"Calle Ramón y Cajal 5, 28001 Madrid": "5 Calle Ramón y Cajal", "Calle Ramón 27/A, 28001 Madrid": "27/A Calle Ramón",
+		"Calle Ramón & Calle Cajal, Madrid": "Calle Ramón & Calle Cajal",
+	} {
+		if got := first(t, x, street.Query{Line: line}); strings.TrimSpace(got.Number+" "+got.Street) != want {
+			t.Errorf("%s: found %+v", line, got)
 		}
 	}
 }

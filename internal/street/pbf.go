@@ -111,7 +111,7 @@ func namesOf(tags osm.Tags) []string {
 
 // addressOf returns the address of an element; number is empty if it has none.
 func (e *extract) addressOf(tags osm.Tags) (number string, a address) {
-	number = tags.Get("addr:housenumber")
+	number = cmp.Or(tags.Get("addr:housenumber"), tags.Get("addr:housename"))
 	if number == "" {
 		return "", a
 	}

@@ -256,7 +256,7 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 		}
 	}
 	if len(choices) == 0 {
-		return 0
+		return s.findNamed(c, taken, 1)
 	}
 	best, bestScore := -1, 0.0
 	var bestHouse house
@@ -281,8 +281,10 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 			}
 		}
 	}
-	if best < 0 {
-		return 0
+	if best < 0 || c.exact == KindStreet || c.exact == KindNearby {
+		if found := s.findNamed(c, taken, 2); found > 0 || best < 0 {
+			return found
+		}
 	}
 	c.number, c.house = choices[best].token, bestHouse
 	if choices[best].away == 0 && !s.inCode(c.number) {
@@ -295,6 +297,32 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 	return max(bestScore, 0)
 }
 
+// findNamed finds the house by its name, of some words at least. It returns 1, or 0 if
+// there is none.
+func (s *search) findNamed(c *candidate, taken *used, least int) float64 {
+	best := 0 // words of the name
+	s.houses(c.streetRecord, func(h house) bool {
+		words := wordsOf(h.number.suffix)
+		if !h.number.isName() || len(words) <= best || len(words) < least {
+			return h.number.value == 0 // numbers are in order
+		}
+		for from := 0; from+len(words) <= len(s.street); from++ {
+			same := true
+			for i, w := range words {
+				same = same && !taken[from+i] && s.street[from+i].text == w
+			}
+			if same {
+				best, c.number, c.house, c.exact = len(words), from, h, KindHouse
+			}
+		}
+		return true
+	})
+	for i := range best {
+		taken[c.number+i] = true
+	}
+	return float64(min(best, 1))
+}
+
 // inCode reports whether a token may be part of a postal code.
 func (s *search) inCode(token int) bool {
 	return slices.ContainsFunc(s.codes, func(c codeWord) bool { return c.from <= token && token < c.to })
@@ -305,6 +333,9 @@ func (s *search) inCode(token int) bool {
 func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality float64, ok bool) {
 	nearest := math.Inf(1)
 	x.houses(s, func(h house) bool {
+		if h.number.isName() {
+			return true
+		}
 		q := 0.0
 		switch end := h.number.last(); {
 		case h.number == n:

@@ -36,11 +36,15 @@ func (x *Index) Search(q Query) (hits []Hit, err error) {
 	defer runtime.KeepAlive(x) // its memory is unmapped when it is not used any more
 	defer mapdata.Protect(&err, ErrDamaged)()
 	limit := min(max(q.Limit, 1), MaxHits)
+	hits = x.searchAddress(q, limit)
 	if first, second, ok := crossingOf(q); ok {
-		hits = x.searchCrossing(q, first, second, limit)
-	}
-	if len(hits) == 0 {
-		hits = x.searchAddress(q, limit)
+		met := x.searchCrossing(q, first, second, limit)
+		// What looks like two streets may be one: Calle Ramón y Cajal, or Via Roma 27/A.
+		one := len(met) > 0 && len(hits) > 0 && hits[0].Whole && hits[0].Score > met[0].Score
+		if hits = append(met, hits...); one {
+			slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+		}
+		hits = hits[:min(len(hits), limit)]
 	}
 	return hits, nil
 }
@@ -99,6 +103,10 @@ func (x *Index) newSearch(q Query) *search {
 	if n, ok := parseNumber(q.Number); ok && q.Number != "" {
 		// It may be part of the street as well: 34 in 34 Rue X.
 		s.street = append(s.street, token{text: strings.Join(wordsOf(q.Number), ""), number: n, isNum: true, part: -1, begins: true})
+	} else {
+		for _, word := range wordsOf(q.Number)[:min(len(wordsOf(q.Number)), max(maxTokens-len(s.street), 0))] {
+			s.street = append(s.street, token{text: word, unit: true, part: -1, begins: true})
+		}
 	}
 	s.city = tokenize(q.City)
 	if plain := plainCode(q.PostalCode); plain != "" {
@@ -425,6 +433,9 @@ func (s *search) hits(best []*candidate, limit int) (hits []Hit) {
 
 // numberText returns a house number as it is written.
 func numberText(n houseNumber) string {
+	if n.isName() {
+		return n.suffix
+	}
 	digits := []byte{}
 	for v := n.value; ; v /= 10 {
 		digits = append(digits, byte('0'+v%10))

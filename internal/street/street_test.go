@@ -262,6 +262,29 @@ func TestAutocomplete(t *testing.T) {
 	}
 }
 
+func TestTowns(t *testing.T) {
+	x := build(t, []byte(world))
+	for line, want := range map[string]string{
+		"Berlin": "Berlin", "berl": "Berlin", "Muenchen": "München", "Mün": "München", "Ciudad de": "Ciudad de México", "New": "New York",
+		"New Y": "New York", "Stokholm": "Stockholm", "Москва": "Москва",
+		"Berlin 12": "", "Berlin Germany": "", "York": "", "": "", "Atlantis": "",
+	} {
+		towns, err := x.Towns(street.Query{Line: line, Prefix: true, Limit: 3, Near: []street.Point{{Lon: -73.9, Lat: 40.7}}})
+		got := ""
+		if len(towns) > 0 {
+			got = towns[0].Name
+		}
+		if err != nil || got != want || got != "" && got == line && !towns[0].Exact {
+			t.Errorf("%q: found %+v, want %q: %v", line, towns, want, err)
+		}
+	}
+	for line, want := range map[string]int{"Berlin": 1, "Berl": 0, "Berlim": 0} {
+		if towns, err := x.Towns(street.Query{Line: line, Limit: 3}); err != nil || len(towns) != want {
+			t.Errorf("%q in full: found %+v: %v", line, towns, err)
+		}
+	}
+}
+
 func TestReverse(t *testing.T) {
 	x := openTown(t)
 	all := truths(t, townFile())
@@ -466,6 +489,9 @@ func searchDamaged(t *testing.T, count int) {
 			}
 		}
 		if _, err := x.Reverse(street.Point{Lon: -73.98, Lat: 40.7534}, 5); err != nil && !errors.Is(err, street.ErrDamaged) {
+			t.Errorf("the error is %v", err)
+		}
+		if _, err := x.Towns(street.Query{Line: "Alder", Prefix: true}); err != nil && !errors.Is(err, street.ErrDamaged) {
 			t.Errorf("the error is %v", err)
 		}
 		if _, err := x.PostalAreas("10018"); err != nil && !errors.Is(err, street.ErrDamaged) {

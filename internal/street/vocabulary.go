@@ -109,9 +109,19 @@ func (x *Index) near(text string, most int, each func(i, edits int)) {
 			i++
 			continue
 		}
-		prefix := word[:bytesUsed]
-		i += 1 + sort.Search(x.words()-i-1, func(k int) bool { return !bytes.HasPrefix(x.word(i+1+k), prefix) })
+		i = x.after(i, word[:bytesUsed])
 	}
+}
+
+// after returns the position of the first word after another that does not begin with the
+// same text. It is usually close.
+func (x *Index) after(i int, prefix []byte) int {
+	last, step := i, 1 // the last word that is known to begin with it
+	for last+step < x.words() && bytes.HasPrefix(x.word(last+step), prefix) {
+		last += step
+		step *= 2
+	}
+	return last + 1 + sort.Search(min(step, x.words()-last)-1, func(k int) bool { return !bytes.HasPrefix(x.word(last+1+k), prefix) })
 }
 
 // lists returns the streets and the places that have a word.

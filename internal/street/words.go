@@ -125,11 +125,23 @@ func plainCode(code string) string {
 	}, code)
 }
 
-// houseNumber is a house number: 12, 12b, 5-11, 12/3.
+// houseNumber is a house number: 12, 12b, 5-11, 12/3. A house may have a name instead.
 type houseNumber struct {
 	value  uint32
-	suffix string // in lower case, without spaces
+	suffix string // in lower case, without spaces; a name, if there is no value
 }
+
+// maxHouseName is the longest name of a house, in bytes.
+const maxHouseName = 60
+
+// nameHouse returns a name as the number of a house: Rose Cottage, or A12.
+func nameHouse(text string) (n houseNumber, ok bool) {
+	name := strings.Join(strings.Fields(text), " ")
+	return houseNumber{suffix: name}, len(name) <= maxHouseName && utf8.ValidString(name) && len(wordsOf(name)) > 0
+}
+
+// isName reports whether the house has a name instead of a number.
+func (n houseNumber) isName() bool { return n.value == 0 && n.suffix != "" }
 
 // parseNumber parses a house number.
 func parseNumber(text string) (n houseNumber, ok bool) {

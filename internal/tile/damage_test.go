@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -269,6 +270,51 @@ func TestMerge(t *testing.T) {
 	}
 	if _, err := tile.Merge([][]byte{tiles[0], []byte("no tile")}); !errors.Is(err, tile.ErrDamaged) {
 		t.Errorf("merged with nonsense: %v", err)
+	}
+}
+
+// TestMergeOverlap merges tiles of extracts that have the same streets, which were drawn
+// more precisely from one to the other.
+func TestMergeOverlap(t *testing.T) {
+	street := func(d *drawing, i int, shift float64) {
+		lat := 50.0420 + 0.0008*float64(i) + shift
+		name := fmt.Sprintf("Street %d", i)
+		d.way([][2]float64{{10.045, lat}, {10.0475, lat + shift/2}, {10.05, lat}}, "highway", "residential", "name", name)
+		d.way([][2]float64{{10.045, lat}, {10.045, lat + 0.0003}}, "highway", "service")
+		d.way(square(10.046, lat+0.0003, 0.0001), "building", "yes")
+		d.node(10.0461, lat+0.00035, "addr:housenumber", fmt.Sprint(i), "addr:street", name)
+	}
+	const drawn = 0.00003 // degrees, about 3 m
+	older, newer, neighbor := &drawing{}, &drawing{}, &drawing{}
+	for i := range 6 {
+		street(older, i, 0)
+		street(newer, i, drawn)
+	}
+	newer.way([][2]float64{{10.0475, 50.0420}, {10.0475, 50.0465}}, "highway", "tertiary", "name", "New Street")
+	for i := 4; i < 8; i++ { // overlaps a little
+		street(neighbor, i, -drawn)
+	}
+	x, y := at(14, 10.047, 50.045)
+	var tiles [][]byte
+	for _, d := range []*drawing{older, newer, neighbor} {
+		content, err := open(t, d).Tile(t.Context(), 14, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tiles = append(tiles, content)
+	}
+	merged, err := tile.Merge(tiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range decode(t, inflate(t, merged)) {
+		parts := 0
+		for _, f := range l.features {
+			parts += len(f.parts)
+		}
+		if want := map[string]int{"road": 2*8 + 1, "building": 8, "housenumber": 8}[l.name]; parts != want {
+			t.Errorf("%d of %s: %v, want %d", parts, l.name, l.features, want)
+		}
 	}
 }
 

@@ -1,23 +1,25 @@
 package tile
 
 import (
+	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
 // Inflate returns a tile that is not compressed.
 func Inflate(content []byte) ([]byte, error) { return unpack(content, gzipped, maxStored) }
 
-// Merge returns a tile with everything that several have, without what is equal. All are
-// compressed with gzip. If there is too much for one tile, it is the largest of them.
+// Merge returns a tile with everything that several have. What extracts that overlap have
+// in common is shown once, as in the largest tile, even if its shape has changed a little
+// from one extract to the other. All are compressed with gzip. If there is too much for
+// one tile, it is the largest of them.
 func Merge(tiles [][]byte) ([]byte, error) {
 	var names []string
 	merged := map[string]*mergedLayer{}
-	var largest []byte
+	tiles = slices.Clone(tiles)
+	slices.SortStableFunc(tiles, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 	for _, content := range tiles {
-		if len(content) > len(largest) {
-			largest = content
-		}
 		plain, err := Inflate(content)
 		if err != nil {
 			return nil, err
@@ -33,7 +35,7 @@ func Merge(tiles [][]byte) ([]byte, error) {
 			}
 			l := merged[in.name]
 			if l == nil {
-				l = &mergedLayer{values: map[string]uint64{}, keys: map[string]uint64{}, seen: map[string]bool{}}
+				l = &mergedLayer{values: map[string]uint64{}, keys: map[string]uint64{}, seen: map[string]bool{}, drawn: map[spot]bool{}}
 				merged[in.name] = l
 				names = append(names, in.name)
 			}
@@ -50,7 +52,7 @@ func Merge(tiles [][]byte) ([]byte, error) {
 		out.bytes(3, merged[name].encode(name))
 	}
 	if len(out) > maxTile {
-		return largest, nil
+		return tiles[0], nil
 	}
 	return new(encoder).compress(out)
 }
@@ -137,6 +139,7 @@ type mergedLayer struct {
 	valueList    []string
 	features     []pack
 	seen         map[string]bool
+	drawn        map[spot]bool // by the tiles before
 }
 
 func number(of map[string]uint64, list *[]string, text []byte) uint64 {
@@ -148,9 +151,13 @@ func number(of map[string]uint64, list *[]string, text []byte) uint64 {
 	return n
 }
 
+// add adds what the tiles before do not draw of the features of a tile.
 func (l *mergedLayer) add(in parsedLayer) error {
+	added := map[spot]bool{}
 	for _, f := range in.features {
-		var out, tags pack
+		var tags, shape pack
+		var name, kind string
+		var form uint64
 		m := message{rest: f}
 		for m.next() {
 			switch m.number {
@@ -161,25 +168,172 @@ func (l *mergedLayer) add(in parsedLayer) error {
 					if pairs.bad || k >= uint64(len(in.keys)) || v >= uint64(len(in.values)) {
 						return ErrDamaged
 					}
+					switch string(in.keys[k]) {
+					case "name", "number":
+						name = string(in.values[v])
+					case "class", "kind":
+						kind = string(in.values[v])
+					}
 					tags.varint(number(l.keys, &l.keyList, in.keys[k]))
 					tags.varint(number(l.values, &l.valueList, in.values[v]))
 				}
-				out.bytes(2, tags)
 			case 3:
-				out.uint(3, m.value)
+				form = m.value
 			case 4:
-				out.bytes(4, m.content)
+				shape = m.content
 			}
 		}
-		if m.bad {
+		all, ok := strokesOf(shape)
+		if m.bad || !ok {
 			return ErrDamaged
 		}
-		if !l.seen[string(out)] {
-			l.seen[string(out)] = true
-			l.features = append(l.features, out)
+		encoded := func(shape pack) (out pack) {
+			if len(tags) > 0 {
+				out.bytes(2, tags)
+			}
+			out.uint(3, form)
+			out.bytes(4, shape)
+			return out
+		}
+		whole := string(encoded(shape))
+		if l.seen[whole] {
+			continue
+		}
+		l.seen[whole] = true
+		// A road may have another class in a newer extract.
+		if rest := l.notDrawn(all, cmp.Or(name, kind), added); len(rest) > 0 {
+			l.features = append(l.features, encoded(rest))
 		}
 	}
+	maps.Copy(l.drawn, added)
 	return nil
+}
+
+// stroke is a part of a shape: a point, a line or a ring.
+type stroke struct {
+	points [][2]int32
+	closed bool
+}
+
+// strokesOf decodes a shape.
+func strokesOf(shape []byte) (all []stroke, ok bool) {
+	const moveTo, lineTo, closePath = 1, 2, 7
+	m := message{rest: shape}
+	var x, y int32
+	for len(m.rest) > 0 {
+		command := m.varint()
+		if command&7 == closePath && len(all) > 0 {
+			all[len(all)-1].closed = true
+			continue
+		}
+		if command&7 != moveTo && (command&7 != lineTo || len(all) == 0) {
+			return nil, false
+		}
+		for n := command >> 3; n > 0 && !m.bad; n-- {
+			x, y = x+unzigzag(m.varint()), y+unzigzag(m.varint())
+			if command&7 == moveTo {
+				all = append(all, stroke{})
+			}
+			last := &all[len(all)-1]
+			last.points = append(last.points, [2]int32{x, y})
+		}
+	}
+	return all, !m.bad
+}
+
+func unzigzag(v uint64) int32 { return int32(v>>1) ^ -int32(v&1) }
+
+// isHole reports whether a stroke is a hole of the ring before it.
+func (s stroke) isHole() bool {
+	var sum int64
+	for i, p := range s.points {
+		next := s.points[(i+1)%len(s.points)]
+		sum += int64(p[0])*int64(next[1]) - int64(next[0])*int64(p[1])
+	}
+	return s.closed && sum < 0
+}
+
+// notDrawn returns the shape of the strokes that the tiles before do not draw, and adds
+// where they are.
+func (l *mergedLayer) notDrawn(all []stroke, name string, added map[spot]bool) pack {
+	var out outFeature
+	known := false
+	for _, s := range all {
+		path := s.spots(name)
+		if !s.isHole() {
+			known = l.isDrawn(path)
+		}
+		if known {
+			continue
+		}
+		for _, at := range path {
+			added[at] = true
+		}
+		out.commands.varint(1 | 1<<3)
+		out.moveTo(s.points[0][0], s.points[0][1])
+		if rest := s.points[1:]; len(rest) > 0 {
+			out.commands.varint(2 | uint64(len(rest))<<3)
+			for _, p := range rest {
+				out.moveTo(p[0], p[1])
+			}
+		}
+		if s.closed {
+			out.commands.varint(7 | 1<<3)
+		}
+	}
+	return out.commands
+}
+
+// spot is a cell of a tile in which something is drawn.
+type spot struct {
+	name        string
+	column, row int16
+}
+
+// cellSize is the size of cells: a shape stays in the same cells, or next to them, when it
+// is drawn more precisely.
+const cellSize = extent / 128
+
+// Limits of the cells that are visited: between two points, and of a stroke.
+const (
+	maxSteps = 2 * extent / cellSize
+	maxSpots = 10_000
+)
+
+// spots returns the cells along a stroke, as far as they are in the tile.
+func (s stroke) spots(name string) (path []spot) {
+	from := s.points[0]
+	for _, to := range s.points {
+		dx, dy := int64(to[0])-int64(from[0]), int64(to[1])-int64(from[1])
+		steps := min(max(dx, -dx, dy, -dy)/cellSize+1, maxSteps)
+		for i := int64(1); i <= steps && len(path) < maxSpots; i++ {
+			x, y := int64(from[0])+dx*i/steps, int64(from[1])+dy*i/steps
+			if x < 0 || y < 0 || x >= extent || y >= extent {
+				continue
+			}
+			if at := (spot{name, int16(x / cellSize), int16(y / cellSize)}); len(path) == 0 || path[len(path)-1] != at {
+				path = append(path, at)
+			}
+		}
+		from = to
+	}
+	return path
+}
+
+// isDrawn reports whether most of a path is in or next to cells in which the tiles before
+// draw something of the same name.
+func (l *mergedLayer) isDrawn(path []spot) bool {
+	near := 0
+	for _, at := range path {
+		found := false
+		for i := range int16(9) {
+			found = found || l.drawn[spot{at.name, at.column + i%3 - 1, at.row + i/3 - 1}]
+		}
+		if found {
+			near++
+		}
+	}
+	return 4*near > 3*len(path)
 }
 
 func (l *mergedLayer) encode(name string) (out pack) {

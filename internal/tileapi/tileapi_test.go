@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,13 +55,13 @@ func TestSeveralMaps(t *testing.T) {
 	one, two := opened(t, townTiles(t, 1)), opened(t, townTiles(t, 2))
 	maps, version := []*tile.Map{one}, "1"
 	tiles := tileapi.NewImported(func() ([]*tile.Map, string) { return maps, version })
+	d, err := tiles.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := middle(d, 14)
 	get := func() string {
 		t.Helper()
-		d, err := tiles.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, y := middle(d, 14)
 		content, err := tiles.Tile(t.Context(), 14, x, y)
 		if err != nil {
 			t.Fatal(err)
@@ -72,10 +73,18 @@ func TestSeveralMaps(t *testing.T) {
 		return string(plain)
 	}
 	first := get()
+	maps, version = []*tile.Map{two}, "0"
+	second := get()
 	maps, version = []*tile.Map{one, two}, "2"
 	both := get()
-	if len(both) < len(first)*3/2 || strings.Count(both, "waterway") != 1 {
-		t.Errorf("of two maps there are %d bytes, of one %d", len(both), len(first))
+	streets := regexp.MustCompile(`[A-Z][a-z]+ (?:Street|Avenue|Road|Lane|Place)`)
+	for _, name := range streets.FindAllString(first+second, -1) {
+		if !strings.Contains(both, name) {
+			t.Errorf("of two maps, %s is missing", name)
+		}
+	}
+	if len(both) <= max(len(first), len(second)) || len(both) >= len(first)+len(second) || strings.Count(both, "waterway") != 1 {
+		t.Errorf("of two maps there are %d bytes, of each %d and %d", len(both), len(first), len(second))
 	}
 	if again := get(); again != both {
 		t.Error("the same tile is different")

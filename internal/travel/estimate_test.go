@@ -30,12 +30,16 @@ func TestEstimateRequests(t *testing.T) {
 func TestRoutePlanMeasure(t *testing.T) {
 	var p lastmile.RoutePlan
 	travel.MeasureRoute(&p, []travel.Leg{{Duration: 2 * time.Minute, Distance: 900}, {Duration: travel.Unreachable, Distance: 7}, {Duration: time.Minute, Distance: 100}}, 7*time.Minute)
-	if p.PlannedDistance != 1000 || p.PlannedDuration != 10*time.Minute {
-		t.Errorf("planned %.0f m in %v", p.PlannedDistance, p.PlannedDuration)
+	if p.PlannedDistance != 1000 || p.PlannedDuration != 10*time.Minute || !p.OnRoads {
+		t.Errorf("planned %.0f m in %v, on roads: %t", p.PlannedDistance, p.PlannedDuration, p.OnRoads)
+	}
+	travel.MeasureRoute(&p, []travel.Leg{{Duration: time.Minute}, {Duration: time.Minute, Estimated: true}}, 0)
+	if p.OnRoads {
+		t.Error("a part that is estimated counts as roads")
 	}
 	travel.MeasureRoute(&p, nil, 0)
-	if p.PlannedDistance != 0 || p.PlannedDuration != 0 {
-		t.Errorf("nowhere: %v in %v", p.PlannedDistance, p.PlannedDuration)
+	if p.PlannedDistance != 0 || p.PlannedDuration != 0 || p.OnRoads {
+		t.Errorf("nowhere: %v in %v, on roads: %t", p.PlannedDistance, p.PlannedDuration, p.OnRoads)
 	}
 }
 

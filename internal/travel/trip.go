@@ -46,8 +46,9 @@ func TimeToTask(w lastmile.Worker, t lastmile.Task) *time.Duration {
 // MeasureRoute sets the planned distance and duration of a route plan with its legs,
 // including the service time at its stops.
 func MeasureRoute(p *lastmile.RoutePlan, legs []Leg, service time.Duration) {
-	p.PlannedDistance, p.PlannedDuration = 0, service
+	p.PlannedDistance, p.PlannedDuration, p.OnRoads = 0, service, len(legs) > 0
 	for _, leg := range legs {
+		p.OnRoads = p.OnRoads && !leg.Estimated
 		if leg.Duration != Unreachable {
 			p.PlannedDistance += leg.Distance
 			p.PlannedDuration += leg.Duration

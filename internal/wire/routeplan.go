@@ -56,6 +56,9 @@ type RoutePlanRecord struct {
 	PlannedDistance int64 `json:"plannedDistance" example:"18400"`
 	// Estimated duration of the route in seconds, including the time spent at the tasks.
 	PlannedDuration Seconds `json:"plannedDuration" example:"5400"`
+	// What plannedDistance and plannedDuration come from: roads, or formula if a part of the route is outside of
+	// all maps. It is formula for a plan with fewer than two stops.
+	TravelSource string `json:"travelSource" example:"roads"`
 }
 
 // RoutePlanLive is the part of a route plan that changes with other records or with time.
@@ -97,7 +100,7 @@ func NewRoutePlanRecord(p lastmile.RoutePlan) RoutePlanRecord {
 		ActualStartTime: Millis(p.ActualStart), ActualEndTime: Millis(p.ActualEnd),
 		StartAt: OrNull(p.StartAt), EndAt: OrNull(p.EndAt),
 		StartingHubID: OrNull(p.StartingHub), EndingHubID: OrNull(p.EndingHub),
-		PlannedDistance: meters(p.PlannedDistance), PlannedDuration: Seconds(p.PlannedDuration),
+		PlannedDistance: meters(p.PlannedDistance), PlannedDuration: Seconds(p.PlannedDuration), TravelSource: travelSource(!p.OnRoads),
 	}
 }
 
@@ -108,7 +111,7 @@ func (r RoutePlanRecord) Domain() lastmile.RoutePlan {
 		Name: r.Name, State: r.State, Color: orZero(r.Color), VehicleType: orZero(r.VehicleType), Timezone: orZero(r.Timezone),
 		Start: r.StartTime.Time(), End: r.EndTime.Time(), ActualStart: r.ActualStartTime.Time(), ActualEnd: r.ActualEndTime.Time(),
 		StartAt: orZero(r.StartAt), EndAt: orZero(r.EndAt), StartingHub: orZero(r.StartingHubID), EndingHub: orZero(r.EndingHubID),
-		PlannedDistance: lastmile.Meters(r.PlannedDistance), PlannedDuration: r.PlannedDuration.Duration(),
+		PlannedDistance: lastmile.Meters(r.PlannedDistance), PlannedDuration: r.PlannedDuration.Duration(), OnRoads: r.TravelSource == travelSource(false),
 	}
 }
 

@@ -30,6 +30,8 @@ type Gazetteer struct {
 	cityCounty       []uint16
 	citySize         []byte
 	cityLon, cityLat []int32
+	byBand           []uint32              // cities, by the band of their latitude
+	bands            [bandCount + 1]uint32 // where each begins in byBand
 	counties         []string
 
 	otherKeys table // alternative names of cities
@@ -285,18 +287,50 @@ func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, 
 	const perMeter = perDegree / 111_000.0
 	lon, lat := fixed(near.Lon), fixed(near.Lat)
 	apart := int32(float64(within)*perMeter) + 1
-	for row, at := range g.cityLat {
-		if at < lat-apart || at > lat+apart || !g.inCountry(row, country) {
+	for row := range g.between(lat-apart, lat+apart) {
+		if !g.inCountry(row, country) || state != (State{}) && g.state(g.cityRegion[row]) != state {
 			continue
 		}
-		if state != (State{}) && g.state(g.cityRegion[row]) != state {
-			continue
-		}
-		if point(g.cityLon[row], at).Distance(point(lon, lat)) <= within {
+		if point(g.cityLon[row], g.cityLat[row]).Distance(point(lon, lat)) <= within {
 			return true
 		}
 	}
 	return false
+}
+
+// between returns the cities between two latitudes.
+func (g *Gazetteer) between(south, north int32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, row := range g.byBand[g.bands[bandOf(south)]:g.bands[bandOf(north)+1]] {
+			if at := g.cityLat[row]; at >= south && at <= north && !yield(int(row)) {
+				return
+			}
+		}
+	}
+}
+
+// bandCount is the number of bands of half a degree of latitude.
+const bandCount = 360
+
+// bandOf returns the band of a latitude, from south to north.
+func bandOf(lat int32) int {
+	return int(min(max((lat+90*perDegree)/(perDegree/2), 0), bandCount-1))
+}
+
+// sortBands sorts the cities by their bands.
+func (g *Gazetteer) sortBands() {
+	for _, lat := range g.cityLat {
+		g.bands[bandOf(lat)+1]++
+	}
+	for band := range bandCount {
+		g.bands[band+1] += g.bands[band]
+	}
+	at := g.bands
+	g.byBand = make([]uint32, len(g.cityLat))
+	for row, lat := range g.cityLat {
+		g.byBand[at[bandOf(lat)]] = uint32(row)
+		at[bandOf(lat)]++
+	}
 }
 
 // Nearest returns the city whose center is nearest to a location. A city counts as
@@ -306,11 +340,8 @@ func (g *Gazetteer) Nearest(near lastmile.Point, within lastmile.Meters) (City, 
 	lon, lat := fixed(near.Lon), fixed(near.Lat)
 	apart := int32(float64(within)*perMeter) + 1
 	best, found := float64(within), -1
-	for row, at := range g.cityLat {
-		if at < lat-apart || at > lat+apart {
-			continue
-		}
-		away := float64(lastmile.SphericalDistance(point(g.cityLon[row], at), point(lon, lat)))
+	for row := range g.between(lat-apart, lat+apart) {
+		away := float64(lastmile.SphericalDistance(point(g.cityLon[row], g.cityLat[row]), point(lon, lat)))
 		if away > float64(within) {
 			continue
 		}
@@ -324,17 +355,52 @@ func (g *Gazetteer) Nearest(near lastmile.Point, within lastmile.Meters) (City, 
 	return g.city(found, 0), true
 }
 
-// CitiesBeginning returns the largest cities whose name begins with a text, in one
-// country or, if it is empty, in all.
-func (g *Gazetteer) CitiesBeginning(text, country string, limit int) []City {
+// homeWeight is how much larger a city of the home country counts, in units of its size:
+// 16 times. exactWeight is the same for a city whose name is complete.
+const (
+	homeWeight  = 8
+	exactWeight = 12
+)
+
+// CitiesBeginning returns cities with a name that begins with a text, the largest first.
+// Those of the home country, and those whose name is the text, count as larger.
+func (g *Gazetteer) CitiesBeginning(text, home string, limit int) []City {
 	prefix := []byte(Fold(text))
 	if len(prefix) < 2 || len(prefix) > maxName {
 		return nil
 	}
+	weights := map[int]int{} // by row
+	note := func(row, length int) {
+		weight := int(g.citySize[row])
+		if home != "" && g.inCountry(row, home) {
+			weight += homeWeight
+		}
+		if length == len(prefix) {
+			weight += exactWeight
+		}
+		weights[row] = max(weights[row], weight)
+	}
 	from, to := g.cityKeys.startingWith(prefix)
-	var rows []int
 	for row := from; row < to; row++ {
-		if g.inCountry(row, country) {
+		note(row, len(g.cityKeys.key(row)))
+	}
+	from, to = g.otherKeys.startingWith(prefix)
+	for i := from; i < to; i++ {
+		note(int(g.otherOf[i]), len(g.otherKeys.key(i)))
+	}
+	rows := slices.SortedFunc(maps.Keys(weights), func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+	var cities []City
+	for _, row := range rows[:min(len(rows), limit)] {
+		cities = append(cities, g.city(row, 0))
+	}
+	return cities
+}
+
+// LargestCities returns the largest cities of a country, or of one of its states.
+func (g *Gazetteer) LargestCities(country string, state State, limit int) []City {
+	var rows []int
+	for row := range g.citySize {
+		if g.inCountry(row, country) && (state == State{} || g.state(g.cityRegion[row]) == state) {
 			rows = append(rows, row)
 		}
 	}
@@ -344,6 +410,41 @@ func (g *Gazetteer) CitiesBeginning(text, country string, limit int) []City {
 		cities = append(cities, g.city(row, 0))
 	}
 	return cities
+}
+
+// minPrefix is the shortest text that is completed to the name of a country or state, in
+// bytes.
+const minPrefix = 3
+
+// CountriesBeginning returns the codes of the countries with a name that begins with a
+// text, in any of many languages.
+func (g *Gazetteer) CountriesBeginning(text string) (codes []string) {
+	prefix := Fold(text)
+	if len(prefix) < minPrefix || len(prefix) > maxName {
+		return nil
+	}
+	from, to := g.countryKeys.startingWith([]byte(prefix))
+	for i := from; i < to; i++ {
+		if code := g.countries[g.countryOf[i]].code; !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// StatesBeginning returns the states of a country with a name that begins with a text.
+func (g *Gazetteer) StatesBeginning(country, text string) (states []State) {
+	prefix := Fold(text)
+	if len(prefix) < minPrefix || len(prefix) > maxName || country == "" {
+		return nil
+	}
+	from, to := g.regionKeys.startingWith([]byte(country + prefix))
+	for i := from; i < to; i++ {
+		if state := g.state(g.regionOf[i]); !slices.Contains(states, state) {
+			states = append(states, state)
+		}
+	}
+	return states
 }
 
 // maxStarting limits how many cities CitiesStarting considers.

@@ -210,6 +210,7 @@ func (u *unpacker) cities(g *Gazetteer) {
 	for i, of := range g.cityRegion {
 		g.cityLon[i], g.cityLat[i] = g.regions[of].lon+int32(lons[i]), g.regions[of].lat+int32(lats[i])
 	}
+	g.sortBands()
 	g.otherKeys = u.keys()
 	g.otherOf = planes[uint32](u, 3, g.cityKeys.len())
 	u.equal(g.otherKeys.len(), len(g.otherOf))

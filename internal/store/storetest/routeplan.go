@@ -34,7 +34,7 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	full.Color, full.VehicleType, full.Timezone, full.State = "#00FF7f", lastmile.Truck, "Europe/Paris", lastmile.RoutePlanCompleted
 	full.End, full.ActualStart, full.ActualEnd = now.Add(2*time.Hour), now.Add(61*time.Minute), now.Add(122*time.Minute)
 	full.StartAt, full.EndAt, full.StartingHub, full.EndingHub = lastmile.AtHub, lastmile.AtWorkerAddress, id[lastmile.HubID]("h"), id[lastmile.HubID]("h")
-	full.PlannedDistance, full.PlannedDuration = 12_345, 67*time.Minute
+	full.PlannedDistance, full.PlannedDuration, full.OnRoads = 12_345, 67*time.Minute, true
 	full.Worker, full.Team = id[lastmile.WorkerID]("w"), id[lastmile.TeamID]("t")
 	full.Tasks = []lastmile.TaskID{id[lastmile.TaskID]("second"), id[lastmile.TaskID]("first")}
 	full.TaskStates = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskUnassigned}

@@ -1,0 +1,301 @@
+package geo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+	"dray/internal/street"
+)
+
+// Suggest returns addresses that begin with what a person has typed, the best first:
+// towns, streets and houses of imported maps, and cities of the world. What explains all
+// of the text comes before what explains a part of it.
+func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit int) ([]lastmile.GeocodedAddress, error) {
+	places, err := gazetteer.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	indexes, near := s.Indexes(), streetPoints(q.Near)
+	hits, err := s.search(ctx, indexes, street.Query{Line: q.Unparsed, Prefix: true, Limit: limit, Near: near})
+	if err != nil {
+		return nil, err
+	}
+	guess := completer{places: places, AddressQuery: q, limit: limit}
+	for _, c := range guess.completions() {
+		towns, err := inTurn(ctx, s, indexes, func(x *street.Index) ([]street.Town, error) {
+			return x.Towns(street.Query{Line: c.name, Prefix: c.regions == nil, Limit: limit, Near: near})
+		})
+		if err != nil {
+			return nil, err
+		}
+		guess.addTowns(c, towns)
+		guess.addCities(c)
+	}
+	for _, h := range hits {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if one := suggestion(places, h, q.Country); h.Whole {
+			guess.whole = append(guess.whole, one)
+		} else {
+			guess.partly = append(guess.partly, one)
+		}
+	}
+	return guess.result(), nil
+}
+
+// completer collects what a text may become.
+type completer struct {
+	lastmile.AddressQuery
+	places *gazetteer.Gazetteer
+	limit  int
+
+	named         []lastmile.GeocodedAddress // towns of maps with the name
+	begun         []lastmile.GeocodedAddress // towns of maps whose name begins with it
+	misspelled    []lastmile.GeocodedAddress // towns of maps with nearly the name
+	whole, partly []lastmile.GeocodedAddress // streets that explain the whole text, or a part of it
+	cities        []likelyCity
+}
+
+// likelyCity is a city of the gazetteer.
+type likelyCity struct {
+	gazetteer.City
+	exact  bool
+	within bool // the region that the text names after a comma
+	score  float64
+}
+
+// completion is a way to read a text: a name that may be incomplete, and the regions
+// after it, none if it is all of the text.
+type completion struct {
+	name    string
+	regions []region
+	comma   bool // between them
+}
+
+// maxRegionWords is how many words the names of a state and its country may have.
+const maxRegionWords = 8
+
+// completions returns the ways to read the text: as a name, and as a name that is
+// followed by a state, a country or both, with or without commas. The last of them may be
+// incomplete.
+func (c *completer) completions() []completion {
+	all := []completion{{name: c.Unparsed}}
+	words := strings.Fields(strings.ReplaceAll(c.Unparsed, ",", " , "))
+	for at := len(words) - 1; at > 0 && len(words)-at <= maxRegionWords+2; at-- {
+		if words[at] == "," {
+			continue
+		}
+		regions := c.regions(strings.Trim(strings.Join(words[at:], " "), " ,"))
+		name := strings.ReplaceAll(strings.Trim(strings.Join(words[:at], " "), " ,"), " ,", ",")
+		if len(regions) > 0 && name != "" {
+			all = append(all, completion{name, regions, words[at-1] == ","})
+		}
+	}
+	return all
+}
+
+// regions returns the regions that a text names.
+func (c *completer) regions(text string) (all []region) {
+	if code, ok := c.places.Country(text); ok {
+		all = append(all, region{country: code})
+	}
+	for _, country := range append([]string{c.Country}, closedCountries...) {
+		if state, ok := c.places.State(country, text); ok {
+			all = append(all, region{country: country, state: state})
+		}
+	}
+	if len(text) > maxCode {
+		for _, state := range c.places.States(text) {
+			all = append(all, region{country: state.Country, state: state})
+		}
+	}
+	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
+	for at := 1; at < len(words); at++ { // a state and its country
+		country, ok := c.places.Country(strings.Join(words[at:], " "))
+		codes := []string{country}
+		if !ok {
+			codes = c.places.CountriesBeginning(strings.Join(words[at:], " "))
+		}
+		for _, code := range codes {
+			if state, ok := c.places.State(code, strings.Join(words[:at], " ")); ok {
+				all = append(all, region{country: code, state: state})
+			}
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, code := range c.places.CountriesBeginning(text) {
+		all = append(all, region{country: code})
+	}
+	for _, country := range append([]string{c.Country}, closedCountries...) {
+		for _, state := range c.places.StatesBeginning(country, text) {
+			all = append(all, region{country: country, state: state})
+		}
+	}
+	return all
+}
+
+// sameCity is how far apart the centers of a city may be in different sources.
+const sameCity lastmile.Meters = 25_000
+
+// addTowns adds towns of maps.
+func (c *completer) addTowns(as completion, towns []street.Town) {
+	for _, t := range towns {
+		one := suggestion(c.places, street.Hit{City: t.Name, State: t.State, Country: t.Country, Location: t.Location}, c.Country)
+		one.Precision = lastmile.PrecisionCity
+		same := func(other lastmile.GeocodedAddress) bool {
+			return other.Address.City == one.Address.City && other.Location.Distance(one.Location) < sameCity
+		}
+		switch {
+		case slices.ContainsFunc(slices.Concat(c.named, c.begun, c.misspelled), same):
+		case as.regions != nil && !admits(c.places, as.regions, one, ""):
+		case t.Exact:
+			c.named = append(c.named, one)
+		case t.Begins:
+			c.begun = append(c.begun, one)
+		default:
+			c.misspelled = append(c.misspelled, one)
+		}
+	}
+}
+
+// homeWeight and exactWeight are how much larger a city of the organization's country,
+// and one whose name is complete, count, in units of its size. nearWeight is the same for
+// a city near the organization's hubs.
+const (
+	homeWeight  = 8.0
+	exactWeight = 12.0
+	nearWeight  = 6.0
+	nearMeters  = 100_000.0 // where half of it is left
+)
+
+// addCities adds cities of the gazetteer.
+func (c *completer) addCities(as completion) {
+	var found []gazetteer.City
+	if as.regions == nil {
+		const considered = 50
+		found = c.places.CitiesBeginning(as.name, c.Country, considered)
+	}
+	for _, r := range as.regions {
+		for _, city := range c.places.Cities(as.name, r.country) {
+			if r.state == (gazetteer.State{}) || city.State == r.state {
+				found = append(found, city)
+			}
+		}
+	}
+	for _, city := range found {
+		if slices.ContainsFunc(c.cities, func(other likelyCity) bool { return other.Location == city.Location }) {
+			continue
+		}
+		one := likelyCity{City: city, within: as.comma, score: float64(city.Size)}
+		one.exact = as.regions != nil || gazetteer.Fold(city.Name) == gazetteer.Fold(as.name)
+		if one.exact {
+			one.score += exactWeight
+		}
+		if city.Country == c.Country {
+			one.score += homeWeight
+		}
+		nearest := 0.0
+		for _, p := range c.Near {
+			nearest = max(nearest, nearWeight/(1+float64(p.Distance(city.Location))/nearMeters))
+		}
+		one.score += nearest
+		c.cities = append(c.cities, one)
+	}
+}
+
+// firstOfRegion is how many cities of a region come before cities with its name, if the
+// text is the name of a region.
+const firstOfRegion = 2
+
+// result returns the best of what was found: towns with the name; one that begins with
+// it; cities in the region that the text names; streets, which leave room for a city with
+// the name; other cities; and the rest. The name of a country or state is completed to its
+// largest cities.
+func (c *completer) result() []lastmile.GeocodedAddress {
+	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
+	first := c.begun[:min(len(c.begun), 1)]
+	streets := c.whole
+	if len(c.cities) > 0 && c.cities[0].exact {
+		streets = streets[:min(len(streets), max(c.limit-1-len(c.named)-len(first), 0))]
+	}
+	all := slices.Concat(c.named, first)
+	for _, city := range c.cities {
+		if city.within {
+			all = c.appendCities(all, []gazetteer.City{city.City})
+		}
+	}
+	all = slices.Concat(all, streets)
+	regions, named := c.regionsNamed()
+	if named {
+		all = c.appendCities(all, c.inRegions(regions, firstOfRegion))
+	}
+	for _, city := range c.cities {
+		all = c.appendCities(all, []gazetteer.City{city.City})
+	}
+	all = slices.Concat(all, c.begun[len(first):], c.misspelled, c.partly)
+	if len(all) < c.limit {
+		all = c.appendCities(all, c.inRegions(regions, c.limit))
+	}
+	if len(all) == 0 {
+		all = c.appendCities(all, c.places.CitiesNear(c.Unparsed, c.Country, 1))
+	}
+	return slices.Concat([]lastmile.GeocodedAddress{}, all[:min(len(all), c.limit)])
+}
+
+// appendCities appends cities that are not yet among the addresses.
+func (c *completer) appendCities(all []lastmile.GeocodedAddress, cities []gazetteer.City) []lastmile.GeocodedAddress {
+	for _, city := range cities {
+		if !slices.ContainsFunc(all, func(known lastmile.GeocodedAddress) bool {
+			return known.Precision == lastmile.PrecisionCity && gazetteer.Fold(known.Address.City) == gazetteer.Fold(city.Name) && known.Location.Distance(city.Location) < sameCity
+		}) {
+			all = append(all, cityAddress(c.places, city, city.Location))
+		}
+	}
+	return all
+}
+
+// maxRegions is how many regions a text is completed to.
+const maxRegions = 3
+
+// regionsNamed returns the regions whose name begins with the text, and whether it is the
+// name of the first. Those with that name in English come first.
+func (c *completer) regionsNamed() (regions []region, named bool) {
+	if state, ok := c.places.State(c.Country, c.Unparsed); ok && len(c.Unparsed) > maxCode {
+		return []region{{country: c.Country, state: state}}, true
+	}
+	if code, ok := c.places.Country(c.Unparsed); ok && len(c.Unparsed) > maxCode {
+		return []region{{country: code}}, true
+	}
+	codes := c.places.CountriesBeginning(c.Unparsed)
+	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(c.inEnglish(a), c.inEnglish(b)) })
+	for _, state := range c.places.StatesBeginning(c.Country, c.Unparsed) {
+		regions = append(regions, region{country: c.Country, state: state})
+	}
+	for _, code := range codes {
+		regions = append(regions, region{country: code})
+	}
+	return regions[:min(len(regions), maxRegions)], false
+}
+
+// inRegions returns the largest cities of regions.
+func (c *completer) inRegions(regions []region, limit int) (all []gazetteer.City) {
+	for _, r := range regions {
+		all = append(all, c.places.LargestCities(r.country, r.state, limit)...)
+	}
+	return all
+}
+
+// inEnglish returns 0 if the English name of a country begins with the text, otherwise 1.
+func (c *completer) inEnglish(code string) int {
+	if strings.HasPrefix(gazetteer.Fold(c.places.CountryName(code)), gazetteer.Fold(c.Unparsed)) {
+		return 0
+	}
+	return 1
+}

@@ -14,8 +14,8 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
@@ -53,7 +53,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, New(t, options...)) })
 	t.Run("postgres", func(t *testing.T) {
-		url := enginetest.Postgres(t)
+		url := storetest.Postgres(t)
 		test(t, New(t, append(options, func(c *app.Config) { c.Database = url })...))
 	})
 }
@@ -62,7 +62,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 func New(t testing.TB, options ...Option) *Platform {
 	t.Helper()
 	config := app.DefaultConfig()
-	config.Data, config.Patience = t.TempDir(), time.Minute
+	config.Data, config.Patience = storetest.Folder(t), time.Minute
 	for _, option := range options {
 		option(&config)
 	}

@@ -87,9 +87,28 @@ func New(t testing.TB, options ...Option) *Platform {
 		}
 	})
 	p := &Platform{App: a, URL: server.URL, clock: clock}
-	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
-	p.DriverSpec = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
+	p.readSpecs(t)
 	return p
+}
+
+// specs are the OpenAPI specs of the program, which do not depend on the configuration
+// of a platform. Encoding and compressing them takes longer than starting a platform, so
+// only the first one in a process does.
+var specs struct {
+	sync.Mutex
+	api, driver *Spec
+}
+
+// readSpecs sets the specs of a platform.
+func (p *Platform) readSpecs(t testing.TB) {
+	t.Helper()
+	specs.Lock()
+	defer specs.Unlock()
+	if specs.driver == nil {
+		specs.api = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
+		specs.driver = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
+	}
+	p.Spec, p.DriverSpec = specs.api, specs.driver
 }
 
 // Until waits until a condition holds, as long as a slow machine may need. what

@@ -75,11 +75,15 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 
 ##### The gate
 
+# The stages that only need a processor run side by side, then those that drive the built
+# program: pages have timers of their own, and share the machine with little else. The
+# output of a stage appears when it ends.
+SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
+
 .PHONY: test
-test: check $(WEB) ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
-	@$(POSTGRES) $(MAKE) --no-print-directory go-test
-	@$(MAKE) --no-print-directory test-clients
-	@$(MAKE) --no-print-directory test-browser
+test: build ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
+	@$(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores check
+	@$(MAKE) $(SIDE_BY_SIDE) test-browser-desk test-browser-field test-browser-town test-clients
 
 .PHONY: test-clients
 test-clients: build ## Test the built program with the published client libraries for Go and Node
@@ -89,35 +93,43 @@ test-clients: build ## Test the built program with the published client librarie
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
 
-.PHONY: test-browser test-browser-field test-browser-desk
-test-browser: build ## Test the pages of the built program in Chromium: the field apps and the dashboard, side by side
+.PHONY: chromium
+chromium:
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-browser-field test-browser-desk
+
+.PHONY: test-browser test-browser-field test-browser-desk test-browser-town
+test-browser: build chromium ## Test the pages of the built program in Chromium: the field apps, the dashboard and the maps, side by side
+	@$(MAKE) $(SIDE_BY_SIDE) test-browser-desk test-browser-field test-browser-town
 
 FIELD_TESTS := $(wildcard web/browser/driver*.test.mjs web/browser/track*.test.mjs web/browser/payloads.test.mjs web/browser/readme.test.mjs)
 
-test-browser-field:
+test-browser-field: build chromium
 	scripts/with-server.sh node --test --test-concurrency=1 $(FIELD_TESTS)
 
-test-browser-desk:
+test-browser-desk: build chromium
 	scripts/with-server.sh node --test --test-concurrency=1 $(filter-out $(FIELD_TESTS),$(wildcard web/browser/*.test.mjs))
+
+test-browser-town: build chromium
 	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test web/browser/town/*.test.mjs
 
 .PHONY: screenshots
-screenshots: build ## Rewrite the images of the README from the pages of the built program
-	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
+screenshots: build chromium ## Rewrite the images of the README from the pages of the built program
 	mkdir -p docs/images
 	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_TOWN=1 DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
 
-.PHONY: go-test
-go-test:
+# The longest packages come first, so that none of them is left over at the end. More
+# tests run at once than there are processors, because many of them wait. `make check`
+# runs all of vet.
+LONG_PACKAGES := ./internal/contract ./internal/app ./internal/cli ./internal/simulate
+GO_TEST       := go test -timeout 15m -parallel 4 -vet=off
+
+.PHONY: test-packages test-stores
+test-packages:
 	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
-ifeq ($(HAVE_CC),yes)
-	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
-	go test -timeout 15m $$(go list ./... | grep -vE '^dray/internal/(store|work)(/|$$)')
-else
-	go test -timeout 15m ./...
-endif
+	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store|work)(/|$$)')
+
+test-stores:
+	$(if $(HAVE_CC),CGO_ENABLED=1 )$(POSTGRES) $(GO_TEST) $(if $(HAVE_CC),-race )$(RACE_PACKAGES)
 
 .PHONY: check
 check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod

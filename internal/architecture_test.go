@@ -105,7 +105,7 @@ var rules = map[string]rule{
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
-	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlorder", "store/sqlstore", "work"}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/engine/enginetest", "store/sqlorder", "store/sqlstore", "work"}},
 
 	"access":       {may: []string{"lastmile", "role", "store", "events", "rate"}},
 	"account":      {may: []string{"identity", "lastmile", "store", "rate", "work"}},
@@ -150,7 +150,7 @@ var rules = map[string]rule{
 
 	"docs":        {}, // the guides
 	"app":         {wide: true, may: slices.Concat(everything, []string{"docs"})},
-	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/engine/enginetest"})},
+	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/storetest"})},
 	"cli":         {wide: true, may: slices.Concat(everything, []string{"app"})},
 	"cmd/dray":    {may: []string{"cli"}},
 }

@@ -56,7 +56,7 @@ start() {
 	cat >>"$dir/data/postgresql.conf" <<-CONF
 		listen_addresses = '127.0.0.1'
 		unix_socket_directories = '$dir/socket'
-		max_connections = 200
+		max_connections = 400
 		shared_buffers = 128MB
 		fsync = on
 	CONF

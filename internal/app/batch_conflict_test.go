@@ -11,13 +11,13 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/storetest"
 )
 
 // Other organizations create and assign tasks while one fills a team with batches. On
 // PostgreSQL their transactions must not conflict so often that one is given up.
 func TestBatchesForATeamNextToOtherOrganizations(t *testing.T) {
-	d := newDispatch(t, 1, 0, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)})
+	d := newDispatch(t, 1, 0, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	others := make([]*dispatch, 3)

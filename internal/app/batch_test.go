@@ -16,8 +16,8 @@ import (
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 	"dray/internal/work"
@@ -31,9 +31,9 @@ type batchTest struct {
 
 // onBatchEngines runs a test on each database.
 func onBatchEngines(t *testing.T, test func(t *testing.T, w *batchTest)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newBatchTest(t, app.Config{Data: t.TempDir()})) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newBatchTest(t, app.Config{Data: storetest.Folder(t)})) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, newBatchTest(t, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)}))
+		test(t, newBatchTest(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
 	})
 }
 

@@ -22,8 +22,8 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 )
 
 // dispatch is an organization whose tasks are moved by many clients at once,
@@ -43,9 +43,9 @@ type dispatch struct {
 const workerCapacity = 10
 
 func onDispatches(t *testing.T, workers int, test func(t *testing.T, d *dispatch)) {
-	t.Run("one node on sqlite", func(t *testing.T) { test(t, newDispatch(t, 1, workers, app.Config{Data: t.TempDir()})) })
+	t.Run("one node on sqlite", func(t *testing.T) { test(t, newDispatch(t, 1, workers, app.Config{Data: storetest.Folder(t)})) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
-		test(t, newDispatch(t, 3, workers, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)}))
+		test(t, newDispatch(t, 3, workers, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/travel"
 )
 
@@ -23,9 +23,9 @@ import (
 // several nodes and refreshes their estimates on all nodes at the same time. Each
 // webhook must get one notification for each task.
 func TestThresholdsFireOnceAcrossNodes(t *testing.T) {
-	t.Run("one node on sqlite", func(t *testing.T) { testThresholdsFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
+	t.Run("one node on sqlite", func(t *testing.T) { testThresholdsFireOnce(t, 1, app.Config{Data: storetest.Folder(t)}) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
-		testThresholdsFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)})
+		testThresholdsFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
 	})
 }
 

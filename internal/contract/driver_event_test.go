@@ -11,7 +11,7 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/app/apptest"
-	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/storetest"
 )
 
 // listener reads a worker's stream.
@@ -84,7 +84,7 @@ func TestDriverEventsContract(t *testing.T) {
 		testListStream(t, acme, p)
 	})
 	t.Run("on another node", func(t *testing.T) {
-		url := enginetest.Postgres(t)
+		url := storetest.Postgres(t)
 		shared := func(c *app.Config) { c.Database = url }
 		here, there := apptest.New(t, shared), apptest.New(t, shared)
 		testListStream(t, here.Organization(t, "Acme"), there)

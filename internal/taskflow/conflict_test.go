@@ -9,8 +9,8 @@ import (
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 )
 
 func name(n int) string { return fmt.Sprint("Bea ", n) }
@@ -96,7 +96,7 @@ func TestBatchesChangeRecipients(t *testing.T) {
 // TestOrganizationsDoNotConflict has two organizations read their recipients and add
 // one, in a table that is so small that PostgreSQL would read all of it.
 func TestOrganizationsDoNotConflict(t *testing.T) {
-	url := enginetest.Postgres(t)
+	url := storetest.Postgres(t)
 	p := apptest.New(t, func(c *app.Config) { c.Database = url })
 	var orgs []lastmile.Principal
 	for _, name := range []string{"Acme", "Zenith"} {

@@ -15,7 +15,6 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
@@ -54,8 +53,8 @@ func openStore(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 
 // onEngines runs a test on each database.
 func onEngines(t *testing.T, test func(t *testing.T, s Store)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })
-	t.Run("postgres", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Database: enginetest.Postgres(t)})) })
+	t.Run("sqlite", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: storetest.Folder(t), Serve: true})) })
+	t.Run("postgres", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Database: storetest.Postgres(t)})) })
 }
 
 func organization(name string) lastmile.OrganizationID {

@@ -42,7 +42,7 @@ function cutOff(width) {
 
 // problems lists what is wrong with a screen.
 async function problems(page, width) {
-  await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   return [
     ...(await page.evaluate(cutOff, width)),

@@ -14,8 +14,8 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
@@ -53,7 +53,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, New(t, options...)) })
 	t.Run("postgres", func(t *testing.T) {
-		url := enginetest.Postgres(t)
+		url := storetest.Postgres(t)
 		test(t, New(t, append(options, func(c *app.Config) { c.Database = url })...))
 	})
 }
@@ -62,7 +62,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 func New(t testing.TB, options ...Option) *Platform {
 	t.Helper()
 	config := app.DefaultConfig()
-	config.Data, config.Patience = t.TempDir(), time.Minute
+	config.Data, config.Patience = storetest.Folder(t), time.Minute
 	for _, option := range options {
 		option(&config)
 	}
@@ -87,9 +87,28 @@ func New(t testing.TB, options ...Option) *Platform {
 		}
 	})
 	p := &Platform{App: a, URL: server.URL, clock: clock}
-	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
-	p.DriverSpec = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
+	p.readSpecs(t)
 	return p
+}
+
+// specs are the OpenAPI specs of the program, which do not depend on the configuration
+// of a platform. Encoding and compressing them takes longer than starting a platform, so
+// only the first one in a process does.
+var specs struct {
+	sync.Mutex
+	api, driver *Spec
+}
+
+// readSpecs sets the specs of a platform.
+func (p *Platform) readSpecs(t testing.TB) {
+	t.Helper()
+	specs.Lock()
+	defer specs.Unlock()
+	if specs.driver == nil {
+		specs.api = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
+		specs.driver = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
+	}
+	p.Spec, p.DriverSpec = specs.api, specs.driver
 }
 
 // Until waits until a condition holds, as long as a slow machine may need. what

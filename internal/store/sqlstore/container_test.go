@@ -15,8 +15,8 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/backup"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 )
 
 const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
@@ -50,7 +50,7 @@ func look(t *testing.T, s *sqlstore.Store) (tasks []lastmile.TaskID) {
 // TestATaskCommittedLaterComesLater creates a task in a transaction that stays
 // open while another is created and seen.
 func TestATaskCommittedLaterComesLater(t *testing.T) {
-	s := open(t, sqlstore.Options{Database: enginetest.Postgres(t)})
+	s := open(t, sqlstore.Options{Database: storetest.Postgres(t)})
 	ctx, home := t.Context(), lastmile.OrganizationContainer(acme)
 	save := func(id lastmile.TaskID, meanwhile func()) {
 		t.Helper()
@@ -90,7 +90,7 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 // transaction reads there conflicts with what others write on the same page of an index,
 // so it must read nothing of the tasks.
 func TestATeamIsExtendedWithoutReadingItsList(t *testing.T) {
-	url := enginetest.Postgres(t)
+	url := storetest.Postgres(t)
 	s := open(t, sqlstore.Options{Database: url})
 	ctx, team := t.Context(), lastmile.TeamContainer("teamteamteamteamteamteam")
 	observer, err := pgx.Connect(ctx, url)
@@ -152,7 +152,7 @@ func read[T any](t *testing.T, s *sqlstore.Store, from func(*sqlstore.Tx) (T, er
 // SQLite, where another is created after them.
 func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	ctx := t.Context()
-	url, folder := enginetest.Postgres(t), t.TempDir()
+	url, folder := storetest.Postgres(t), t.TempDir()
 	from := open(t, sqlstore.Options{Database: url})
 	for _, id := range []lastmile.TaskID{"zulu", "mike", "alfa"} {
 		if err := from.Write(ctx, func(w *sqlstore.Tx) error { return saveNew(t, w, id) }); err != nil {
@@ -207,7 +207,7 @@ func TestChangesOfAListAreNotedApart(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { check(t, open(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })
 	t.Run("PostgreSQL", func(t *testing.T) {
-		url := enginetest.Postgres(t)
+		url := storetest.Postgres(t)
 		check(t, open(t, sqlstore.Options{Database: url}), open(t, sqlstore.Options{Database: url}))
 	})
 }

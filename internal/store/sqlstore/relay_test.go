@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dray/internal/lastmile"
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/engine/postgres"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 )
 
 // saveOrganization is some change.
@@ -47,7 +47,7 @@ func TestVersionSeesOtherProcesses(t *testing.T) {
 		testVersion(t, open(t, sqlstore.Options{Data: folder, Serve: true}), func() *sqlstore.Store { return open(t, sqlstore.Options{Data: folder}) }, true)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		url := enginetest.Postgres(t)
+		url := storetest.Postgres(t)
 		testVersion(t, open(t, sqlstore.Options{Database: url}), func() *sqlstore.Store { return open(t, sqlstore.Options{Database: url}) }, false)
 	})
 }
@@ -135,7 +135,7 @@ func (h *hearing) await(t *testing.T, want ...string) {
 }
 
 func TestRelayReachesAllProcesses(t *testing.T) {
-	url := enginetest.Postgres(t)
+	url := storetest.Postgres(t)
 	a, b := open(t, sqlstore.Options{Database: url}).Relay(), open(t, sqlstore.Options{Database: url}).Relay()
 	here, there := listen(t.Context(), t, a), listen(t.Context(), t, b)
 	long := strings.Repeat("x", 7_900)
@@ -151,7 +151,7 @@ func TestRelayReachesAllProcesses(t *testing.T) {
 // TestRelaySurvivesTheServer ends the connections of a relay on the server: to
 // listen must end with an error, and sending works again by itself.
 func TestRelaySurvivesTheServer(t *testing.T) {
-	url := enginetest.Postgres(t)
+	url := storetest.Postgres(t)
 	r := open(t, sqlstore.Options{Database: url}).Relay()
 	if err := r.Notify(t.Context(), []string{"before"}); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 )
@@ -26,9 +25,15 @@ func open(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 }
 
 func TestSQLiteIsAStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *sqlstore.Store { return open(t, sqlstore.Options{Data: t.TempDir(), Serve: true}) })
+	storetest.Run(t, func(t *testing.T) *sqlstore.Store {
+		t.Parallel()
+		return open(t, sqlstore.Options{Data: storetest.Folder(t), Serve: true})
+	})
 }
 
 func TestPostgresIsAStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *sqlstore.Store { return open(t, sqlstore.Options{Database: enginetest.Postgres(t)}) })
+	storetest.Run(t, func(t *testing.T) *sqlstore.Store {
+		t.Parallel()
+		return open(t, sqlstore.Options{Database: storetest.Postgres(t)})
+	})
 }

@@ -3,9 +3,11 @@ package enginetest
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,22 +23,116 @@ const PostgresVariable = "DRAY_TEST_POSTGRES"
 // named.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	return database(t, "")
+}
+
+// Template is a PostgreSQL database that is built once in a process. Copying it is
+// much faster than building another.
+type Template struct {
+	Build func(url string) error // fills an empty database and closes its connections
+
+	once sync.Once
+	name string
+	err  error
+	lock *pgx.Conn // holds the lock on the name as long as the process runs
+}
+
+// Copy is like Postgres, but returns a copy of the template.
+func (p *Template) Copy(t testing.TB) string {
+	t.Helper()
+	server := testServer(t)
+	p.once.Do(func() { p.err = p.build(context.WithoutCancel(t.Context()), server) })
+	if p.err != nil {
+		t.Fatalf("build the template of databases: %v", p.err)
+	}
+	return database(t, " TEMPLATE "+p.name)
+}
+
+// templatePrefix begins the names of templates.
+const templatePrefix = "dray_template_"
+
+// build creates the template. It stays until its process has ended, which releases the
+// lock on its name, and another process builds one.
+func (p *Template) build(ctx context.Context, server string) (err error) {
+	if p.lock, err = pgx.Connect(ctx, server); err != nil {
+		return err
+	}
+	if err := p.dropUnused(ctx); err != nil {
+		return err
+	}
+	p.name = templatePrefix + strings.ToLower(rand.Text())
+	if _, err := p.lock.Exec(ctx, `SELECT pg_advisory_lock(hashtext($1))`, p.name); err != nil {
+		return err
+	}
+	if _, err := p.lock.Exec(ctx, "CREATE DATABASE "+p.name); err != nil {
+		return err
+	}
+	u, err := databaseURL(server, p.name)
+	if err != nil {
+		return err
+	}
+	return p.Build(u)
+}
+
+// dropUnused drops the templates of processes that have ended.
+func (p *Template) dropUnused(ctx context.Context) error {
+	rows, err := p.lock.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, templatePrefix)
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var unused bool
+		if err := p.lock.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtext($1))`, name).Scan(&unused); err != nil {
+			return err
+		}
+		if !unused {
+			continue
+		}
+		if _, err := p.lock.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// testServer returns the URL of the server, or skips the test.
+func testServer(t testing.TB) string {
+	t.Helper()
 	server := os.Getenv(PostgresVariable)
 	if server == "" {
 		t.Skip("NOT TESTED ON POSTGRESQL: " + PostgresVariable + " names no server; run make test")
 	}
+	return server
+}
+
+// database creates a database until the test ends.
+func database(t testing.TB, options string) string {
+	t.Helper()
+	server, name := testServer(t), "dray_test_"+strings.ToLower(rand.Text())
+	u, err := databaseURL(server, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command(t, server, "CREATE DATABASE "+name+options)
+	t.Cleanup(func() { command(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return u
+}
+
+// databaseURL returns the URL of a database of the server.
+func databaseURL(server, name string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatalf("%s: %v", PostgresVariable, err)
+		return "", fmt.Errorf("%s: %w", PostgresVariable, err)
 	}
-	name := "dray_test_" + strings.ToLower(rand.Text())
-	command(t, server, "CREATE DATABASE "+name)
-	t.Cleanup(func() { command(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u.Path = "/" + name
 	query := u.Query()
 	query.Set("connect_timeout", "60")
 	u.RawQuery = query.Encode()
-	return u.String()
+	return u.String(), nil
 }
 
 // command runs one statement on the server.

@@ -1,0 +1,41 @@
+package sqlboard
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/board"
+	"dray/internal/lastmile"
+)
+
+// TestPastTasksHaveOneListOfEachWorker: all events of a worker show the whole list, of
+// which only the latest is needed, and kept.
+func TestPastTasksHaveOneListOfEachWorker(t *testing.T) {
+	shown, tasks := shownLists{}, []board.PastTask{}
+	add := func(id lastmile.TaskID, worker lastmile.WorkerID, second int64, list string) {
+		task := board.PastTask{Task: board.Task{ID: id, Worker: worker}, At: time.Unix(second, 0)}
+		var doc pastDoc
+		if err := json.Unmarshal([]byte(`{"data":{"worker":{"tasks":`+list+`}}}`), &doc); err != nil {
+			t.Fatal(err)
+		}
+		shown.add(task, doc)
+		tasks = append(tasks, task)
+	}
+	add("a", "ada", 1, `["a"]`)
+	add("b", "ada", 3, `["b","a"]`)
+	add("c", "ada", 2, `["a","b","c"]`)
+	add("d", "bob", 2, `["d"]`)
+	if len(shown) != 2 {
+		t.Errorf("%d lists are kept, want 2", len(shown))
+	}
+	if err := shown.attach(tasks); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]lastmile.TaskID{nil, {"b", "a"}, nil, {"d"}} {
+		if !slices.Equal(tasks[i].List, want) {
+			t.Errorf("task %s has the list %v, want %v", tasks[i].ID, tasks[i].List, want)
+		}
+	}
+}

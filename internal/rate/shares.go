@@ -8,7 +8,7 @@ import (
 
 // Shares lets only a few expensive things happen at the same time, and only one of
 // each key. Keys take turns, so that one that wants much delays itself and not the
-// others. A nil Shares has no limit.
+// others. The zero Shares lets one thing happen at a time; a nil Shares has no limit.
 type Shares struct{ own, all Turns }
 
 // NewShares returns shares of so many things at the same time, but at least one.

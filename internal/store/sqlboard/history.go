@@ -2,7 +2,6 @@ package sqlboard
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -162,7 +161,7 @@ type pastDoc struct {
 			DelayTime               *wire.Seconds  `json:"delayTime"`
 		} `json:"task"`
 		Worker *struct {
-			Tasks json.RawMessage `json:"tasks"`
+			Tasks encodedList `json:"tasks"`
 		} `json:"worker"`
 	} `json:"data"`
 }
@@ -190,7 +189,16 @@ type shownLists map[lastmile.WorkerID]shownList
 
 type shownList struct {
 	at   time.Time
-	list json.RawMessage
+	list encodedList
+}
+
+// encodedList is a list that is decoded only if it is needed.
+type encodedList []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *encodedList) UnmarshalJSON(text []byte) error {
+	*l = slices.Clone(text)
+	return nil
 }
 
 // add adds the list of the worker of a task.

@@ -1,13 +1,13 @@
 package sqlboard
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
 	"dray/internal/board"
 	"dray/internal/lastmile"
+	"dray/internal/wire"
 )
 
 // TestPastTasksHaveOneListOfEachWorker: all events of a worker show the whole list, of
@@ -17,7 +17,7 @@ func TestPastTasksHaveOneListOfEachWorker(t *testing.T) {
 	add := func(id lastmile.TaskID, worker lastmile.WorkerID, second int64, list string) {
 		task := board.PastTask{Task: board.Task{ID: id, Worker: worker}, At: time.Unix(second, 0)}
 		var doc pastDoc
-		if err := json.Unmarshal([]byte(`{"data":{"worker":{"tasks":`+list+`}}}`), &doc); err != nil {
+		if err := wire.Unmarshal([]byte(`{"data":{"worker":{"tasks":`+list+`}}}`), &doc); err != nil {
 			t.Fatal(err)
 		}
 		shown.add(task, doc)

@@ -2,13 +2,27 @@ package sqlboard
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"dray/internal/board"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
+
+// TestBoardsDoNotKeepLongNotes: of long notes, only what the board shows stays in memory.
+func TestBoardsDoNotKeepLongNotes(t *testing.T) {
+	doc := taskDoc{Notes: strings.Repeat("n", 10_000)}
+	task := doc.task(destinationDoc{}, recipientDoc{})
+	if len(task.Notes) != board.MaxNotes {
+		t.Errorf("the notes have %d characters, want %d", len(task.Notes), board.MaxNotes)
+	}
+	if unsafe.StringData(task.Notes) == unsafe.StringData(doc.Notes) {
+		t.Error("the task shares the memory of all of its notes")
+	}
+}
 
 // TestPastTasksHaveOneListOfEachWorker: all events of a worker show the whole list, of
 // which only the latest is needed, and kept.

@@ -49,7 +49,7 @@ func TestAbuse(t *testing.T) {
 
 func testAbuse(t *testing.T, program, database string, duration time.Duration) {
 	w := newWorld(t, program, database)
-	attacks := slices.Concat(signInAttacks, connectionAttacks, dataAttacks, taskAttacks, phoneAttacks, webhookAttacks, orderAttacks)
+	attacks := slices.Concat(signInAttacks, connectionAttacks, dataAttacks, taskAttacks, phoneAttacks, webhookAttacks, orderAttacks, readAttacks)
 	only, err := regexp.Compile(os.Getenv(attackVariable))
 	if err != nil {
 		t.Fatalf("%s: %v", attackVariable, err)

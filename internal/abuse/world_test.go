@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -29,6 +30,11 @@ type tenant struct {
 	service   string    // a delivery service, once this is prepared
 	shops     []*client // clients of the organization, once this is prepared
 	anonymous *client   // the same people, without credentials
+
+	changed    string                 // a task with a long history, once this is prepared
+	dispatched string                 // a team with tasks to dispatch, once this is prepared
+	planned    atomic.Pointer[string] // the last dispatch of that team
+	hook       string                 // a webhook with many notifications, once this is prepared
 }
 
 const password = "correct horse battery"

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,19 +31,19 @@ const (
 
 // Passwords admits a limited number of callers to hashing, because it is
 // expensive. A caller that finds the queue full is rejected instead of adding to
-// the waiting time of others.
+// the waiting time of others. Devices that have signed in before and other callers
+// take turns, so that the former wait for few of the latter.
 type Passwords struct {
-	slots chan struct{}
-
 	mu      sync.Mutex
 	total   int
-	waiting map[string]int // by caller
+	waiting map[string]int     // by caller
+	hashing int                // callers that have a slot
+	queues  [2][]chan struct{} // of callers without one: networks, and devices that have signed in before
+	last    int                // the queue that the last slot was given to
 }
 
 // NewPasswords returns a Passwords.
-func NewPasswords() *Passwords {
-	return &Passwords{slots: make(chan struct{}, maxHashing), waiting: map[string]int{}}
-}
+func NewPasswords() *Passwords { return &Passwords{waiting: map[string]int{}} }
 
 // Enter waits for a slot. known reports whether the caller has signed in before.
 // The slot is kept until leave is called.
@@ -50,16 +51,65 @@ func (p *Passwords) Enter(ctx context.Context, caller string, known bool) (leave
 	if !p.join(caller, known) {
 		return nil, tooManySignIns(time.Second)
 	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
+	leave = func() {
+		p.release()
 		p.part(caller)
+	}
+	turn, of := p.queue(known)
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		if p.abandon(turn, of) {
+			p.part(caller)
+		} else { // it got a slot at the same time
+			leave()
+		}
 		return nil, ctx.Err()
 	}
-	return func() {
-		<-p.slots
-		p.part(caller)
-	}, nil
+	return leave, nil
+}
+
+// queue returns a channel that is closed when the caller gets a slot, and its queue.
+func (p *Passwords) queue(known bool) (turn chan struct{}, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	turn = make(chan struct{})
+	if known {
+		of = 1
+	}
+	if p.hashing < maxHashing {
+		p.hashing++
+		close(turn)
+	} else {
+		p.queues[of] = append(p.queues[of], turn)
+	}
+	return turn, of
+}
+
+// abandon removes a caller from its queue, unless it got a slot.
+func (p *Passwords) abandon(turn chan struct{}, of int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := slices.Index(p.queues[of], turn)
+	if at < 0 {
+		return false
+	}
+	p.queues[of] = slices.Delete(p.queues[of], at, at+1)
+	return true
+}
+
+// release gives a slot to the next caller.
+func (p *Passwords) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, of := range []int{1 - p.last, p.last} {
+		if queue := p.queues[of]; len(queue) > 0 {
+			close(queue[0])
+			p.queues[of], p.last = queue[1:], of
+			return
+		}
+	}
+	p.hashing--
 }
 
 func (p *Passwords) join(caller string, known bool) bool {

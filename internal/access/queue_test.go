@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 )
@@ -52,6 +53,44 @@ func TestFullHashingQueueRejects(t *testing.T) {
 		synctest.Wait()
 		if p.total != maxHashing || len(p.waiting) != 1 {
 			t.Errorf("%d callers are left after the others went away, want the %d that hash", p.total, maxHashing)
+		}
+	})
+}
+
+// TestKnownDevicesWaitForFewNetworks: a device that signed in before waits for one network
+// at a time, however many of them guess.
+func TestKnownDevicesWaitForFewNetworks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPasswords()
+		var order []string
+		done := make(chan struct{})
+		enter := func(caller string, known bool) {
+			go func() {
+				leave, err := p.Enter(t.Context(), caller, known)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, caller)
+				<-done
+				leave()
+			}()
+			synctest.Wait()
+		}
+		for n := range 10 {
+			enter(fmt.Sprint("network ", n), false)
+		}
+		enter("device 1", true)
+		enter("device 2", true)
+		for range 12 {
+			done <- struct{}{}
+			synctest.Wait()
+		}
+		if want := []string{"network 0", "network 1", "device 1", "network 2", "device 2", "network 3"}; !slices.Equal(order[:6], want) {
+			t.Errorf("the order is %v, want %v", order, want)
+		}
+		if len(order) != 12 || p.total != 0 || p.hashing != 0 {
+			t.Errorf("%d of 12 got a slot; %d wait and %d hash in the end", len(order), p.total, p.hashing)
 		}
 	})
 }

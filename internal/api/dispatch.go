@@ -20,7 +20,7 @@ func (s dispatches) routes() []edge.Route {
 			Describe("Puts the tasks of one worker into the best order.").
 			Example(`{"dryRun": true}`),
 		edge.Get("/dispatches/{id}", "Read a dispatch", s.showDispatch).
-			Describe("While the routes are planned, progress shows the best plan so far. Afterwards, plan has the routes with arrival times, and for each task that was left out the reasons for each worker. For the plan of a dry run, before has the routes as they were, and changes says what has changed since."),
+			Describe("While the routes are planned, progress shows the best plan so far. Afterwards, plan has the routes with arrival times, and for each task that was left out the reasons for each worker. For the plan of a dry run, before has the routes as they were, and changes says what has changed since.").Lists(),
 		edge.Create("/dispatches/{id}/stop", "Stop planning", s.stopDispatch, wire.NewDispatch).
 			Describe("Ends the optimization within about a second. The best plan so far is used.").
 			Example(`{}`),

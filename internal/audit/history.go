@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -97,6 +98,8 @@ type TaskEvent struct {
 type Histories struct {
 	Store store.Transactor[HistoryReader, HistoryReader]
 	Log   *Log
+
+	turns rate.Turns // of organizations: many requests about a task may be skipped
 }
 
 // item is a change with its position.
@@ -121,6 +124,11 @@ func (h *Histories) Read(ctx context.Context, who lastmile.Principal, id lastmil
 	if err := h.Log.Flush(ctx); err != nil {
 		return nil, "", err
 	}
+	end, err := h.turns.Request(ctx, who.Organization)
+	if err != nil {
+		return nil, "", err
+	}
+	defer end()
 	err = h.Store.Read(ctx, func(r HistoryReader) (err error) {
 		page, last, err = read(ctx, r, who, task, after)
 		return err

@@ -47,7 +47,7 @@ func (h *Histories) Read(ctx context.Context, who lastmile.Principal, q Query) (
 	if len(q.Teams) > MaxTeams {
 		return past, lastmile.Invalid("teams has %d ids; at most %d are allowed", len(q.Teams), MaxTeams)
 	}
-	end, err := h.turns.Take(ctx, string(who.Organization))
+	end, err := h.turns.Request(ctx, who.Organization)
 	if err != nil {
 		return past, err
 	}
@@ -220,7 +220,7 @@ func (h *Histories) Positions(ctx context.Context, who lastmile.Principal, from 
 	if from.IsZero() {
 		return nil, next, lastmile.Missing("from")
 	}
-	end, err := h.turns.Take(ctx, string(who.Organization))
+	end, err := h.turns.Request(ctx, who.Organization)
 	if err != nil {
 		return nil, next, err
 	}

@@ -70,9 +70,17 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		if err != nil || c.HoldPart(len(text)+cap(text)) != nil || out.Send(text) != nil {
 			return nil // the client reconnects and resumes after its last event
 		}
+		if len(text) < fullPart && !s.Pause(ctx, edge.StreamPause) {
+			return nil
+		}
 	}
 	return nil
 }
+
+// fullPart is the size of a part after which more may be there to read. A stream pauses
+// after smaller ones: every change of an organization would otherwise be read once for
+// each of its streams.
+const fullPart = 64 << 10
 
 // log serves GET /events/log.
 func (s eventStream) log(ctx context.Context, c *edge.Call) (EventLog, error) {

@@ -11,6 +11,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
+	"dray/internal/rate"
 	"dray/internal/store"
 	"dray/internal/work"
 )
@@ -29,6 +30,7 @@ type Dispatches struct {
 	Threads int           // that the optimizer uses
 	Speed   float64       // of workers, compared with reality; see travel.Learn
 	Log     *slog.Logger
+	Checks  *rate.Shares // of requests that read all tasks of a plan; nil is no limit
 }
 
 // StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch
@@ -52,11 +54,17 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 	}
 	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Author(), now
 	d.Status, d.DryRun, d.Requester = lastmile.DispatchPending, q.DryRun, d.Key
+	end, err := ds.Checks.Request(ctx, who.Organization)
+	if err != nil {
+		return made, err
+	}
+	defer end()
 	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
-		if who.Receipt == nil { // a repeated request gets the first response
-			if err := checkNoneActive(ctx, r, d); err != nil {
-				return err
+		if err := checkNoneActive(ctx, r, d); err != nil {
+			if who.Receipt != nil { // a repeated request gets the first response, from the transaction
+				return nil
 			}
+			return err
 		}
 		if d.Team != "" && q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub {
 			team, err := r.Team(ctx, d.Organization, d.Team)
@@ -113,11 +121,20 @@ func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id l
 		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil || d.Status != lastmile.DispatchPlanned {
 			return err
 		}
-		changes, err = changesSince(ctx, r, d, ds.Now())
+		if meter := lastmile.MeterOf(ctx); meter != nil { // the tasks are compared and not kept
+			if err := meter.Count(comparedBytes * len(d.Tasks)); err != nil {
+				return err
+			}
+		}
+		changes, err = changesSince(lastmile.WithMeter(ctx, nil), r, d, ds.Now())
 		return err
 	})
 	return d, changes, err
 }
+
+// comparedBytes is what comparing a task with a plan counts as, so that those who read
+// large plans often take turns.
+const comparedBytes = 1 << 10
 
 // Dispatches returns the latest dispatches of a team without their plans, ready to send,
 // the latest first.
@@ -187,7 +204,7 @@ func inWords(changes []planning.Change) string {
 }
 
 // change changes a dispatch if check permits, which is called before the transaction as
-// well: a request that is rejected writes nothing.
+// well: a request that is rejected keeps no other writer waiting.
 func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID, check func(lastmile.Dispatch, Reader) error, change func(Writer, *lastmile.Dispatch) error) (d lastmile.Dispatch, err error) {
 	checked := func(r Reader) (err error) {
 		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil {
@@ -195,12 +212,20 @@ func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id las
 		}
 		return check(d, r)
 	}
-	if who.Receipt == nil {
-		if err := ds.Store.Read(ctx, checked); err != nil {
-			return d, err
-		}
+	end, err := ds.Checks.Request(ctx, who.Organization)
+	if err != nil {
+		return d, err
+	}
+	defer end()
+	ctx = store.Remember(ctx) // the transaction decodes only tasks that have changed
+	rejected := ds.Store.Read(ctx, checked)
+	if rejected != nil && who.Receipt == nil {
+		return d, rejected
 	}
 	return store.Idempotent(ctx, ds.Store, who, func(w Writer) (lastmile.Dispatch, error) {
+		if rejected != nil { // and the request was not done before
+			return d, rejected
+		}
 		if err := checked(w); err != nil {
 			return d, err
 		}
@@ -397,6 +422,7 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 		if c.Tasks, err = r.TasksOf(ctx, d.Organization, worker.Route()); err != nil {
 			return s, err
 		}
+		c.Tasks = slim(c.Tasks)
 		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
 			return s, err
 		}
@@ -446,12 +472,22 @@ func readCrew(ctx context.Context, r Reader, d lastmile.Dispatch, s *planning.Si
 		if err != nil {
 			return nil, err
 		}
-		s.Tasks = append(s.Tasks, slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !planning.Considers(d.Options, t) })...)
+		s.Tasks = append(s.Tasks, slim(slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !planning.Considers(d.Options, t) }))...)
 		if len(s.Tasks) > planning.MaxTasks {
 			break // NewModel rejects it
 		}
 	}
 	return r.Workers(ctx, d.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{d.Team}, OnDuty: true})
+}
+
+// slim removes what no plan depends on from tasks: the notes and metadata of thousands of
+// tasks may take more memory than all else.
+func slim(tasks []lastmile.Task) []lastmile.Task {
+	for i := range tasks {
+		t := &tasks[i]
+		t.Notes, t.Metadata, t.CustomFields, t.Barcodes, t.History = "", nil, nil, lastmile.Barcodes{}, nil
+	}
+	return tasks
 }
 
 // readChunk is how many tasks are read at a time: a team may have many more than a

@@ -38,6 +38,7 @@ type Budget struct {
 	rejected int64
 
 	lists rate.Turns // large ones of organizations
+	reads rate.Turns // large ones of all organizations
 }
 
 // turnRate is how many bytes a second an organization reads in turn.
@@ -115,19 +116,58 @@ func (b *Budget) remember(l list, bytes int64, now time.Time) {
 	b.sizes[l] = size{max(bytes, 1), now}
 }
 
-// listTurn waits until an organization may read a large list.
-func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
+// listTurn waits until an organization may read a list that is large, or unknown, or the
+// next part of one. All large ones together leave processors for other requests;
+// organizations take turns. The organization's next turn begins a pause after the end.
+func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID, size listSize) (end func(pause time.Duration), err error) {
 	if b == nil {
-		return func() {}, nil
+		return func(time.Duration) {}, nil
 	}
-	return b.lists.Take(ctx, string(org))
+	take := func() (func(), error) { return b.lists.Request(ctx, org) }
+	if size == nextPart { // the client has read those before
+		take = func() (func(), error) { return b.lists.Take(ctx, string(org)) }
+	}
+	leave, err := take()
+	if err != nil {
+		return nil, err
+	}
+	if size == unknownSize { // most are small
+		return func(pause time.Duration) { rate.After(pause, leave) }, nil
+	}
+	done, err := b.reads.Take(ctx, "")
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func(pause time.Duration) {
+		done()
+		rate.After(pause, leave)
+	}, nil
+}
+
+// listSize is what is known about a list before it is read.
+type listSize int
+
+const (
+	unknownSize listSize = iota
+	largeSize
+	nextPart // of a large list
+)
+
+// sizeOf returns what is known about a list.
+func (b *Budget) sizeOf(l list, now time.Time) listSize {
+	if b.known(l, now) > largeList {
+		return largeSize
+	}
+	return unknownSize
 }
 
 // NewBudget returns a budget of so many bytes.
 func NewBudget(total int64) *Budget {
+	half := runtime.GOMAXPROCS(0) / 2
 	return &Budget{
 		total: total, callers: map[string]int64{}, sizes: map[list]size{},
-		lists: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2},
+		lists: rate.Turns{Most: half}, reads: rate.Turns{Most: half},
 	}
 }
 

@@ -287,6 +287,87 @@ func TestLargeListsTakeTurns(t *testing.T) {
 	})
 }
 
+// TestLargeRequestsDoNotWaitForever: of many large requests of an organization, those that
+// wait too long are rejected, and others are not concerned.
+func TestLargeRequestsDoNotWaitForever(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		synctest.Test(t, func(t *testing.T) {
+			proceed := make(chan struct{})
+			wait := func(c *Call) (bellReply, error) {
+				if c.Who.Organization == "evil" {
+					<-proceed
+				}
+				return bellReply{Tone: "c"}, nil
+			}
+			h := budgeted(NewBudget(96*mib),
+				Get("/bells", "List bells", func(_ context.Context, c *Call) (bellReply, error) { return wait(c) }),
+				Post("/bells", "Ring a bell", func(_ context.Context, c *Call, _ bellBody) (bellReply, error) { return wait(c) }))
+			h.Budget.lists.Most = 1
+			body := func() io.Reader { return strings.NewReader(`{"tone":"` + strings.Repeat("c", largeBody) + `"}`) }
+			var group sync.WaitGroup
+			group.Go(func() { serve(h, method, "evil", body()) })
+			synctest.Wait()
+			w := serve(h, method, "evil", body())
+			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: responded %d %s with Retry-After %q", method, w.Code, w.Body, w.Header().Get("Retry-After"))
+			}
+			if w := serve(h, method, "good", body()); w.Code != http.StatusOK {
+				t.Errorf("%s: responded to another organization with %d %s", method, w.Code, w.Body)
+			}
+			close(proceed)
+			group.Wait()
+		})
+	}
+}
+
+// TestLargeListsLeaveProcessors: the large lists of all organizations together do not keep
+// small ones waiting, nor lists that are not known to be large.
+func TestLargeListsLeaveProcessors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, proceed := 0, make(chan struct{}, 3)
+		h := budgeted(NewBudget(96*mib), Get("/bells", "List bells", func(_ context.Context, c *Call) (bellReply, error) {
+			if running++; c.Who.Organization == "good" {
+				return bellReply{Tone: "c"}, nil
+			}
+			<-proceed
+			return bellReply{Tone: strings.Repeat("c", largeList+1)}, nil
+		}))
+		h.Budget.reads.Most = 1
+		orgs := []string{"evil", "bad", "worse"}
+		for range orgs {
+			proceed <- struct{}{}
+		}
+		for _, org := range orgs {
+			serve(h, "GET", org, nil)
+		}
+		running = 0
+		var group sync.WaitGroup
+		for _, org := range orgs {
+			group.Go(func() {
+				if w := serve(h, "GET", org, nil); w.Code != http.StatusOK {
+					t.Errorf("responded %d %s", w.Code, w.Body)
+				}
+			})
+		}
+		synctest.Wait()
+		if running != 1 {
+			t.Errorf("%d large lists are read at once, want 1", running)
+		}
+		for range 2 { // when its size is not known, and when it is
+			if w := serve(h, "GET", "good", nil); w.Code != http.StatusOK {
+				t.Errorf("responded to another organization with %d %s", w.Code, w.Body)
+			}
+		}
+		for range orgs {
+			proceed <- struct{}{}
+		}
+		group.Wait()
+		if running != 5 {
+			t.Errorf("%d of 5 lists were read", running)
+		}
+	})
+}
+
 // TestRecordsWithLongListsTakeTurns: an organization that reads or changes records
 // whose lists are long does so one at a time, once the server has seen that they
 // are. Short ones do not wait.
@@ -303,7 +384,7 @@ func TestRecordsWithLongListsTakeTurns(t *testing.T) {
 			h := budgeted(NewBudget(96*mib),
 				Get("/bells/{id}", "Read a bell", func(context.Context, *Call) (bellReply, error) { return reply(), nil }).Lists(),
 				Put("/bells/{id}", "Change a bell", func(context.Context, *Call, bellBody) (bellReply, error) { return reply(), nil }).Lists())
-			h.Budget.lists.Most = 1
+			h.Budget.lists.Most, h.Budget.reads.Most = 1, 2
 			var group sync.WaitGroup
 			begin := func(n int, org string) {
 				for range n {

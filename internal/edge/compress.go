@@ -31,6 +31,10 @@ var compressors = func() chan *flate.Writer {
 	return all
 }()
 
+// largeParts has a slot for half of the processors: compressing large responses leaves
+// the others for small ones.
+var largeParts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
 // gzipHeader begins a response: deflate, no name and no time, fastest, unknown system.
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255}
 
@@ -39,6 +43,7 @@ var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255}
 type packer struct {
 	sum, size uint32
 	begun     bool
+	large     bool // there are many parts
 }
 
 // pack returns the next part of the response, compressed. The last part ends it.
@@ -49,6 +54,10 @@ func (p *packer) pack(text []byte, last bool) []byte {
 		p.begun = true
 	}
 	p.sum, p.size = crc32.Update(p.sum, crc32.IEEETable, text), p.size+uint32(len(text)) //nolint:gosec // gzip has it modulo 2^32
+	if p.large {
+		largeParts <- struct{}{}
+		defer func() { <-largeParts }()
+	}
 	z := <-compressors
 	if z == nil {
 		z, _ = flate.NewWriter(nil, flate.BestSpeed) // the level is valid
@@ -86,7 +95,7 @@ func compresses(w http.ResponseWriter, r *http.Request, size int) bool {
 
 // writeCompressed sends a response compressed. A short one has a length.
 func writeCompressed(w http.ResponseWriter, status int, body []byte) {
-	var p packer
+	p := packer{large: len(body) > compressedPart}
 	for first := true; len(body) > 0; first = false {
 		n := min(len(body), compressedPart)
 		part := p.pack(body[:n], n == len(body))

@@ -9,7 +9,6 @@ import (
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
-	"dray/internal/rate"
 )
 
 // A long list is read and sent in parts, so that any number of records can be sent
@@ -70,7 +69,7 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 		return nil
 	}
 	w.Header()["Content-Type"] = typeJSON
-	l.compressed = compresses(w, c.HTTP, MinCompressed)
+	l.compressed, l.packer.large = compresses(w, c.HTTP, MinCompressed), true
 	w.WriteHeader(rt.status())
 	for len(l.ids) > 0 {
 		if err := l.send(w, text, false); err != nil {
@@ -93,11 +92,11 @@ var errAborted = errors.New("the response ended early")
 func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 	expected := l.Budget.expected(l.of, l.Now())
 	if expected > largeList {
-		end, err := l.Budget.listTurn(ctx, l.c.Who.Organization)
+		end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, l.Budget.sizeOf(l.of, l.Now()))
 		if err != nil {
 			return nil, err
 		}
-		defer func() { rate.After(pauseAfter(l.c.read), end) }()
+		defer func() { end(pauseAfter(l.c.read)) }()
 	}
 	if err := l.c.hold.await(ctx, max(min(expected, readWeight*listPart), l.c.hold.bytes)); err != nil {
 		return nil, err
@@ -121,11 +120,11 @@ func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 // next reads the next part, when it is the organization's turn. If there is too
 // little memory, it waits and reads fewer records.
 func (l *listing) next(ctx context.Context) (text []byte, err error) {
-	end, err := l.Budget.listTurn(ctx, l.c.Who.Organization)
+	end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, nextPart)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { rate.After(pauseAfter(int64(len(text))), end) }()
+	defer func() { end(pauseAfter(int64(len(text)))) }()
 	for waited := time.Duration(0); ; waited += admissionRetry {
 		text, err = l.read(lastmile.WithMeter(ctx, l.c), nil)
 		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeTooMany && rejected.Code != lastmile.CodeOverloaded || waited >= AdmissionWait {

@@ -245,7 +245,7 @@ func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err 
 		long = m.Budget.known(of, m.Now()) > largeList
 	}
 	if long || rt.Body != nil && len(c.Body) > largeBody {
-		end, err := m.changes.Take(ctx, string(c.Who.Organization))
+		end, err := m.changes.Request(ctx, c.Who.Organization)
 		if err != nil {
 			return nil, err
 		}
@@ -276,11 +276,11 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 			bytes = m.Budget.known(of, m.Now())
 		}
 		if bytes > largeList {
-			end, err := m.Budget.listTurn(ctx, c.Who.Organization)
+			end, err := m.Budget.listTurn(ctx, c.Who.Organization, m.Budget.sizeOf(of, m.Now()))
 			if err != nil {
 				return nil, err
 			}
-			defer func() { rate.After(pauseAfter(c.read), end) }()
+			defer func() { end(pauseAfter(c.read)) }()
 		}
 		if bytes > UncountedBytes {
 			c.hold.address = m.address(c.HTTP)

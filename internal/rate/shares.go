@@ -1,10 +1,14 @@
 package rate
 
-import "context"
+import (
+	"context"
+
+	"dray/internal/lastmile"
+)
 
 // Shares lets only a few expensive things happen at the same time, and only one of
 // each key. Keys take turns, so that one that wants much delays itself and not the
-// others. A nil Shares has no limit.
+// others. The zero Shares lets one thing happen at a time; a nil Shares has no limit.
 type Shares struct{ own, all Turns }
 
 // NewShares returns shares of so many things at the same time, but at least one.
@@ -17,6 +21,21 @@ func (s *Shares) Take(ctx context.Context, key string) (end func(), err error) {
 		return func() {}, nil
 	}
 	leave, err := s.own.Take(ctx, key)
+	return s.share(ctx, leave, err)
+}
+
+// Request is Take for a request of an organization, which is rejected if it waits longer
+// than Patience for others of the same organization.
+func (s *Shares) Request(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
+	if s == nil {
+		return func() {}, nil
+	}
+	leave, err := s.own.Request(ctx, org)
+	return s.share(ctx, leave, err)
+}
+
+// share waits for a share after the turn of a key.
+func (s *Shares) share(ctx context.Context, leave func(), err error) (end func(), _ error) {
 	if err != nil {
 		return nil, err
 	}

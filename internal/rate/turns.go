@@ -4,7 +4,13 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"dray/internal/lastmile"
 )
+
+// Patience is how long a request waits for the turn of its organization. Longer, and it
+// would rather be repeated later: those before it are too many.
+const Patience = 15 * time.Second
 
 // Turns lets only a few things of each key happen at the same time. The others
 // wait. The zero Turns lets one happen.
@@ -23,6 +29,18 @@ type turn struct {
 
 // Take waits for a turn of a key. After it has returned nil, end must be called.
 func (t *Turns) Take(ctx context.Context, key string) (end func(), err error) {
+	return t.take(ctx, key, nil)
+}
+
+// Request is Take for a request of an organization, which is rejected if it waits longer
+// than Patience.
+func (t *Turns) Request(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	return t.take(ctx, string(org), timer.C)
+}
+
+func (t *Turns) take(ctx context.Context, key string, late <-chan time.Time) (end func(), err error) {
 	k := t.join(key)
 	select {
 	case k.slots <- struct{}{}:
@@ -30,6 +48,9 @@ func (t *Turns) Take(ctx context.Context, key string) (end func(), err error) {
 			<-k.slots
 			t.leave(key, k)
 		}, nil
+	case <-late:
+		t.leave(key, k)
+		return nil, lastmile.TooMany().Because("large requests of the organization take turns, and this one has waited %v", Patience)
 	case <-ctx.Done():
 		t.leave(key, k)
 		return nil, ctx.Err()

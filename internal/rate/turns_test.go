@@ -5,6 +5,9 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"dray/internal/lastmile"
 )
 
 func TestTurns(t *testing.T) {
@@ -51,6 +54,40 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		synctest.Wait()
+		if len(turns.keys) != 0 {
+			t.Errorf("keys without turns remain: %v", turns.keys)
+		}
+	})
+}
+
+// TestRequestsDoNotWaitForever: a request that waits too long for its turn is rejected, and
+// others are not concerned.
+func TestRequestsDoNotWaitForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var turns Turns
+		end, err := turns.Request(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		_, err = turns.Request(t.Context(), "a")
+		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeTooMany {
+			t.Errorf("a request that waits too long got %v", err)
+		}
+		if waited := time.Since(begun); waited != Patience {
+			t.Errorf("it waited %v, want %v", waited, Patience)
+		}
+		if other, err := turns.Request(t.Context(), "b"); err != nil {
+			t.Error(err)
+		} else {
+			other()
+		}
+		end()
+		if again, err := turns.Request(t.Context(), "a"); err != nil {
+			t.Error(err)
+		} else {
+			again()
+		}
 		if len(turns.keys) != 0 {
 			t.Errorf("keys without turns remain: %v", turns.keys)
 		}

@@ -212,7 +212,7 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 	if a.Window, err = rs.window(from, to, defaultAnalyticsSpan, MaxAnalyticsSpan); err != nil {
 		return a, err
 	}
-	end, err := rs.turns.Take(ctx, string(who.Organization))
+	end, err := rs.turns.Request(ctx, who.Organization)
 	if err != nil {
 		return a, err
 	}

@@ -252,6 +252,11 @@ func chunks(ids []lastmile.TaskID, fromBehind bool) [][]lastmile.TaskID {
 // moveSome moves some tasks in one transaction. If listed, those that are no longer
 // in the list of the container in stay where they are.
 func (cs *Containers) moveSome(ctx context.Context, who lastmile.Principal, in, to lastmile.ContainerRef, at store.Position, ids []lastmile.TaskID, listed bool) error {
+	end, err := cs.steps.Take(ctx, "") // other writers wait for one of them at most
+	if err != nil {
+		return err
+	}
+	defer end()
 	return cs.Store.Write(ctx, func(w ContainerWriter) error {
 		if err := checkContainer(ctx, w, who.Organization, to); err != nil {
 			return err

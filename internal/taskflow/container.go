@@ -17,6 +17,7 @@ type Containers struct {
 
 	changes rate.Turns // of containers
 	large   rate.Turns // of organizations: changes that take several transactions
+	steps   rate.Turns // of all organizations: these transactions, one at a time
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when

@@ -21,7 +21,7 @@ type RoutePlans struct {
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 
-	large rate.Turns // changes of plans with many tasks
+	large rate.Shares // changes of plans with many tasks: one at a time, each of which keeps the writer busy
 }
 
 // turn waits for the organization's turn to change a plan, if many tasks are involved:

@@ -29,7 +29,7 @@ func (rs *Routes) Find(ctx context.Context, who lastmile.Principal, by lastmile.
 	if err := travel.CheckRouteStops(stops); err != nil {
 		return travel.Route{}, err
 	}
-	end, err := rs.turns.Take(ctx, string(who.Organization))
+	end, err := rs.turns.Request(ctx, who.Organization)
 	if err != nil {
 		return travel.Route{}, err
 	}

@@ -41,7 +41,7 @@ func (t *Tracker) Preview(ctx context.Context, who lastmile.Principal, worker la
 	if unique := lastmile.Unique(tasks); len(unique) < len(tasks) {
 		return p, lastmile.Invalid("tasks names a task more than once")
 	}
-	end, err := t.previews.Take(ctx, string(who.Organization))
+	end, err := t.previews.Request(ctx, who.Organization)
 	if err != nil {
 		return p, err
 	}

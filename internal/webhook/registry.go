@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -21,6 +22,8 @@ type Registry struct {
 	NewCheck func() string // returns the random text of a handshake
 
 	Handshakes *Handshakes
+
+	redeliveries rate.Turns // of many notifications of an organization
 }
 
 // Handshaker verifies that a server agrees to be a webhook.
@@ -215,6 +218,10 @@ func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook l
 // maxRedelivered limits the notifications that one request makes due again.
 const maxRedelivered = 10_000
 
+// redeliveredAtOnce is how many of them one transaction makes due, so that other writers
+// do not wait long. If a request fails in between, repeating it does the rest.
+const redeliveredAtOnce = 100
+
 // maxNamed limits the notifications that one request names.
 const maxNamed = 1_000
 
@@ -244,21 +251,40 @@ func (r *Registry) RedeliverRange(ctx context.Context, who lastmile.Principal, h
 	case !in.From.IsZero() && !in.Until.IsZero() && !in.From.Before(in.Until):
 		return 0, lastmile.Invalid("from must be before to")
 	}
-	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
-		if _, err := w.Webhook(ctx, who.Organization, hook); err != nil {
-			return 0, err
+	end, err := r.redeliveries.Request(ctx, who.Organization)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	var found []lastmile.Notification
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
+		if _, err := tx.Webhook(ctx, who.Organization, hook); err != nil {
+			return err
 		}
-		again, err := in.find(ctx, w, who, hook)
+		found, err = in.find(ctx, tx, who, hook)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	redeliver := func(w Writer, some []lastmile.Notification) error {
+		r.Events.HandOver(w, some...)
+		for _, n := range some {
+			if err := w.Redeliver(ctx, n, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rest := found
+	for ; len(rest) > redeliveredAtOnce; rest = rest[redeliveredAtOnce:] {
+		err := r.Store.Write(ctx, func(w Writer) error { return redeliver(w, rest[:redeliveredAtOnce]) })
 		if err != nil {
 			return 0, err
 		}
-		r.Events.HandOver(w, again...)
-		for _, n := range again {
-			if err := w.Redeliver(ctx, n, now); err != nil {
-				return 0, err
-			}
-		}
-		return lastmile.Redelivered(len(again)), nil
+	}
+	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
+		return lastmile.Redelivered(len(found)), redeliver(w, rest)
 	})
 }
 

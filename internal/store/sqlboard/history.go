@@ -161,12 +161,12 @@ type pastDoc struct {
 			DelayTime               *wire.Seconds  `json:"delayTime"`
 		} `json:"task"`
 		Worker *struct {
-			Tasks []lastmile.TaskID `json:"tasks"`
+			Tasks encodedList `json:"tasks"`
 		} `json:"worker"`
 	} `json:"data"`
 }
 
-// task returns the task as the event shows it.
+// task returns the task as the event shows it, without the list of its worker.
 func (doc pastDoc) task() (t board.PastTask, known bool) {
 	of := doc.Data.Task
 	if of == nil {
@@ -180,10 +180,48 @@ func (doc pastDoc) task() (t board.PastTask, known bool) {
 	t.Estimates = lastmile.Estimates{
 		Arrival: instant(of.EstimatedArrivalTime), Completion: instant(of.EstimatedCompletionTime), ETA: (*time.Duration)(of.ETA), Delay: (*time.Duration)(of.DelayTime),
 	}
-	if doc.Data.Worker != nil {
-		t.List = doc.Data.Worker.Tasks
-	}
 	return t, true
+}
+
+// shownLists has the list of each worker as the latest event that was read shows it. All
+// events of a worker with many tasks show a long list, of which one is needed.
+type shownLists map[lastmile.WorkerID]shownList
+
+type shownList struct {
+	at   time.Time
+	list encodedList
+}
+
+// encodedList is a list that is decoded only if it is needed.
+type encodedList []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *encodedList) UnmarshalJSON(text []byte) error {
+	*l = slices.Clone(text)
+	return nil
+}
+
+// add adds the list of the worker of a task.
+func (shown shownLists) add(t board.PastTask, doc pastDoc) {
+	if doc.Data.Worker != nil && !t.At.Before(shown[t.Worker].at) {
+		shown[t.Worker] = shownList{t.At, doc.Data.Worker.Tasks}
+	}
+}
+
+// attach sets the list of one task of each worker.
+func (shown shownLists) attach(tasks []board.PastTask) error {
+	for i := range tasks {
+		t := &tasks[i]
+		latest := shown[t.Worker]
+		if latest.list == nil || !t.At.Equal(latest.at) {
+			continue
+		}
+		delete(shown, t.Worker)
+		if err := wire.Unmarshal(latest.list, &t.List); err != nil {
+			return fmt.Errorf("decode the list of worker %s: %w", t.Worker, err)
+		}
+	}
+	return nil
 }
 
 // lastBody selects the last event of a task up to the number $2. The plus keeps SQLite from
@@ -208,14 +246,18 @@ var pastTasks = []string{
 // if it has no later one either, and unassigned otherwise.
 func (p Part) PastTasks(ctx context.Context, org lastmile.OrganizationID, seq int64, at time.Time, limit int) (all []board.PastTask, err error) {
 	var unlogged []lastmile.TaskID
+	shown := shownLists{}
 	for _, query := range pastTasks {
-		found, missing, err := p.pastTasks(ctx, query, org, seq, at.UnixMilli(), int64(limit-len(all)))
+		found, missing, err := p.pastTasks(ctx, shown, query, org, seq, at.UnixMilli(), int64(limit-len(all)))
 		if err != nil {
 			return nil, fmt.Errorf("read tasks of the past: %w", err)
 		}
 		all, unlogged = append(all, found...), append(unlogged, missing...)
 	}
 	all = slices.DeleteFunc(all, func(t board.PastTask) bool { return !t.Created.Before(at) })
+	if err := shown.attach(all); err != nil {
+		return nil, err
+	}
 	tasks, err := p.unlogged(ctx, org, unlogged[:min(len(unlogged), limit-len(all))])
 	for _, t := range tasks {
 		all = append(all, board.PastTask{Task: t})
@@ -223,7 +265,7 @@ func (p Part) PastTasks(ctx context.Context, org lastmile.OrganizationID, seq in
 	return all, err
 }
 
-func (p Part) pastTasks(ctx context.Context, query string, args ...any) (found []board.PastTask, missing []lastmile.TaskID, err error) {
+func (p Part) pastTasks(ctx context.Context, shown shownLists, query string, args ...any) (found []board.PastTask, missing []lastmile.TaskID, err error) {
 	meter := lastmile.MeterOf(ctx)
 	// Only what is kept of a task counts, not all of its event.
 	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query, args...)
@@ -258,9 +300,10 @@ func (p Part) pastTasks(ctx context.Context, query string, args ...any) (found [
 		}
 		task, known := doc.task()
 		if unlogged {
-			task = board.PastTask{Task: asCreated(task.Task)}
+			task, doc.Data.Worker = board.PastTask{Task: asCreated(task.Task)}, nil
 		}
 		if known {
+			shown.add(task, doc)
 			found = append(found, task)
 		}
 	}

@@ -2,6 +2,7 @@ package sqlboard
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dray/internal/board"
@@ -99,7 +100,7 @@ func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) boar
 		CompleteAfter: instant(doc.CompleteAfter), CompleteBefore: instant(doc.CompleteBefore), Pickup: doc.PickupTask, Quantity: doc.Quantity,
 		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies,
 		Completed: instant(done.Time), Success: done.Success, FailureReason: done.FailureReason,
-		Notes:       lastmile.Truncate(doc.Notes, board.MaxNotes),
+		Notes:       strings.Clone(lastmile.Truncate(doc.Notes, board.MaxNotes)), // a part would keep all of them in memory
 		Destination: destination.ID, Location: lastmile.Point{Lon: destination.Location[0], Lat: destination.Location[1]},
 		Address: lastmile.Address(destination.Address).Line(), Warnings: destination.Warnings,
 		Recipient: recipient.Name, Phone: recipient.Phone,

@@ -36,7 +36,7 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 func attemptsIn(log *audit.Log) func(string, account.Attempted, edge.Served) {
 	return func(email string, what account.Attempted, s edge.Served) {
 		log.Attempt(email, audit.Entry{
-			Time: s.Time, Method: s.Method, Route: s.Route, Status: s.Status, Attempt: string(what), Request: s.Request, Address: s.Address,
+			Time: s.Time, Method: s.Method, Route: s.Route, Status: s.Status, Attempt: audit.AttemptKind(what), Request: s.Request, Address: s.Address,
 		})
 	}
 }

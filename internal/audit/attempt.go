@@ -17,8 +17,19 @@ const (
 	maxAttempted = 1_000
 )
 
+// AttemptKind is what a caller tried at an account.
+type AttemptKind string
+
+// Values lists every kind of attempts.
+func (AttemptKind) Values() []AttemptKind {
+	return []AttemptKind{"wrongPassword", "wrongCode", "tooManyAttempts", "resetRequested"}
+}
+
 // attempted is an account, which may not exist, and a kind of attempts at it.
-type attempted struct{ email, kind string }
+type attempted struct {
+	email string
+	kind  AttemptKind
+}
 
 // attempts are those of an hour that wait to be saved.
 type attempts struct {
@@ -130,7 +141,7 @@ func (l *Log) writeAttempts(ctx context.Context, waiting map[attempted]*attempts
 
 // addAttempts saves attempts at an account: as entries, until there are enough in the hour,
 // and then as one entry for all others.
-func (l *Log) addAttempts(ctx context.Context, w Writer, admin lastmile.Admin, kind string, some attempts) error {
+func (l *Log) addAttempts(ctx context.Context, w Writer, admin lastmile.Admin, kind AttemptKind, some attempts) error {
 	all := append([]Entry{}, some.first...)
 	if some.more != nil {
 		all = append(all, *some.more)

@@ -19,7 +19,7 @@ func counts(m *memory) (all []int) {
 func TestManyAttemptsShareAnEntry(t *testing.T) {
 	m := &memory{}
 	l := newLog(m)
-	attempt := func(number int, kind, address string, at time.Time) {
+	attempt := func(number int, kind AttemptKind, address string, at time.Time) {
 		t.Helper()
 		for i := range number {
 			l.Attempt("ada@example.com", Entry{Time: at, Attempt: kind, Address: address, Status: 401, Request: fmt.Sprint(i)})

@@ -38,10 +38,10 @@ type Entry struct {
 	Route        string // pattern of the path
 	Record       string // id of the record that the request names or created; may be empty
 	Status       int
-	Attempt      string // kind of an attempt at the actor's account; empty for other requests
-	Count        int    // of requests that the entry stands for
-	Request      string // id of the last of them
-	Address      string // that it came from; empty if unknown
+	Attempt      AttemptKind // at the actor's account; empty for other requests
+	Count        int         // of requests that the entry stands for
+	Request      string      // id of the last of them
+	Address      string      // that it came from; empty if unknown
 }
 
 // ActorType returns admin or key.

@@ -68,7 +68,7 @@ func (m *memory) AdminByEmail(_ context.Context, email string) (lastmile.Admin, 
 	return lastmile.Admin{ID: "admin", Organization: "acme", Name: "Ada"}, nil
 }
 
-func (m *memory) AuditAttempts(_ context.Context, _ lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) (found []Entry, err error) {
+func (m *memory) AuditAttempts(_ context.Context, _ lastmile.OrganizationID, admin lastmile.AdminID, attempt AttemptKind, since time.Time, limit int) (found []Entry, err error) {
 	for _, e := range m.entries {
 		if e.Record == string(admin) && e.Attempt == attempt && !e.Time.Before(since) && e.Time.Before(since.Add(time.Hour)) && len(found) < limit {
 			found = append(found, e)

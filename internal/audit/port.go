@@ -27,7 +27,7 @@ type Writer interface {
 	AddAuditEntries(ctx context.Context, entries []Entry) error
 	// AuditAttempts lists the attempts of a kind at an account in the hour since a time,
 	// up to limit: oldest first, those that stand for several last.
-	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) ([]Entry, error)
+	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt AttemptKind, since time.Time, limit int) ([]Entry, error)
 	// SaveAuditAttempts saves for how many attempts an entry stands, and the last of
 	// them.
 	SaveAuditAttempts(ctx context.Context, e Entry) error

@@ -30,7 +30,7 @@ type AuditEntry struct {
 	// HTTP status of the response: 401 and 403 if the request was denied.
 	Status int `json:"status" example:"200"`
 	// Attempt at the account of the actor, by a caller who may be a stranger: a password or a code of the second factor that was wrong, one that was not verified because there were too many, or a request for a link for a new password. Null for other requests.
-	Attempt *string `json:"attempt" enum:"wrongPassword,wrongCode,tooManyAttempts,resetRequested" example:"null"`
+	Attempt *audit.AttemptKind `json:"attempt" example:"null"`
 	// Number of requests that the entry stands for: 1, or more for the attempts of an hour after the first five of the same kind. Then the time and the request are those of the last.
 	Count int `json:"count" example:"1"`
 	// ID of the request, which the response had in X-Request-Id.

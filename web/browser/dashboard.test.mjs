@@ -129,6 +129,8 @@ test('a wrong password does not sign in, the right one does, and signing out end
   await page.getByRole('heading', { name: 'Board' }).waitFor();
   await page.reload();
   await page.getByRole('heading', { name: 'Board' }).waitFor();
+  await visit(page, 'settings/audit', 'Audit log');
+  await page.getByText('Wrong password').waitFor();
   const cookies = (await context.cookies()).filter((c) => c.name.includes('session'));
   assert.ok(cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === 'Lax');
   await page.getByRole('button', { name: 'Account' }).click();
@@ -435,11 +437,11 @@ test('the page speaks the language of the browser until another is chosen', asyn
   await page.goto(`${server.origin}/dashboard`);
   await page.getByRole('heading', { name: 'Se connecter' }).waitFor();
   await context.close();
-  for (const [language, heading] of [
-    ['de', 'Leitstand'],
-    ['fr', 'Tableau'],
-    ['es', 'Tablero'],
-    ['pt', 'Quadro'],
+  for (const [language, heading, complaint] of [
+    ['de', 'Leitstand', '„abc“ ist keine Telefonnummer'],
+    ['fr', 'Tableau', '« abc » n’est pas un numéro'],
+    ['es', 'Tablero', '«abc» no es un número'],
+    ['pt', 'Quadro', '“abc” não é um número'],
   ]) {
     const { context, page, faults } = await desk(chrome, server.origin);
     await page.goto(`${server.origin}/dashboard`);
@@ -449,6 +451,10 @@ test('the page speaks the language of the browser until another is chosen', asyn
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: heading }).waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+    await page.evaluate(() => (location.hash = '#/account'));
+    await page.locator('input[type=tel]').fill('abc');
+    await page.locator('form button.main').first().click();
+    await page.getByText(complaint).waitFor();
     assert.deepEqual(faults, []);
     await context.close();
   }

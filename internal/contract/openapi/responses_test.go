@@ -72,6 +72,7 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
 	reflect.TypeFor[lastmile.Pin]():              lastmile.PinPosition,
 	reflect.TypeFor[assignment.Mode]():           assignment.ByLoad,
+	reflect.TypeFor[audit.AttemptKind]():         audit.AttemptKind("wrongCode"),
 	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
 	reflect.TypeFor[*int]():                      new(int),
 	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
@@ -94,7 +95,7 @@ var sampleField = lastmile.CustomField{
 }
 
 // mayLack are the fields, of those in sampleValues, that can be zero.
-var mayLack = map[string]bool{"Metadata": true, "LastSeen": true, "ActiveTask": true, "Hub": true, "RoutePlan": true, "Pin": true}
+var mayLack = map[string]bool{"Attempt": true, "Metadata": true, "LastSeen": true, "ActiveTask": true, "Hub": true, "RoutePlan": true, "Pin": true}
 
 func fillSample(v reflect.Value, r richness) {
 	if value, ok := sampleValues[v.Type()]; ok {

@@ -49,7 +49,7 @@ func (p Part) AddAuditEntries(ctx context.Context, entries []audit.Entry) error 
 	const query = `INSERT INTO audit (org, id, at, actor_kind, actor, actor_name, method, route, record, status, request, address, attempt, requests)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 	for _, e := range entries {
-		err := p.c.Send(ctx, query, e.Organization, e.ID, e.Time.UnixMilli(), string(e.Actor.Type), e.Actor.ID, e.Name, e.Method, e.Route, e.Record, int64(e.Status), e.Request, e.Address, e.Attempt, int64(e.Count))
+		err := p.c.Send(ctx, query, e.Organization, e.ID, e.Time.UnixMilli(), string(e.Actor.Type), e.Actor.ID, e.Name, e.Method, e.Route, e.Record, int64(e.Status), e.Request, e.Address, string(e.Attempt), int64(e.Count))
 		if err != nil {
 			return fmt.Errorf("add entries of the audit log: %w", err)
 		}
@@ -105,9 +105,9 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 
 // AuditAttempts lists the attempts of a kind at an account in the hour since a time, up to
 // limit: oldest first, those that stand for several last.
-func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt string, since time.Time, limit int) ([]audit.Entry, error) {
+func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt audit.AttemptKind, since time.Time, limit int) ([]audit.Entry, error) {
 	const where = `t.org = $1 AND t.record <> '' AND t.record = $2 AND t.at >= $3 AND t.at < $4 AND t.attempt = $5`
-	args := []any{org, string(admin), since.UnixMilli(), since.Add(time.Hour).UnixMilli(), attempt}
+	args := []any{org, string(admin), since.UnixMilli(), since.Add(time.Hour).UnixMilli(), string(attempt)}
 	return p.entries(ctx, org, where, `t.requests, t.at, t.id`, limit, args)
 }
 

@@ -20,7 +20,7 @@ const iso = (ms: number | undefined) => (ms === undefined ? '' : new Date(ms).to
 const last = Number.MAX_SAFE_INTEGER;
 
 export const columns: Column[] = [
-  { name: 'state', label: 'state', wide: 120, text: (t) => app.say(board.groups.statusOf(t)) },
+  { name: 'state', label: 'state', wide: 150, text: (t) => app.say(board.groups.statusOf(t)) },
   { name: 'recipient', label: 'recipient', wide: 170, text: (t) => t.recipients?.[0]?.name ?? '' },
   { name: 'phone', label: 'phone', wide: 130, text: (t) => t.recipients?.[0]?.phone ?? '' },
   { name: 'destination', label: 'destination', wide: 300, text: (t) => t.destination.line },
@@ -36,7 +36,7 @@ export const columns: Column[] = [
   {
     name: 'arrival',
     label: 'arrival',
-    wide: 110,
+    wide: 150,
     text: (t) => (t.state < 3 && t.estimatedArrivalTime ? clock(t.estimatedArrivalTime) : ''),
     order: (t) => (t.state < 3 ? (t.estimatedArrivalTime ?? last) : last),
     plain: (t) => (t.state < 3 ? iso(t.estimatedArrivalTime) : ''),

@@ -40,7 +40,11 @@ export function span(after: number | undefined, before: number | undefined, day?
   const outside = (ms: number | undefined) => day !== undefined && ms !== undefined && (ms < day.from || ms >= day.to);
   const time = { hour: 'numeric', minute: '2-digit' } as const;
   const shown = format(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
-  if (after !== undefined && before !== undefined) return shown.formatRange(after, before);
+  if (after !== undefined && before !== undefined) {
+    // Ranges of 24-hour clocks would be of another form than single times.
+    const plain = !shown.resolvedOptions().hour12;
+    return plain ? `${shown.format(after)}–${shown.format(before)}` : shown.formatRange(after, before);
+  }
   if (before !== undefined) return app.say('byTime', { time: shown.format(before) });
   return after === undefined ? '' : app.say('fromTime', { time: shown.format(after) });
 }

@@ -668,7 +668,7 @@ export default {
   zeroNever: '0 für nie',
 
   // Audit log
-  audit: 'Änderungsprotokoll',
+  audit: 'Protokoll',
   auditLead:
     'Wer was geändert hat, von Hand oder mit einem Schlüssel, und gescheiterte Anmeldungen. Einträge bleiben 400 Tage.',
   auditEmpty: 'Hier erscheint jede Änderung einer Person oder eines Schlüssels.',

@@ -243,7 +243,7 @@ func TestSuggestTowns(t *testing.T) {
 		"Springfield, Ill":                  "Springfield, Illinois, United States",
 		"Toronto, Ontario, Can":             "Toronto, Ontario, Canada",
 		"San Fran":                          "San Francisco, California, United States",
-		"San Francsico":                     "San Francisco, California, United States",
+		"San Francicso":                     "San Francisco, California, United States",
 		"Copenhag":                          "Copenhagen, Capital Region, Denmark",
 		"Denmark":                           "Copenhagen, Capital Region, Denmark",
 		"Texas":                             "Houston, Texas, United States",

@@ -85,7 +85,7 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 		return nil
 	}
 	l := lineReader{places, assumed}
-	if all := l.named(parts); len(all) > 0 {
+	if all := l.named(parts); len(all) > 0 && !l.endsWithDistrict(parts) {
 		return all
 	}
 	var all []reading
@@ -104,6 +104,27 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 		}
 	}
 	return append(all, l.inCountry(reading{}, parts)...)
+}
+
+// cityWithDistrict matches a postal code, a city and a district of it.
+var cityWithDistrict = regexp.MustCompile(`^(\d[\d-]*(?: \d+)?) (\D+) ([A-Z]{1,2})$`)
+
+// endsWithDistrict reports whether a line ends with a district of a city of the
+// organization's country, such as 2450 København SV, rather than with the code of a
+// country or state.
+func (l lineReader) endsWithDistrict(parts []string) bool {
+	m := cityWithDistrict.FindStringSubmatch(parts[len(parts)-1])
+	if m == nil {
+		return false
+	}
+	return slices.ContainsFunc(l.assumed, func(country string) bool {
+		code, _ := l.places.Country(m[3])
+		_, isState := l.places.State(country, m[3])
+		if code == country || isState || country == "IT" && slices.Contains(italianProvinces, m[3]) || !hasPostalForm(country, m[1]) {
+			return false
+		}
+		return len(l.places.Cities(m[2], country)) > 0 || len(l.places.CitiesNear(m[2], country, 1)) > 0
+	})
 }
 
 // codeAtEnd matches what may be a postal code at the end of a part.

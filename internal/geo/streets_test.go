@@ -172,6 +172,25 @@ func TestStreetsUseOtherNamesOfCities(t *testing.T) {
 	}
 }
 
+// TestStreetsInDistricts finds addresses whose district looks like the code of a country
+// or state.
+func TestStreetsInDistricts(t *testing.T) {
+	x, err := indexOf([]byte("LON,LAT,NUMBER,STREET,CITY,POSTCODE,COUNTRY\n12.54,55.65,30,Scandiagade,København SV,2450,DK\n12.53,55.70,11,Jordbærvej,København NV,2400,DK\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := &geo.Chain{Sources: []geo.Geocoder{streets(x), &geo.Gazetteer{}}}
+	for line, found := range map[string]bool{
+		"Scandiagade 30, 2450 København SV": true, "Jordbærvej 11, 2400 København NV": true, "Scandiagade 30, 2450 Københvan SV": true,
+		"Scandiagade 30, San Salvador, SV": false, "Jordbærvej 11, Reno NV": false,
+	} {
+		got, err := chain.Geocode(t.Context(), lastmile.AddressQuery{Unparsed: line, Country: "DK"})
+		if (err == nil && got.Precision == lastmile.PrecisionHouse && got.Address.Country == "Denmark") != found {
+			t.Errorf("%s: %+v: %v", line, got, err)
+		}
+	}
+}
+
 func TestSuggestAndReverse(t *testing.T) {
 	s, house := townStreets(t), aHouse(t)
 	near := []lastmile.Point{house.Location}
@@ -224,7 +243,7 @@ func TestSuggestTowns(t *testing.T) {
 		"Springfield, Ill":                  "Springfield, Illinois, United States",
 		"Toronto, Ontario, Can":             "Toronto, Ontario, Canada",
 		"San Fran":                          "San Francisco, California, United States",
-		"San Francsico":                     "San Francisco, California, United States",
+		"San Francicso":                     "San Francisco, California, United States",
 		"Copenhag":                          "Copenhagen, Capital Region, Denmark",
 		"Denmark":                           "Copenhagen, Capital Region, Denmark",
 		"Texas":                             "Houston, Texas, United States",

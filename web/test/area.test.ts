@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { area, mostTiles } from '../src/driver/area.ts';
+import { addresses, area, mostTiles } from '../src/driver/area.ts';
 import { due, query, until, usable, type Routed } from '../src/driver/ways.ts';
 import type { Position } from '../src/driver/wire.ts';
 import type { Point } from '../src/map/project.ts';
@@ -28,6 +28,13 @@ test('the number of tiles is limited, and those of the stops come first', () => 
   const tiles = area(stops, [[-74, 40], [-60, 50]], source); // prettier-ignore
   assert.equal(tiles.length, mostTiles);
   assert.ok(tiles[0]!.startsWith('6/'));
+});
+
+test('the tiles of another server are kept by its addresses', () => {
+  const other = { ...source, tiles: ['https://tiles.example.com/{z}/{x}/{y}.pbf?key=k'] };
+  const tiles = addresses([a], [], other);
+  assert.ok(tiles.includes('https://tiles.example.com/14/4825/6157.pbf?key=k'), tiles.join(' '));
+  assert.equal(tiles.length, area([a], [], other).length);
 });
 
 test('tiles at the antimeridian are on both sides', () => {

@@ -44,6 +44,15 @@ function along(way: readonly Point[]): Point[] {
   });
 }
 
+// addresses returns where the tiles of an area are, on this server or on another.
+export function addresses(stops: readonly Point[], way: readonly Point[], source: TileSource): string[] {
+  const template = source.tiles[0] ?? '';
+  return area(stops, way, source).map((tile) => {
+    const [z = '', x = '', y = ''] = tile.split('/');
+    return template.replace('{z}', z).replace('{x}', x).replace('{y}', y);
+  });
+}
+
 let asked = '';
 
 // keepArea makes the service worker keep the tiles of an area, and no others.
@@ -51,9 +60,7 @@ export async function keepArea(stops: readonly Point[], way: readonly Point[]) {
   const worker = navigator.serviceWorker?.controller;
   if (!worker) return;
   const source = stops.length > 0 ? await tileSource() : null;
-  const template = source?.tiles[0] ?? '';
-  const own = template.startsWith(location.origin);
-  const tiles = source && own ? area(stops, way, source).map((tile) => address(template, tile)) : [];
+  const tiles = source ? addresses(stops, way, source) : [];
   const wanted = tiles.join();
   if (wanted === asked) return;
   const reply = new MessageChannel();
@@ -61,9 +68,4 @@ export async function keepArea(stops: readonly Point[], way: readonly Point[]) {
   asked = wanted;
   worker.postMessage({ kind: 'area', tiles }, [reply.port2]);
   if (!(await complete) && asked === wanted) asked = ''; // the rest with the next list
-}
-
-function address(template: string, tile: string): string {
-  const [z = '', x = '', y = ''] = tile.split('/');
-  return template.replace('{z}', z).replace('{x}', x).replace('{y}', y);
 }

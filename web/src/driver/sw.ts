@@ -46,8 +46,10 @@ worker.addEventListener('activate', (event) => {
 
 worker.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
-  if (event.request.method !== 'GET' || url.origin !== worker.location.origin) return;
-  if (url.pathname === page) event.respondWith(newest(event.request, version));
+  if (event.request.method !== 'GET') return;
+  // Of other servers, the page may request tiles only.
+  if (url.origin !== worker.location.origin) event.respondWith(tile(event.request));
+  else if (url.pathname === page) event.respondWith(newest(event.request, version));
   else if (url.pathname === tileSource) event.respondWith(newest(event.request, tileCache));
   else if (url.pathname.startsWith('/tiles/')) event.respondWith(tile(event.request));
   else if (url.pathname.startsWith('/assets/') || files.includes(url.pathname))

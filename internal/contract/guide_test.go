@@ -181,23 +181,27 @@ func main() {
 func TestDocsSignatureExamples(t *testing.T) {
 	t.Parallel()
 	secret, body, notification := []byte("secret of sixty-four bytes"), `{"taskId":"K2dF8gHj5LzX9cVb7NmQ4wRt","name":"Zoë"}`, "n1"
-	now := strconv.FormatInt(time.Now().Unix(), 10)
-	old := strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)
 	sign := func(key []byte, timestamp string) string {
 		return webhook.StandardSignature(key, notification, timestamp, []byte(body))
 	}
-	cases := []struct {
+	type request struct {
 		name, timestamp, signature, body string
 		want                             bool
-	}{
-		{"a request of the server", now, sign(secret, now), body, true},
-		{"while the secret is replaced", now, sign([]byte("new"), now) + " " + sign(secret, now), body, true},
-		{"of someone else", now, sign([]byte("other"), now), body, false},
-		{"changed on its way", now, sign(secret, now), strings.Replace(body, "K", "L", 1), false},
-		{"with another time", now, sign(secret, old), body, false},
-		{"sent again later", old, sign(secret, old), body, false},
-		{"without a time", "", sign(secret, ""), body, false},
-		{"without a signature", now, "", body, false},
+	}
+	// The requests are as old as they seem: a subtest may wait long for its turn.
+	requests := func() []request {
+		now := strconv.FormatInt(time.Now().Unix(), 10)
+		old := strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)
+		return []request{
+			{"a request of the server", now, sign(secret, now), body, true},
+			{"while the secret is replaced", now, sign([]byte("new"), now) + " " + sign(secret, now), body, true},
+			{"of someone else", now, sign([]byte("other"), now), body, false},
+			{"changed on its way", now, sign(secret, now), strings.Replace(body, "K", "L", 1), false},
+			{"with another time", now, sign(secret, old), body, false},
+			{"sent again later", old, sign(secret, old), body, false},
+			{"without a time", "", sign(secret, ""), body, false},
+			{"without a signature", now, "", body, false},
+		}
 	}
 	seen := 0
 	for _, block := range examples(t, "webhooks.md") {
@@ -222,7 +226,7 @@ func TestDocsSignatureExamples(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(folder, v.file), []byte(source), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, tt := range cases {
+			for _, tt := range requests() {
 				program := exec.CommandContext(t.Context(), v.run[0], v.run[1:]...) //nolint:gosec // of the table above
 				program.Dir = folder
 				program.Env = append(os.Environ(), fmt.Sprintf("secret=%x", secret), "body="+tt.body,

@@ -378,7 +378,7 @@ func TestJobSurvivesCrashes(t *testing.T) {
 
 // inBubble runs a test in a synctest bubble, on SQLite.
 func inBubble(t *testing.T, test func(t *testing.T, s Store)) {
-	folder := t.TempDir()
+	folder := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: folder, Serve: true})) })
 }
 

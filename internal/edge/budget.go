@@ -117,50 +117,33 @@ func (b *Budget) remember(l list, bytes int64, now time.Time) {
 }
 
 // listTurn waits until an organization may read a list that is large, or unknown, or the
-// next part of one. All large ones together leave processors for other requests;
-// organizations take turns. The organization's next turn begins a pause after the end.
-func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID, size listSize) (end func(pause time.Duration), err error) {
+// next part of one. The next turn begins a pause after the end of this one.
+func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID, next bool) (end func(pause time.Duration), err error) {
 	if b == nil {
 		return func(time.Duration) {}, nil
 	}
-	take := func() (func(), error) { return b.lists.Request(ctx, org) }
-	if size == nextPart { // the client has read those before
-		take = func() (func(), error) { return b.lists.Take(ctx, string(org)) }
+	take := b.lists.Request
+	if next { // the client has read the parts before
+		take = func(ctx context.Context, org lastmile.OrganizationID) (func(), error) {
+			return b.lists.Take(ctx, string(org))
+		}
 	}
-	leave, err := take()
-	if err != nil {
-		return nil, err
-	}
-	if size == unknownSize { // most are small
-		return func(pause time.Duration) { rate.After(pause, leave) }, nil
-	}
-	done, err := b.reads.Take(ctx, "")
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	return func(pause time.Duration) {
-		done()
-		rate.After(pause, leave)
-	}, nil
+	leave, err := take(ctx, org)
+	return func(pause time.Duration) { rate.After(pause, leave) }, err
 }
 
-// listSize is what is known about a list before it is read.
-type listSize int
-
-const (
-	unknownSize listSize = iota
-	largeSize
-	nextPart // of a large list
-)
-
-// sizeOf returns what is known about a list.
-func (b *Budget) sizeOf(l list, now time.Time) listSize {
-	if b.known(l, now) > largeList {
-		return largeSize
+// share waits until a list may be read for which there is memory: all large ones together
+// leave processors for other requests. Organizations take turns. Lists of unknown size are
+// mostly small and do not wait.
+func (b *Budget) share(ctx context.Context, large bool) (end func(), err error) {
+	if b == nil || !large {
+		return func() {}, nil
 	}
-	return unknownSize
+	return b.reads.Take(ctx, "")
 }
+
+// isLarge reports whether a list is known to be large.
+func (b *Budget) isLarge(l list, now time.Time) bool { return b.known(l, now) > largeList }
 
 // NewBudget returns a budget of so many bytes.
 func NewBudget(total int64) *Budget {

@@ -92,7 +92,7 @@ var errAborted = errors.New("the response ended early")
 func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 	expected := l.Budget.expected(l.of, l.Now())
 	if expected > largeList {
-		end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, l.Budget.sizeOf(l.of, l.Now()))
+		end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, false)
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +101,11 @@ func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 	if err := l.c.hold.await(ctx, max(min(expected, readWeight*listPart), l.c.hold.bytes)); err != nil {
 		return nil, err
 	}
+	end, err := l.Budget.share(ctx, l.Budget.isLarge(l.of, l.Now()))
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	ctx = lastmile.WithMeter(ctx, l.c)
 	if l.ids, err = l.rt.find(ctx, l.c); err != nil {
 		return nil, err
@@ -120,13 +125,15 @@ func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 // next reads the next part, when it is the organization's turn. If there is too
 // little memory, it waits and reads fewer records.
 func (l *listing) next(ctx context.Context) (text []byte, err error) {
-	end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, nextPart)
+	end, err := l.Budget.listTurn(ctx, l.c.Who.Organization, true)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { end(pauseAfter(int64(len(text)))) }()
 	for waited := time.Duration(0); ; waited += admissionRetry {
-		text, err = l.read(lastmile.WithMeter(ctx, l.c), nil)
+		if text, err = l.share(ctx); err == nil {
+			return text, nil
+		}
 		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeTooMany && rejected.Code != lastmile.CodeOverloaded || waited >= AdmissionWait {
 			return text, err
 		}
@@ -135,6 +142,16 @@ func (l *listing) next(ctx context.Context) (text []byte, err error) {
 			return nil, err
 		}
 	}
+}
+
+// share reads the next part when it is the turn of this list among all large ones.
+func (l *listing) share(ctx context.Context) ([]byte, error) {
+	end, err := l.Budget.share(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return l.read(lastmile.WithMeter(ctx, l.c), nil)
 }
 
 // read appends the next records to a text. What it counts takes the place of the

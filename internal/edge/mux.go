@@ -276,7 +276,7 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 			bytes = m.Budget.known(of, m.Now())
 		}
 		if bytes > largeList {
-			end, err := m.Budget.listTurn(ctx, c.Who.Organization, m.Budget.sizeOf(of, m.Now()))
+			end, err := m.Budget.listTurn(ctx, c.Who.Organization, false)
 			if err != nil {
 				return nil, err
 			}
@@ -288,6 +288,11 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 				return nil, err
 			}
 		}
+		end, wait := m.Budget.share(ctx, m.Budget.isLarge(of, m.Now()))
+		if wait != nil {
+			return nil, wait
+		}
+		defer end()
 		reply, err = rt.serve(lastmile.WithMeter(ctx, c), c)
 		m.Budget.remember(of, max(c.read*readWeight, int64(len(reply))), m.Now())
 	}

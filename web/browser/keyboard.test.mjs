@@ -23,6 +23,7 @@ async function tabTo(locator) {
 // find opens what the palette finds.
 async function find(text, option) {
   await press('/');
+  await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
   await type(text);
   await page.getByRole('option', { name: option }).first().waitFor();
   await press('Enter');
@@ -32,7 +33,7 @@ async function find(text, option) {
 // assign gives the chosen tasks to a worker.
 async function assign(name) {
   await press('a');
-  await page.getByRole('combobox', { name: 'Assign' }).waitFor();
+  await page.getByRole('combobox', { name: 'Assign' }).and(page.locator(':focus')).waitFor();
   await type(name);
   await page.getByRole('option', { name }).first().waitFor();
   await press('Enter');
@@ -75,7 +76,7 @@ test('a task is created and found', async () => {
   const form = page.getByRole('dialog', { name: 'Create task' });
   await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
   await type('New York');
-  await page.getByRole('option').first().waitFor();
+  await page.locator('.addresses [role=option]').first().waitFor();
   await press('ArrowDown', 'Enter');
   await tabTo(form.getByLabel('Number'));
   await type('7');

@@ -8,7 +8,7 @@ import { api, browser, desk, eventually, gone, shot, temporaryPassword, url, wor
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const depot = [-73.99, 40.73];
 
-let chrome, opened, team, ada, bob;
+let chrome, opened, team, ada, bob, hub;
 
 const list = async (worker) => (await api('GET', `/containers/workers/${worker}`)).tasks;
 const waiting = async () => (await api('GET', `/containers/teams/${team}`)).tasks;
@@ -57,7 +57,7 @@ async function audit(page) {
 
 before(async () => {
   chrome = await browser();
-  const hub = await api('POST', '/hubs', {
+  hub = await api('POST', '/hubs', {
     name: 'Plan Depot',
     address: { number: '2', street: 'Plan Street', city: 'New York', country: 'US' },
     location: depot,
@@ -182,7 +182,7 @@ test('a task that is deleted keeps a plan from being applied, once and by name; 
 
 test('a plan that takes long is stopped, and the best so far is kept', async () => {
   const { page } = opened;
-  const many = (await api('POST', '/teams', { name: 'Stoppers', workers: [], managers: [] })).id;
+  const many = (await api('POST', '/teams', { name: 'Stoppers', workers: [], managers: [], hub: hub.id })).id;
   const number = '+12125550193';
   await api('POST', '/workers', { name: 'Cleo Plan', phone: number, teams: [many], vehicle: { type: 'CAR' } });
   await work({ number, password: temporaryPassword(number) });

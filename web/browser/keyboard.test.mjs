@@ -23,6 +23,7 @@ async function tabTo(locator) {
 // find opens what the palette finds.
 async function find(text, option) {
   await press('/');
+  await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
   await type(text);
   await page.getByRole('option', { name: option }).first().waitFor();
   await press('Enter');
@@ -32,16 +33,16 @@ async function find(text, option) {
 // assign gives the chosen tasks to a worker.
 async function assign(name) {
   await press('a');
-  await page.getByRole('combobox', { name: 'Assign' }).waitFor();
+  await page.getByRole('combobox', { name: 'Assign' }).and(page.locator(':focus')).waitFor();
   await type(name);
   await page.getByRole('option', { name }).first().waitFor();
   await press('Enter');
 }
 
-async function drop(name, east, more = {}) {
+async function drop(name, east, more = {}, street = 'Keys Street') {
   const task = await api('POST', '/tasks', {
     destination: {
-      address: { number: '1', street: 'Keys Street', city: 'New York', country: 'US' },
+      address: { number: '1', street, city: 'New York', country: 'US' },
       location: [around[0] + east, around[1]],
     },
     recipients: [{ name, phone: `+1212555${6000 + Object.keys(tasks).length}` }],
@@ -52,14 +53,19 @@ async function drop(name, east, more = {}) {
 
 before(async () => {
   chrome = await browser();
-  team = (await api('POST', '/teams', { name: 'Keys', workers: [], managers: [] })).id;
+  const hub = await api('POST', '/hubs', {
+    name: 'Keys Depot',
+    address: { number: '2', street: 'Keys Street', city: 'New York', country: 'US' },
+    location: around,
+  });
+  team = (await api('POST', '/teams', { name: 'Keys', workers: [], managers: [], hub: hub.id })).id;
   const hire = async (name, phone) => {
     const { id } = await api('POST', '/workers', { name, phone, teams: [team], vehicle: { type: 'CAR' } });
     return [id, await work({ number: phone, password: temporaryPassword(phone) })];
   };
   [ada, call] = await hire('Ada Keys', '+12125550151');
   [bob] = await hire('Bob Keys', '+12125550152');
-  for (const [i, name] of ['Una', 'Vera'].entries()) await drop(name, i / 1000);
+  for (const [i, name] of ['Una', 'Vera'].entries()) await drop(name, i / 1000, {}, 'Pair Street');
   await drop('Wilma', 0.004, { container: { type: 'TEAM', team } });
   await drop('Tardy', 0.005, { completeBefore: Date.now() - 1800_000 });
   await drop('Proven', 0.006, { container: { type: 'WORKER', worker: ada } });
@@ -75,7 +81,7 @@ test('a task is created and found', async () => {
   const form = page.getByRole('dialog', { name: 'Create task' });
   await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
   await type('New York');
-  await page.getByRole('option').first().waitFor();
+  await page.locator('.addresses [role=option]').first().waitFor();
   await press('ArrowDown', 'Enter');
   await tabTo(form.getByLabel('Number'));
   await type('7');
@@ -97,17 +103,20 @@ test('tasks are assigned, reordered and taken back', async () => {
   await find('board', /^Board/);
   await page.getByRole('tree').waitFor();
   await press('f');
-  await type('Keys Street');
+  await type('Pair Street');
   await tabTo(page.getByRole('tree'));
-  const cursor = page.getByRole('treeitem', { selected: true });
-  for (let i = 0; i < 12 && !(await cursor.filter({ hasText: 'Una' }).count()); i++) await press('j');
+  await gone(page.getByRole('treeitem').filter({ hasText: 'Xara' }));
+  const selected = () => page.evaluate(() => document.querySelector('[role=tree]').board.selection.size);
+  await press('Home');
+  for (let i = 0; i < 12 && (await selected()) === 0; i++) await press('j');
   await press('Shift+J');
   await page.getByText('2 selected').waitFor();
   await assign('Ada Keys');
   await eventually('assigned', async () => (await list(ada)).length === 2);
   const [first, second] = await list(ada);
   await press('Escape');
-  for (let i = 0; i < 12 && !(await page.evaluate((id) => document.querySelector('[role=tree]').board.cursor === id, first)); i++) await press('j'); // prettier-ignore
+  const at = () => page.evaluate(() => document.querySelector('[role=tree]').board.cursor);
+  for (let i = 0; i < 12 && (await at()) !== first; i++) await press('k');
   await press('Alt+ArrowDown');
   await eventually('reordered', async () => (await list(ada)).join() === [second, first].join());
   await press('z');
@@ -118,7 +127,7 @@ test('a dispatch is tried out and applied', async () => {
   await find('plan this team: keys', 'Plan this team: Keys');
   await page.getByText('Tasks waiting: 1.').waitFor();
   await press('r');
-  await page.getByRole('tree', { name: 'Plan' }).waitFor();
+  await page.locator('button:enabled', { hasText: 'Apply' }).waitFor();
   await press('Enter');
   await page.getByRole('alertdialog', { name: 'Apply' }).waitFor();
   await press('Enter');

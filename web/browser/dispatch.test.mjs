@@ -180,32 +180,6 @@ test('a task that is deleted keeps a plan from being applied, once and by name; 
   assert.equal((await api('GET', `/dispatches/${id}`)).processingDetails.status, 'planned');
 });
 
-test('a plan that takes long is stopped, and the best so far is kept', async () => {
-  const { page } = opened;
-  const many = (await api('POST', '/teams', { name: 'Stoppers', workers: [], managers: [], hub: hub.id })).id;
-  const number = '+12125550193';
-  await api('POST', '/workers', { name: 'Cleo Plan', phone: number, teams: [many], vehicle: { type: 'CAR' } });
-  await work({ number, password: temporaryPassword(number) });
-  const address = { number: '1', street: 'Plan Street', city: 'New York', country: 'US' };
-  const task = (i) => ({
-    destination: { address, location: [depot[0] + ((i * 37) % 100) / 1e4, depot[1] + ((i * 61) % 100) / 1e4] },
-    recipients: [],
-    container: { type: 'TEAM', team: many },
-  });
-  // As many as the optimizer takes half a minute for.
-  for (const n of [0, 1, 2]) await api('POST', '/tasks/batch', { tasks: Array.from({ length: 100 }, (_, i) => task(100 * n + i)) }); // prettier-ignore
-  await page.goto(`${url}/dashboard#/dispatch/teams/${many}`);
-  await page.getByText('Tasks waiting: 300.').waitFor();
-  await page.locator('#main').focus();
-  await page.keyboard.press('r');
-  const stop = page.getByRole('button', { name: 'Stop, and keep the best so far' });
-  const [answer] = await Promise.all([page.waitForResponse((r) => r.url().endsWith('/stop')), stop.click()]);
-  assert.equal(answer.status(), 200);
-  await page.getByRole('tree', { name: 'Plan' }).waitFor();
-  const { processingDetails } = await api('GET', `/dispatches/${page.url().split('/').at(-1)}`);
-  assert.equal(processingDetails.status, 'planned');
-});
-
 test('a read-only administrator of the team looks at plans, also on a phone', async () => {
   const { page, faults } = await administrator('Rolf', { type: 'standard', isReadOnly: true });
   await page.goto(`${url}/dashboard#/dispatch`);

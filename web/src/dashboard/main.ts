@@ -6,7 +6,7 @@ import { find } from './pages.ts';
 import { here } from './route.svelte.ts';
 import './dashboard.css';
 
-// Whoever was signed in is so most probably: what the first screen needs is loaded at once,
+// A person who was signed in still is, most probably: what the first screen needs is loaded at once,
 // not one thing after another.
 if (app.familiar && here.path[0] !== 'link') {
   prefetch(`${account}/me`);

@@ -42,8 +42,11 @@ func TestShiftsThatAreLeft(t *testing.T) {
 func TestTaskThatEndedIsOneChange(t *testing.T) {
 	t.Parallel()
 	got := WithoutImplied([]Change{
-		{What: WorkerOffDuty, Worker: "W1"}, {What: TaskRemoved, Worker: "W1", Task: "T1"}, {What: TaskRemoved, Worker: "W1", Task: "T2"},
-		{What: TaskEnded, Worker: "W1", Task: "T1"}, {What: TaskTeam, Task: "T1"},
+		{What: WorkerOffDuty, Worker: "W1"},
+		{What: TaskRemoved, Worker: "W1", Task: "T1"},
+		{What: TaskRemoved, Worker: "W1", Task: "T2"},
+		{What: TaskEnded, Worker: "W1", Task: "T1"},
+		{What: TaskTeam, Task: "T1"},
 	})
 	want := []Change{{What: WorkerOffDuty, Worker: "W1"}, {What: TaskRemoved, Worker: "W1", Task: "T2"}, {What: TaskEnded, Worker: "W1", Task: "T1"}}
 	if !slices.Equal(got, want) {

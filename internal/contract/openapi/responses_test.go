@@ -210,7 +210,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[adminapi.Message]():            append(samplesOf(adminapi.NewMessage), adminapi.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
 	reflect.TypeFor[adminapi.SearchResult]():       {adminapi.NewSearchResult(report.Found{Tasks: []lastmile.Task{leanTask(), sampleOf[lastmile.Task](full)}, Workers: []lastmile.Worker{sampleOf[lastmile.Worker](full)}, Recipients: []lastmile.Recipient{sampleOf[lastmile.Recipient](full)}})},
 	reflect.TypeFor[adminapi.WorkerPositions]():    {adminapi.NewWorkerPositions(report.Track{Positions: []lastmile.Position{{At: sampleTime}, sampleOf[lastmile.Position](full)}}), adminapi.NewWorkerPositions(report.Track{Next: sampleTime})},
-	reflect.TypeFor[adminapi.WorkerStops]():        {adminapi.NewWorkerStops(report.Round{Stops: []report.Stop{{Task: leanTask()}, {Task: sampleOf[lastmile.Task](full), Promised: sampleTime}}}), adminapi.NewWorkerStops(report.Round{Next: sampleTime, Stops: stopSamples()})},
+	reflect.TypeFor[adminapi.WorkerStops]():        {adminapi.NewWorkerStops(report.Round{Stops: []report.Stop{{Task: leanTask()}, {Task: sampleOf[lastmile.Task](full), Promised: sampleTime}}}), adminapi.NewWorkerStops(report.Round{Next: sampleTime, Last: sampleID, Stops: stopSamples()})},
 	reflect.TypeFor[adminapi.Analytics]():          {adminapi.NewAnalytics(report.Analytics{Window: lastmile.Window{From: sampleTime, To: sampleTime}, Groups: []report.Group{{}, sampleOf[report.Group](full)}})},
 	reflect.TypeFor[adminapi.TriggerDescription](): triggerSamples(),
 	reflect.TypeFor[adminapi.MessageReply]():       samplesOf(adminapi.NewMessageReply),

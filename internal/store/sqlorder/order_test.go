@@ -17,7 +17,7 @@ func TestStoredForms(t *testing.T) {
 	const price = `{"Currency":"USD","Total":450,"Entries":[{"ID":"r","Name":"Base","Type":"flat","IsBase":true,"Cost":450}]}`
 	pin(t, order.Quote{}, `{"ID":"q","Organization":"o","Client":"c","Service":"s","Rate":"r","DisplayName":"Express","Created":"2026-01-02T03:04:05Z","Expires":"2026-01-02T03:34:05Z",`+
 		`"Job":{"ReadyBy":"2026-01-02T03:04:05Z","DueBy":"2026-01-02T05:04:05Z","Quantity":2,"Weight":{"Value":1.5,"Unit":"lbs"},"Pickup":{"Lon":1,"Lat":2},"Dropoff":{"Lon":3,"Lat":4},"Distance":5000,"Duration":600},"Price":`+price+`}`)
-	pin(t, order.Order{}, `{"ID":"i","ShortID":"8f2a61c4","Courier":"o","Client":"c","ClientID":"k","ClientName":"Shop","Created":"2026-01-02T03:04:05Z","Modified":"2026-01-02T03:04:05Z","Service":"s","Quote":"q","Price":`+price+`,`+
+	pin(t, order.Order{}, `{"ID":"i","ShortID":"8f2a61c4","Courier":"o","Client":"c","ClientID":"k","ClientName":"Shop","Created":"2026-01-02T03:04:05Z","Modified":"2026-01-02T03:04:05Z","Service":"s","ServiceName":"Express","Quote":"q","Price":`+price+`,`+
 		`"Job":{"ReadyBy":"2026-01-02T03:04:05Z","DueBy":"2026-01-02T05:04:05Z","Quantity":2,"Weight":{"Value":1.5,"Unit":"lbs"},"Pickup":{"Lon":1,"Lat":2},"Dropoff":{"Lon":3,"Lat":4},"Distance":5000,"Duration":600},`+
 		`"Pickup":{"Task":"p","State":3,"Failed":true},"Dropoff":{"Task":"d","State":0,"Failed":false},"Status":"failed","Reason":"x","Events":[{"Name":"created","At":"2026-01-02T03:04:05Z","Task":"","Status":"unassigned"}]}`)
 }

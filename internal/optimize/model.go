@@ -186,13 +186,7 @@ func (t *matrix) transpose(n int) {
 		for a := range n {
 			for b := range a {
 				if in[a*n+b] != in[b*n+a] {
-					out := make([]int32, n*n)
-					for a := range n {
-						for b := range n {
-							out[b*n+a] = in[a*n+b]
-						}
-					}
-					return out
+					return transposed(in, n)
 				}
 			}
 		}
@@ -204,6 +198,23 @@ func (t *matrix) transpose(n int) {
 	} else {
 		t.costT = one(t.cost)
 	}
+}
+
+// transposed copies a matrix of n rows with rows and columns exchanged, in blocks that fit
+// into the cache.
+func transposed(in []int32, n int) []int32 {
+	const block = 32
+	out := make([]int32, n*n)
+	for top := 0; top < n; top += block {
+		for left := 0; left < n; left += block {
+			for a := top; a < min(top+block, n); a++ {
+				for b := left; b < min(left+block, n); b++ {
+					out[b*n+a] = in[a*n+b]
+				}
+			}
+		}
+	}
+	return out
 }
 
 // compileLoads finds the dimensions in which all stops together exceed the capacity of

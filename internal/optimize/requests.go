@@ -1,6 +1,9 @@
 package optimize
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // compileRequests joins the stops that are served together.
 func (m *model) compileRequests() {
@@ -105,6 +108,48 @@ func (m *model) sortRequest(members []int32) {
 			}
 		}
 	}
+}
+
+// compileOpenings finds, for each request, the classes of vehicles that can serve it alone
+// at the least cost.
+func (m *model) compileOpenings() {
+	m.openings = make([][]opening, len(m.requests))
+	all := make([]opening, 0, len(m.classes))
+	for q, members := range m.requests {
+		if m.kinds[q] == general {
+			continue
+		}
+		all = all[:0]
+		for class := range m.classes {
+			r := m.classes[class][0]
+			if cost, ok := m.alone(r, members); ok {
+				all = append(all, opening{cost, int32(class)})
+			}
+		}
+		slices.SortFunc(all, func(a, b opening) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.class, b.class)) })
+		m.openings[q] = slices.Clone(all[:min(len(all), openClasses)])
+	}
+}
+
+// alone returns the cost of a route with only these stops, and reports whether the vehicle
+// may and can go there.
+func (m *model) alone(r int32, stops []int32) (cost int64, ok bool) {
+	v := &m.vehicles[r]
+	cost = v.fixed
+	at := m.nodes[m.start(r)].loc
+	leg := func(to int32) {
+		i := int(at)*m.size + int(to)
+		cost += int64(v.matrix.cost[i])
+		ok = ok && v.matrix.dur[i] < farAway
+		at = to
+	}
+	ok = true
+	for _, x := range stops {
+		leg(x)
+		ok = ok && (m.allowed == nil || m.allowed[int(r)*m.stops+int(x)])
+	}
+	leg(m.nodes[m.end(r)].loc)
+	return cost, ok
 }
 
 // compileNeighbors lists, for each stop, the stops that are worth trying next to

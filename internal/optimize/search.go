@@ -37,6 +37,7 @@ type search struct {
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
+	charge  int     // how many stops those are
 	pivot   int32   // the stop around which the current steps are
 	iters   int64
 	heat    float64
@@ -60,7 +61,7 @@ func newSearch(m *model, seed uint64) *search {
 	st := newState(m)
 	s := &search{
 		state: st, inserter: newInserter(st, seed), mover: mover{state: st, queued: make([]bool, m.stops)},
-		keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
+		charge: m.stops, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
 	for q := range m.requests {
@@ -432,7 +433,7 @@ func (s *search) averageLeg() float64 {
 func (s *search) temperature(done, leg float64) float64 {
 	first := firstHeat
 	if done > s.began && s.iters > 0 {
-		steps := float64(s.iters) / (done - s.began) / float64(s.m.stops)
+		steps := float64(s.iters) / (done - s.began) / float64(max(1, s.charge))
 		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
 	}
 	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(lastHeat/first, done)

@@ -7,6 +7,7 @@ type inserter struct {
 	*state
 	rng     rng
 	misses  []int64 // by request: how often it was left out
+	ceiling int64   // what the plan may cost at most, without prizes, to go on with inserting
 	skip    uint32  // places until the next blink
 	round   int64   // of trying routes
 	tried   []int64 // by route: the last round that tried it
@@ -57,8 +58,11 @@ func (s *inserter) insert(q int32, all bool) bool {
 	m := s.m
 	best := place{cost: noWay}
 	limit := noWay
+	if s.ceiling < noWay {
+		limit = s.ceiling - s.cost - s.late*s.scale + 1
+	}
 	if m.weight[q] == 0 {
-		limit = m.prize[q]
+		limit = min(limit, m.prize[q])
 	}
 	switch m.kinds[q] {
 	case single:
@@ -89,8 +93,12 @@ func (s *inserter) insert(q int32, all bool) bool {
 }
 
 // patient reports whether to try all routes for a request that fits into none of
-// the routes near it. It becomes rarer the more often that was in vain.
+// the routes near it. It becomes rarer the more often that was in vain, and under a ceiling
+// the others cost too much.
 func (s *inserter) patient(q int32) bool {
+	if s.ceiling < noWay {
+		return false
+	}
 	return s.misses[q] < 16 || s.rng.below(uint32(min(s.misses[q], 256))) < 8
 }
 

@@ -5,6 +5,18 @@ import "testing"
 // TestSearchDoesNotAllocate verifies that the memory of a search does not grow
 // with its steps.
 func TestSearchDoesNotAllocate(t *testing.T) {
+	s := pairsSearch(t)
+	for range 5000 {
+		s.improve()
+	}
+	if n := testing.AllocsPerRun(2000, s.improve); n > 0 {
+		t.Errorf("a step allocates %v times", n)
+	}
+}
+
+// pairsSearch returns a search on a problem with windows, loads and pairs.
+func pairsSearch(t *testing.T) *search {
+	t.Helper()
 	const stops = 60
 	p := &Problem{Profiles: []Profile{{Size: stops, Duration: make([]int32, stops*stops)}}}
 	for i := range p.Profiles[0].Duration {
@@ -26,10 +38,5 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 	s := newSearch(m, 1)
 	s.construct(t.Context(), newMeter(Options{Iterations: 1}), nil)
 	s.heat = 10
-	for range 5000 {
-		s.improve()
-	}
-	if n := testing.AllocsPerRun(2000, s.improve); n > 0 {
-		t.Errorf("a step allocates %v times", n)
-	}
+	return s
 }

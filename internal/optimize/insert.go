@@ -7,6 +7,7 @@ type inserter struct {
 	*state
 	rng     rng
 	misses  []int64 // by request: how often it was left out
+	ceiling int64   // what the plan may cost at most, without prizes, to go on with inserting
 	skip    uint32  // places until the next blink
 	round   int64   // of trying routes
 	tried   []int64 // by route: the last round that tried it
@@ -19,6 +20,8 @@ type inserter struct {
 	// bound is, by position in a route, what the second stop of a pair costs at least
 	// after it.
 	bound []int64
+	// The routes near the first stop of a pair, near the second, and near both.
+	nearFirst, nearSecond, nearBoth []int32
 }
 
 func newInserter(st *state, seed uint64) inserter {
@@ -55,8 +58,11 @@ func (s *inserter) insert(q int32, all bool) bool {
 	m := s.m
 	best := place{cost: noWay}
 	limit := noWay
+	if s.ceiling < noWay {
+		limit = s.ceiling - s.cost - s.late*s.scale + 1
+	}
 	if m.weight[q] == 0 {
-		limit = m.prize[q]
+		limit = min(limit, m.prize[q])
 	}
 	switch m.kinds[q] {
 	case single:
@@ -87,8 +93,12 @@ func (s *inserter) insert(q int32, all bool) bool {
 }
 
 // patient reports whether to try all routes for a request that fits into none of
-// the routes near it. It becomes rarer the more often that was in vain.
+// the routes near it. It becomes rarer the more often that was in vain, and under a ceiling
+// the others cost too much.
 func (s *inserter) patient(q int32) bool {
+	if s.ceiling < noWay {
+		return false
+	}
 	return s.misses[q] < 16 || s.rng.below(uint32(min(s.misses[q], 256))) < 8
 }
 
@@ -179,26 +189,25 @@ func (s *inserter) nearPlain(x int32, limit int64) place {
 		}
 		best = place{delta, r, n.prev, 0}
 	}
-	for class := range m.classes {
-		r := s.empty(class)
+	return s.unused(x, best)
+}
+
+// unused returns the cheapest place of a stop in an unused vehicle, or the best so far if
+// that costs less.
+func (s *inserter) unused(x int32, best place) place {
+	for _, o := range s.m.openings[s.m.request[x]] {
+		if o.cost >= best.cost {
+			break
+		}
+		r := s.empty(o.class)
 		if r < 0 {
 			continue
 		}
-		if delta, ok := s.rate(x, r, m.start(r), best.cost); ok && delta < best.cost && !s.blink() {
-			best = place{delta, r, m.start(r), 0}
+		if delta, ok := s.rate(x, r, s.m.start(r), best.cost); ok && delta < best.cost && !s.blink() {
+			best = place{delta, r, s.m.start(r), 0}
 		}
 	}
 	return best
-}
-
-// empty returns an unused vehicle of a class, or -1.
-func (s *inserter) empty(class int) int32 {
-	for _, r := range s.m.classes[class] {
-		if s.routes[r].stops == 0 && !s.frozen[r] {
-			return r
-		}
-	}
-	return -1
 }
 
 // nearRich is nearPlain for problems with any rules.
@@ -221,12 +230,7 @@ func (s *inserter) nearRich(x int32, limit int64) place {
 			try(s.nodes[v].prev)
 		}
 	}
-	for class := range m.classes {
-		if r := s.empty(class); r >= 0 {
-			try(m.start(r))
-		}
-	}
-	return best
+	return s.unused(x, best)
 }
 
 // rate returns the cost of putting a stop after a node of a route. It is not ok
@@ -237,16 +241,16 @@ func (s *inserter) rate(x, r, after int32, limit int64) (int64, bool) {
 	mat := v.matrix
 	nx, p := &s.nodes[x], &s.nodes[after]
 	n := &s.nodes[p.next]
-	in, out := int(p.loc)*m.size+int(x), int(x)*m.size+int(n.loc)
+	in, out := int(x)*m.size+int(p.loc), int(x)*m.size+int(n.loc)
 	rt := &s.routes[r]
-	delta := int64(mat.cost[in]) + int64(mat.cost[out]) - int64(p.arc)
+	delta := int64(mat.costT[in]) + int64(mat.cost[out]) - int64(p.arc)
 	if rt.stops == 0 {
-		delta = int64(mat.cost[in]) + int64(mat.cost[out]) + v.fixed
+		delta = int64(mat.costT[in]) + int64(mat.cost[out]) + v.fixed
 	}
 	if delta >= limit && rt.late == 0 {
 		return 0, false
 	}
-	start := max(p.start+p.service+mat.dur[in], nx.early)
+	start := max(p.start+p.service+mat.durT[in], nx.early)
 	if start > nx.late {
 		return 0, false
 	}

@@ -11,6 +11,8 @@ const (
 	// pairNeighbors is how many stops before and after each stop of a pair lead to
 	// the routes that are tried for it.
 	pairNeighbors = 15
+	// openClasses is how many classes of unused vehicles are tried for a request.
+	openClasses = 16
 	// adjacency is how many stops around a seed can be ruined.
 	adjacency = 120
 )
@@ -45,10 +47,11 @@ type model struct {
 	inside   [][]int32 // stops of the same request that must come before
 	preds    [][]near  // by stop: what may come before it, closest first
 	succs    [][]near
-	around   [][]int32 // by stop: the closest stops
-	classes  [][]int32 // vehicles that are equal as long as they are empty
-	depth    []int64   // by stop: the cost from the closest start
-	tier     []int32   // the length of the longest chain of precedences before a request
+	around   [][]int32   // by stop: the closest stops
+	classes  [][]int32   // vehicles that are equal as long as they are empty
+	openings [][]opening // by request: the classes whose unused vehicles serve it at the least cost
+	depth    []int64     // by stop: the cost from the closest start
+	tier     []int32     // the length of the longest chain of precedences before a request
 }
 
 type kind uint8
@@ -66,6 +69,12 @@ type near struct {
 	cost int32
 }
 
+// opening is the travel of a vehicle of a class that serves nothing but a request.
+type opening struct {
+	cost  int64
+	class int32
+}
+
 type matrix struct {
 	dur, cost   []int32 // row from, column to
 	durT, costT []int32 // the same, transposed
@@ -76,6 +85,7 @@ type vehicleModel struct {
 	capacity [Dimensions]int32
 	maxStops int32
 	class    int32
+	rank     int32 // in its class
 	fixed    int64 // cost of using it
 }
 
@@ -107,6 +117,7 @@ func compile(p *Problem) (*model, error) {
 	m.compileStops()
 	m.compileVehicles()
 	m.compileRequests()
+	m.compileOpenings()
 	m.compileNeighbors()
 	m.plain = !m.soft && m.flat && m.dims <= 1 && m.allowed == nil && m.zones == nil && len(m.requests) == m.stops && !m.wide
 	return m, nil
@@ -186,13 +197,7 @@ func (t *matrix) transpose(n int) {
 		for a := range n {
 			for b := range a {
 				if in[a*n+b] != in[b*n+a] {
-					out := make([]int32, n*n)
-					for a := range n {
-						for b := range n {
-							out[b*n+a] = in[a*n+b]
-						}
-					}
-					return out
+					return transposed(in, n)
 				}
 			}
 		}
@@ -204,6 +209,23 @@ func (t *matrix) transpose(n int) {
 	} else {
 		t.costT = one(t.cost)
 	}
+}
+
+// transposed copies a matrix of n rows with rows and columns exchanged, in blocks that fit
+// into the cache.
+func transposed(in []int32, n int) []int32 {
+	const block = 32
+	out := make([]int32, n*n)
+	for top := 0; top < n; top += block {
+		for left := 0; left < n; left += block {
+			for a := top; a < min(top+block, n); a++ {
+				for b := left; b < min(left+block, n); b++ {
+					out[b*n+a] = in[a*n+b]
+				}
+			}
+		}
+	}
+	return out
 }
 
 // compileLoads finds the dimensions in which all stops together exceed the capacity of
@@ -375,7 +397,7 @@ func (m *model) compileClasses() {
 			index[k] = class
 			m.classes = append(m.classes, nil)
 		}
-		m.vehicles[i].class = class
+		m.vehicles[i].class, m.vehicles[i].rank = class, int32(len(m.classes[class]))
 		m.classes[class] = append(m.classes[class], int32(i))
 	}
 }

@@ -1,34 +1,66 @@
 package optimize
 
-// nearPair returns the cheapest place of a pair in the routes near its stops.
+// nearPair returns the cheapest place of a pair in the routes near its stops. Those that
+// are near both come first: the places there rule out most of the others.
 func (s *inserter) nearPair(q int32, limit int64) place {
-	m := s.m
-	best := place{cost: limit}
+	members := s.m.requests[q]
 	s.round++
-	try := func(r int32) {
-		if r < 0 || s.frozen[r] || s.tried[r] == s.round {
-			return
-		}
-		s.tried[r] = s.round
-		if s.routes[r].stops > 0 && s.blink() {
-			return
-		}
-		if at := s.pairIn(q, r, best.cost); at.cost < best.cost {
-			best = at
+	s.nearFirst, s.nearBoth = s.routesNear(members[0], s.nearFirst[:0], s.nearBoth[:0])
+	s.nearSecond, s.nearBoth = s.routesNear(members[1], s.nearSecond[:0], s.nearBoth)
+	best := place{cost: limit}
+	for _, r := range s.nearBoth {
+		best = s.tryPair(q, r, best)
+	}
+	for _, r := range s.nearFirst {
+		if s.tried[r] != s.round {
+			best = s.tryPair(q, r, best)
 		}
 	}
-	for k := range pairNeighbors {
-		for _, x := range m.requests[q] {
-			if k < len(m.preds[x]) {
-				try(s.nodes[m.preds[x][k].stop].route)
-			}
-			if k < len(m.succs[x]) {
-				try(s.nodes[m.succs[x][k].stop].route)
+	for _, r := range s.nearSecond {
+		best = s.tryPair(q, r, best)
+	}
+	for _, o := range s.m.openings[q] {
+		if o.cost >= best.cost {
+			break
+		}
+		if r := s.empty(o.class); r >= 0 {
+			if at := s.pairIn(q, r, best.cost); at.cost < best.cost {
+				best = at
 			}
 		}
 	}
-	for class := range m.classes {
-		try(s.empty(class))
+	return best
+}
+
+// routesNear begins a round and appends the routes near a stop: to both if they were tried
+// in the round before, and to list otherwise.
+func (s *inserter) routesNear(x int32, list, both []int32) (_, _ []int32) {
+	s.round++
+	for _, neighbors := range [2][]near{s.m.preds[x], s.m.succs[x]} {
+		for i := range neighbors[:min(pairNeighbors, len(neighbors))] {
+			r := s.nodes[neighbors[i].stop].route
+			switch {
+			case r < 0 || s.tried[r] == s.round || s.frozen[r]:
+				continue
+			case s.tried[r] == s.round-1:
+				both = append(both, r)
+			default:
+				list = append(list, r)
+			}
+			s.tried[r] = s.round
+		}
+	}
+	return list, both
+}
+
+// tryPair returns the cheapest place of a pair in a route, or the best so far if that
+// costs less.
+func (s *inserter) tryPair(q, r int32, best place) place {
+	if s.blink() {
+		return best
+	}
+	if at := s.pairIn(q, r, best.cost); at.cost < best.cost {
+		return at
 	}
 	return best
 }
@@ -79,8 +111,8 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
 	tight := !s.fitsAnywhere(v, r, da, db)
 	ab := int(a)*size + int(b)
-	if prune {
-		s.boundSecond(r, b, end)
+	if prune && s.boundPair(r, a, b) >= limit {
+		return best
 	}
 	for p := m.start(r); p != end; p = s.nodes[p].next {
 		np := &s.nodes[p]
@@ -159,26 +191,34 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 	return best
 }
 
-// boundSecond computes, for each position of a route, the least that the second stop of a
-// pair adds to the travel when it is put after that position or a later one. Times do not
-// count: with the first stop on the way, the vehicle may even be earlier.
-func (s *inserter) boundSecond(r, b, end int32) {
-	m := s.m
-	mat := m.vehicles[r].matrix
-	row, col := mat.cost[int(b)*m.size:][:m.size], mat.costT[int(b)*m.size:][:m.size]
-	n := &s.nodes[end]
-	for len(s.bound) <= int(n.pos) {
+// boundPair returns the least that a pair adds to the travel of a route, and computes, for
+// each position, the least that the second stop adds when it is put after that position or
+// a later one. Times do not count: with the first stop on the way, the vehicle may even be
+// earlier.
+func (s *inserter) boundPair(r, a, b int32) (least int64) {
+	size := s.m.size
+	mat := s.m.vehicles[r].matrix
+	toA, fromA := mat.costT[int(a)*size:][:size], mat.cost[int(a)*size:][:size]
+	toB, fromB := mat.costT[int(b)*size:][:size], mat.cost[int(b)*size:][:size]
+	ab := int64(fromA[b])
+	t := s.traced(r)
+	last := len(t) - 1
+	for len(s.bound) <= last {
 		s.bound = append(s.bound, 0)
 	}
-	bound := s.bound[:n.pos+1]
-	least := noWay
-	bound[n.pos] = least
-	for n.prev >= 0 {
-		p := &s.nodes[n.prev]
-		least = min(least, int64(col[p.loc])+int64(row[n.loc])-int64(p.arc))
-		bound[p.pos] = least
-		n = p
+	bound := s.bound[:last+1]
+	least, rest := noWay, noWay
+	bound[last] = rest
+	next := t[last].loc
+	for k := last - 1; k >= 0; k-- {
+		p := t[k]
+		toNext := int64(fromB[next])
+		least = min(least, int64(toA[p.loc])-int64(p.arc)+min(ab+toNext, int64(fromA[next])+rest))
+		rest = min(rest, int64(toB[p.loc])+toNext-int64(p.arc))
+		bound[k] = rest
+		next = p.loc
 	}
+	return least
 }
 
 // fitsAnywhere reports whether the load allows a pair at any positions of a route.

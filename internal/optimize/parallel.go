@@ -28,6 +28,7 @@ func (s *search) copyPlan(other *search) {
 	copy(s.nodes, other.nodes)
 	copy(s.extra, other.extra)
 	copy(s.routes, other.routes)
+	clear(s.vacant)
 	s.version = max(s.version, other.version)
 	for r := range s.routes { // versions of two searches do not compare
 		s.version++
@@ -160,10 +161,15 @@ func (s *search) confine(part []int, k, parts int) {
 	for r := range s.routes {
 		s.frozen[r] = part[r] != k
 	}
+	clear(s.vacant)
 	for q, members := range m.requests {
 		if r := s.nodes[members[0]].route; r >= 0 && !s.frozen[r] {
 			s.ids = append(s.ids, int32(q))
 		}
+	}
+	s.charge = 0
+	for _, q := range s.ids {
+		s.charge += len(m.requests[q])
 	}
 	s.current = s.absence()
 }

@@ -110,81 +110,122 @@ func (m *model) sortRequest(members []int32) {
 	}
 }
 
+// compileOpenings finds, for each request, the classes of vehicles that can serve it alone
+// at the least cost.
+func (m *model) compileOpenings() {
+	m.openings = make([][]opening, len(m.requests))
+	all := make([]opening, 0, len(m.classes))
+	for q, members := range m.requests {
+		if m.kinds[q] == general {
+			continue
+		}
+		all = all[:0]
+		for class := range m.classes {
+			r := m.classes[class][0]
+			if cost, ok := m.alone(r, members); ok {
+				all = append(all, opening{cost, int32(class)})
+			}
+		}
+		slices.SortFunc(all, func(a, b opening) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.class, b.class)) })
+		m.openings[q] = slices.Clone(all[:min(len(all), openClasses)])
+	}
+}
+
+// alone returns the cost of a route with only these stops, and reports whether the vehicle
+// may and can go there.
+func (m *model) alone(r int32, stops []int32) (cost int64, ok bool) {
+	v := &m.vehicles[r]
+	cost = v.fixed
+	at := m.nodes[m.start(r)].loc
+	leg := func(to int32) {
+		i := int(at)*m.size + int(to)
+		cost += int64(v.matrix.cost[i])
+		ok = ok && v.matrix.dur[i] < farAway
+		at = to
+	}
+	ok = true
+	for _, x := range stops {
+		leg(x)
+		ok = ok && (m.allowed == nil || m.allowed[int(r)*m.stops+int(x)])
+	}
+	leg(m.nodes[m.end(r)].loc)
+	return cost, ok
+}
+
 // compileNeighbors lists, for each stop, the stops that are worth trying next to
 // it. Waiting that cannot be avoided counts as a part of the distance.
 func (m *model) compileNeighbors() {
 	n := m.stops
 	m.preds, m.succs, m.around = make([][]near, n), make([][]near, n), make([][]int32, n)
-	type candidate struct {
-		key  int64
-		stop int32
-	}
-	before, after, around := make([]candidate, 0, n), make([]candidate, 0, n), make([]candidate, 0, n)
-	best := func(list []candidate, k int) []candidate {
-		if len(list) > k {
-			selectSmallest(list, k, func(a, b candidate) bool { return a.key < b.key || a.key == b.key && a.stop < b.stop })
-			list = list[:k]
-		}
-		slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.stop, b.stop)) })
-		return list
-	}
+	before, after, around := make([]ranked, 0, n), make([]ranked, 0, n), make([]ranked, 0, n)
 	for x := range int32(n) {
 		before, after, around = before[:0], after[:0], around[:0]
+		row := int(x) * m.size
 		for v := range int32(n) {
 			if v == x {
 				continue
 			}
-			to, from := m.arcKey(v, x), m.arcKey(x, v)
+			to, from := int64(farAway), int64(farAway)
+			for i := range m.matrices {
+				t := &m.matrices[i]
+				to = min(to, arcKey(&m.nodes[v], &m.nodes[x], t.durT[row+int(v)], t.costT[row+int(v)]))
+				from = min(from, arcKey(&m.nodes[x], &m.nodes[v], t.dur[row+int(v)], t.cost[row+int(v)]))
+			}
 			if to < farAway {
-				before = append(before, candidate{to, v})
+				before = append(before, rank(to, v))
 			}
 			if from < farAway {
-				after = append(after, candidate{from, v})
+				after = append(after, rank(from, v))
 			}
 			mat := &m.matrices[0]
-			around = append(around, candidate{int64(mat.cost[int(v)*m.size+int(x)]) + int64(mat.cost[int(x)*m.size+int(v)]), v})
+			around = append(around, rank(int64(mat.costT[row+int(v)])+int64(mat.cost[row+int(v)]), v))
 		}
 		mat := &m.matrices[0]
-		for _, c := range best(before, granularity) {
-			m.preds[x] = append(m.preds[x], near{c.stop, mat.dur[int(c.stop)*m.size+int(x)], mat.cost[int(c.stop)*m.size+int(x)]})
+		for _, c := range smallest(before, granularity) {
+			at := row + int(c.stop())
+			m.preds[x] = append(m.preds[x], near{c.stop(), mat.durT[at], mat.costT[at]})
 		}
-		for _, c := range best(after, granularity) {
-			m.succs[x] = append(m.succs[x], near{c.stop, mat.dur[int(x)*m.size+int(c.stop)], mat.cost[int(x)*m.size+int(c.stop)]})
+		for _, c := range smallest(after, granularity) {
+			at := row + int(c.stop())
+			m.succs[x] = append(m.succs[x], near{c.stop(), mat.dur[at], mat.cost[at]})
 		}
-		for _, c := range best(around, adjacency) {
-			m.around[x] = append(m.around[x], c.stop)
+		for _, c := range smallest(around, adjacency) {
+			m.around[x] = append(m.around[x], c.stop())
 		}
 	}
 }
 
-// arcKey ranks travel from one stop directly to another by the cheapest
-// profile. It is at least farAway if no vehicle can do it in time.
-func (m *model) arcKey(a, b int32) int64 {
-	na, nb := &m.nodes[a], &m.nodes[b]
-	key := int64(farAway)
-	for i := range m.matrices {
-		at := int(a)*m.size + int(b)
-		d := m.matrices[i].dur[at]
-		if int64(na.early)+int64(na.service)+int64(d) > int64(nb.late) {
-			continue
-		}
-		wait := max(0, int64(nb.early)-int64(d)-int64(na.service)-int64(na.late))
-		key = min(key, int64(m.matrices[i].cost[at])+wait/5)
+// ranked is a stop with a key by which it is compared with others, in the upper bits.
+type ranked int64
+
+const stopBits = 16
+
+func rank(key int64, stop int32) ranked { return ranked(key<<stopBits | int64(stop)) }
+
+func (r ranked) stop() int32 { return int32(r & (1<<stopBits - 1)) }
+
+// arcKey ranks travel from one stop directly to another by its duration and cost. It is at
+// least farAway if that is not possible in time.
+func arcKey(a, b *node, dur, cost int32) int64 {
+	if int64(a.early)+int64(a.service)+int64(dur) > int64(b.late) {
+		return farAway
 	}
-	return key
+	wait := max(0, int64(b.early)-int64(dur)-int64(a.service)-int64(a.late))
+	return int64(cost) + wait/5
 }
 
-// selectSmallest moves the k smallest elements of a list to its front.
-func selectSmallest[T any](list []T, k int, less func(a, b T) bool) {
+// smallest returns the k smallest elements of a list in ascending order. It changes the
+// order of the list.
+func smallest(list []ranked, k int) []ranked {
 	lo, hi := 0, len(list)-1
-	for lo < hi {
+	for k < len(list) && lo < hi {
 		pivot := list[lo+(hi-lo)/2]
 		i, j := lo, hi
 		for i <= j {
-			for less(list[i], pivot) {
+			for list[i] < pivot {
 				i++
 			}
-			for less(pivot, list[j]) {
+			for list[j] > pivot {
 				j--
 			}
 			if i <= j {
@@ -198,7 +239,10 @@ func selectSmallest[T any](list []T, k int, less func(a, b T) bool) {
 		case k >= i:
 			lo = i
 		default:
-			return
+			lo = hi
 		}
 	}
+	list = list[:min(k, len(list))]
+	slices.Sort(list)
+	return list
 }

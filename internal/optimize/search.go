@@ -20,9 +20,12 @@ const (
 	blinkRate      = 0.01 // how often a good place is overlooked
 	firstHeat      = 2.5  // the first temperature, in average costs of a leg
 	lastHeat       = 0.02 // the last one
-	pairsHeat      = 1.4  // how much higher both are where all stops are in pairs
+	richFirst      = 2.0  // how much higher the first is where there are more rules
+	richLast       = 2.5  // and the last
+	pairsHeat      = 8    // how much higher both are where all stops are in pairs
 	regionSteps    = 400  // steps that follow each other close together
 	enoughSteps    = 200  // for each stop; with fewer, the first temperature is lower
+	hope           = 4    // average gains of the local search that a step may be short of acceptance
 )
 
 // search is a plan with what is needed to improve it on one thread.
@@ -37,9 +40,11 @@ type search struct {
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
+	charge  int     // how many stops those are
 	pivot   int32   // the stop around which the current steps are
 	iters   int64
 	heat    float64
+	gain    float64 // of the local search, on average
 	began   float64 // the share of the search that was done before the first step
 	lead    bool    // reports progress
 }
@@ -60,7 +65,7 @@ func newSearch(m *model, seed uint64) *search {
 	st := newState(m)
 	s := &search{
 		state: st, inserter: newInserter(st, seed), mover: mover{state: st, queued: make([]bool, m.stops)},
-		keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
+		charge: m.stops, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
 	for q := range m.requests {
@@ -247,8 +252,8 @@ func (s *search) refreshTouched() {
 }
 
 // recreate inserts the pool and what was left out before, in a random kind of
-// order.
-func (s *search) recreate() {
+// order, and reports whether it did not give up.
+func (s *search) recreate() bool {
 	const most = 24 // requests left out before that are tried
 	if n := len(s.absent); n <= most {
 		s.pool = append(s.pool, s.absent...)
@@ -263,20 +268,26 @@ func (s *search) recreate() {
 	}
 	s.shuffle(s.pool)
 	s.sortPool()
-	s.fillIn(s.pool, false)
+	return s.fillIn(s.pool, false)
 }
 
-// fillIn inserts requests in order. What has no place is absent.
-func (s *search) fillIn(pool []int32, all bool) {
+// fillIn inserts requests in order. What has no place is absent. It reports whether it is
+// done: under a ceiling it gives up at the first request that must be served and costs too
+// much.
+func (s *search) fillIn(pool []int32, all bool) bool {
 	for _, q := range pool {
-		if s.insert(q, all) {
+		switch {
+		case s.insert(q, all):
 			for _, x := range s.m.requests[q] {
 				s.enqueue(x)
 			}
-		} else {
+		case s.ceiling < noWay && s.m.weight[q] > 0:
+			return false
+		default:
 			s.absent = append(s.absent, q)
 		}
 	}
+	return true
 }
 
 func (s *search) shuffle(list []int32) {
@@ -286,8 +297,8 @@ func (s *search) shuffle(list []int32) {
 	}
 }
 
-// sortPool orders the pool: randomly, by demand, by the distance from the start,
-// by the width of the window or by its beginning or end.
+// sortPool orders the pool: randomly, by demand, by the distance from the start (and on
+// to the other stops of the request), by the width of the window or by its beginning or end.
 func (s *search) sortPool() {
 	m := s.m
 	pick := s.rng.below(17)
@@ -305,6 +316,9 @@ func (s *search) sortPool() {
 			}
 		case pick < 10:
 			key = -m.depth[x]
+			for _, y := range m.requests[q][1:] {
+				key -= int64(m.matrices[0].cost[int(x)*m.size+int(y)])
+			}
 		case pick < 11:
 			key = m.depth[x]
 		case pick < 13:
@@ -360,15 +374,21 @@ func (s *search) absence() int64 {
 func (s *search) improve() {
 	s.iters++
 	s.begin()
-	weight, energy := s.weight, s.energy()
+	weight := s.weight
+	most := s.energy() + int64(-s.heat*math.Log(s.rng.float()))
+	s.ceiling = noWay
+	if len(s.absent) == 0 && !s.m.plain { // otherwise a plan that serves more is accepted at any cost
+		s.ceiling = most + int64(hope*s.gain)
+	}
 	s.ruin()
-	s.recreate()
-	if s.enqueueChanges() == 0 {
+	if !s.recreate() || s.enqueueChanges() == 0 {
 		s.undo()
 		return
 	}
+	travel := s.cost
 	s.local()
-	accepted := s.energy() <= energy || float64(s.energy()-energy) < -s.heat*math.Log(s.rng.float())
+	s.gain += (float64(max(0, travel-s.cost)) - s.gain) / 256
+	accepted := s.energy() <= most
 	missing := s.absence()
 	if s.weight != weight {
 		accepted = s.weight < weight || s.weight < weight+int64(s.m.stops) && missing < s.current
@@ -430,12 +450,15 @@ func (s *search) averageLeg() float64 {
 // of the search. Few steps for each stop have no time to cool down from a high
 // temperature.
 func (s *search) temperature(done, leg float64) float64 {
-	first := firstHeat
-	if done > s.began && s.iters > 0 {
-		steps := float64(s.iters) / (done - s.began) / float64(s.m.stops)
-		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
+	first, last := firstHeat, lastHeat
+	if !s.m.plain {
+		first, last = first*richFirst, last*richLast
 	}
-	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(lastHeat/first, done)
+	if done > s.began && s.iters > 0 {
+		steps := float64(s.iters) / (done - s.began) / float64(max(1, s.charge))
+		first = max(last, first*min(1, math.Sqrt(steps/enoughSteps)))
+	}
+	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(last/first, done)
 }
 
 // run improves the plan until a share of the search is done, with the temperature
@@ -443,7 +466,7 @@ func (s *search) temperature(done, leg float64) float64 {
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	leg := s.averageLeg()
 	if s.iters == 0 {
-		s.began = meter.done(0)
+		s.began, s.gain = meter.done(0), leg
 	}
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {

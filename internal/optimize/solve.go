@@ -167,6 +167,7 @@ func (b *plan) value(m *model) Cost {
 func (s *search) construct(ctx context.Context, meter *meter, initial [][]int) {
 	m := s.m
 	s.setScale(0)
+	s.ceiling = noWay
 	s.begin()
 	for r := range m.vehicles {
 		if initial != nil {
@@ -293,6 +294,7 @@ func (s *search) load(b *plan) {
 // are true. It reports whether it found any.
 func (s *search) finish() (found bool) {
 	tries := allTries
+	s.ceiling = noWay
 	for again := true; again; {
 		s.renew()
 		s.begin()

@@ -18,6 +18,7 @@ type state struct {
 	version int64 // of the route that changed last
 	scale   int64 // cost of a unit of lateness in the search
 	frozen  []bool
+	vacant  []int32 // by class: how many of its first vehicles are used or frozen, at least
 
 	// What undo needs: the routes as they were before the current step.
 	step        int64
@@ -28,12 +29,13 @@ type state struct {
 	savedAbsent []int32
 	savedTotals [4]int64
 
-	cache []cached
-	seqA  []int32
-	seqB  []int32
-	seen  []int64 // by request: the mark of the last simulate that met it
-	count []int32 // by request: how many of its stops that simulate met
-	mark  int64
+	cache  []cached
+	traces []trace // by route
+	seqA   []int32
+	seqB   []int32
+	seen   []int64 // by request: the mark of the last simulate that met it
+	count  []int32 // by request: how many of its stops that simulate met
+	mark   int64
 	// visited is, by stop, the mark of the last simulate that met it.
 	visited []int64
 }
@@ -62,6 +64,18 @@ type savedNode struct {
 	node  node
 }
 
+// trace is the order of a route in the form that is read fastest, as of a version.
+type trace struct {
+	version int64
+	hops    []hop // from the start to the end
+}
+
+// hop is a node of a route.
+type hop struct {
+	loc int32
+	arc int32 // cost of travel to the next
+}
+
 // cached is the best way to insert a pair into a route.
 type cached struct {
 	version       int64
@@ -76,7 +90,7 @@ const noWay = int64(1) << 60
 func newState(m *model) *state {
 	s := &state{
 		m: m, nodes: slices.Clone(m.nodes), routes: make([]routeState, len(m.vehicles)),
-		frozen: make([]bool, len(m.vehicles)), step: 1, scale: 1,
+		frozen: make([]bool, len(m.vehicles)), vacant: make([]int32, len(m.classes)), step: 1, scale: 1,
 		seen: make([]int64, len(m.requests)), count: make([]int32, len(m.requests)), visited: make([]int64, m.stops),
 	}
 	if !m.plain {
@@ -88,6 +102,7 @@ func newState(m *model) *state {
 			size *= 2
 		}
 		s.cache = make([]cached, size)
+		s.traces = make([]trace, len(m.vehicles))
 	}
 	for r := range s.routes {
 		s.refresh(int32(r))
@@ -98,6 +113,19 @@ func newState(m *model) *state {
 		s.prizes += m.prize[q]
 	}
 	return s
+}
+
+// traced returns the hops of a route.
+func (s *state) traced(r int32) []hop {
+	t := &s.traces[r]
+	if t.version != s.routes[r].version {
+		t.version = s.routes[r].version
+		t.hops = t.hops[:0]
+		for i := s.m.start(r); i >= 0; i = s.nodes[i].next {
+			t.hops = append(t.hops, hop{s.nodes[i].loc, s.nodes[i].arc})
+		}
+	}
+	return t.hops
 }
 
 // refresh recomputes what is derived from the order of a route.
@@ -134,6 +162,7 @@ func (s *state) refresh(r int32) {
 		cost += m.vehicles[r].fixed
 	} else {
 		cost = 0
+		s.vacate(r)
 	}
 	rt.cost = cost
 	s.cost += cost
@@ -154,33 +183,48 @@ func (s *state) refresh(r int32) {
 	}
 }
 
+// empty returns the first unused vehicle of a class, or -1.
+func (s *state) empty(class int32) int32 {
+	list := s.m.classes[class]
+	for k := s.vacant[class]; int(k) < len(list); k++ {
+		if r := list[k]; s.routes[r].stops == 0 && !s.frozen[r] {
+			s.vacant[class] = k
+			return r
+		}
+	}
+	s.vacant[class] = int32(len(list))
+	return -1
+}
+
+// vacate makes an unused vehicle known to empty.
+func (s *state) vacate(r int32) {
+	v := &s.m.vehicles[r]
+	s.vacant[v.class] = min(s.vacant[v.class], v.rank)
+}
+
 func (s *state) refreshExtra(r int32) {
 	m := s.m
 	rt := &s.routes[r]
 	first, last := m.start(r), m.end(r)
-	var at, high [Dimensions]int32
-	if m.dims > 0 {
-		for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-			for d := range m.dims {
-				at[d] += m.rich[i].carried[d]
-			}
-		}
-	}
-	high = at
 	e := &s.extra[first]
-	e.at, e.pre, e.open = at, at, 0
-	var open int32
+	e.at, e.open = [Dimensions]int32{}, 0
 	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-		e = &s.extra[i]
 		for d := range m.dims {
-			at[d] += m.rich[i].change[d]
-			high[d] = max(high[d], at[d])
+			e.at[d] += m.rich[i].carried[d]
 		}
-		open += int32(m.opens[i])
-		e.at, e.pre, e.open = at, high, open
 	}
-	s.extra[last].at, s.extra[last].pre = at, high
-	high = at
+	e.pre = e.at
+	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
+		p := e
+		e = &s.extra[i]
+		for d := range m.dims { // element by element: copies of what was just written are slow
+			e.at[d] = p.at[d] + m.rich[i].change[d]
+			e.pre[d] = max(p.pre[d], e.at[d])
+		}
+		e.open = p.open + int32(m.opens[i])
+	}
+	s.extra[last].at, s.extra[last].pre = e.at, e.pre
+	high := e.at
 	var late int64
 	soft := s.nodes[last].due
 	for i := last; i >= 0; i = s.nodes[i].prev {
@@ -194,8 +238,8 @@ func (s *state) refreshExtra(r int32) {
 		e.soft = soft
 		for d := range m.dims {
 			high[d] = max(high[d], e.at[d])
+			e.suf[d] = high[d]
 		}
-		e.suf = high
 		if m.soft && i < int32(m.stops) {
 			late += int64(max(0, s.nodes[i].start-s.nodes[i].due))
 		}
@@ -262,6 +306,9 @@ func (s *state) undo() {
 	}
 	for i, r := range s.touched {
 		s.routes[r] = s.savedRoutes[i]
+		if s.routes[r].stops == 0 {
+			s.vacate(r)
+		}
 	}
 	s.absent = append(s.absent[:0], s.savedAbsent...)
 	s.cost, s.late, s.weight, s.prizes = s.savedTotals[0], s.savedTotals[1], s.savedTotals[2], s.savedTotals[3]

@@ -20,6 +20,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +38,9 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the random choices")
 	quick := flag.Bool("quick", false, "leave out what takes more than ten minutes")
 	cities := flag.Bool("cities", false, "run only the generated days")
+	tasks := flag.Int("tasks", 0, "run only the generated day with this many `tasks`, for -seconds")
+	threads := flag.Int("threads", 1, "threads for the day of -tasks, each with -seconds of CPU time")
+	profile := flag.String("cpuprofile", "", "write a profile of the day of -tasks to this `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the root context of this program
 	defer stop()
@@ -48,6 +53,8 @@ func main() {
 	switch data := os.Getenv("DRAY_TESTDATA"); {
 	case *dir != "":
 		err = b.folder(ctx, *dir, *seconds)
+	case *tasks > 0:
+		err = b.profiled(*profile, func() error { return b.day(ctx, *tasks, *threads, *seconds) })
 	case *cities:
 		err = b.cities(ctx)
 	case data == "":
@@ -230,44 +237,81 @@ func bestKnown(path string) (map[string]float64, error) {
 	return known, nil
 }
 
+// profiled runs a function, and writes a profile of it if a file is given.
+func (b *bench) profiled(path string, run func() error) error {
+	if path == "" {
+		return run()
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return run()
+}
+
+// day runs one generated day and prints what the plan becomes.
+func (b *bench) day(ctx context.Context, tasks, threads int, seconds float64) error {
+	r, err := solveDay(ctx, generate(b.seed, tasks), b.seed, threads, seconds)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d tasks, %d threads, %.0f s: first plan after %.2f s travels %d with %d vehicles; then %d (unserved %d, late %d), %d vehicles, %d steps\n",
+		tasks, threads, seconds, r.soon, r.first.Duration, r.first.Vehicles, r.plan.Cost.Duration, r.plan.Cost.Unserved, r.plan.Cost.Lateness, r.plan.Cost.Vehicles, r.plan.Iterations)
+	return nil
+}
+
+// dayResult is what the search made of a generated day.
+type dayResult struct {
+	soon  float64 // seconds to the first plan
+	first optimize.Cost
+	plan  *optimize.Solution
+}
+
+// solveDay plans a generated day and verifies the plan. Every thread gets the seconds of CPU
+// time, on average.
+func solveDay(ctx context.Context, p *optimize.Problem, seed uint64, threads int, seconds float64) (r dayResult, err error) {
+	clock := func() time.Duration { return cpu() / time.Duration(threads) }
+	began := clock()
+	r.plan, err = optimize.Solve(ctx, p, optimize.Options{Seed: seed, Budget: limit(seconds), Now: clock, Threads: threads, Progress: func(g optimize.Progress) {
+		if g.Phase == optimize.PhaseConstruct {
+			r.first, r.soon = g.Best, (clock() - began).Seconds()
+		}
+	}})
+	if err != nil {
+		return r, err
+	}
+	if err := optimize.Check(p, r.plan); err != nil {
+		return r, fmt.Errorf("%d tasks: the plan is wrong: %w", len(p.Stops), err)
+	}
+	return r, nil
+}
+
 // cities runs the generated days and prints how soon there is a plan, and how
 // much better a longer search makes it.
 func (b *bench) cities(ctx context.Context) error {
 	fmt.Println()
-	fmt.Println("| Tasks | Vehicles | First plan, CPU s | Unserved first | Unserved 10 s | Lateness 10 s | Travel first | Travel 10 s | Travel 10 min |")
+	fmt.Println("| Tasks | Vehicles | Threads | First plan, s | Travel first | Unserved 10 s | Lateness 10 s | Travel 10 s | Travel 10 min |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
-	for _, tasks := range []int{50, 200, 1000, 2000} {
-		p := generate(b.seed, tasks)
-		budgets := []float64{10}
-		if tasks == 2000 && !b.quick {
-			budgets = append(budgets, 600)
+	for _, day := range []struct{ tasks, threads int }{{50, 1}, {200, 1}, {1000, 1}, {2000, 1}, {2000, runtime.GOMAXPROCS(0)}} {
+		p := generate(b.seed, day.tasks)
+		r, err := solveDay(ctx, p, b.seed, day.threads, 10)
+		if err != nil {
+			return err
 		}
-		var first optimize.Cost
-		var soon float64
-		line := ""
-		for _, seconds := range budgets {
-			began := cpu()
-			s, err := optimize.Solve(ctx, p, optimize.Options{Seed: b.seed, Budget: limit(seconds), Now: cpu, Progress: func(g optimize.Progress) {
-				if g.Phase == optimize.PhaseConstruct {
-					first, soon = g.Best, (cpu() - began).Seconds()
-				}
-			}})
-			if err != nil {
+		fmt.Printf("| %d | %d | %d | %.3f | %d | %d | %d | %d |", day.tasks, len(p.Vehicles), day.threads, r.soon, r.first.Duration,
+			r.plan.Cost.Unserved, r.plan.Cost.Lateness, r.plan.Cost.Duration)
+		if day.tasks == 2000 && !b.quick {
+			if r, err = solveDay(ctx, p, b.seed, day.threads, 600); err != nil {
 				return err
 			}
-			if err := optimize.Check(p, s); err != nil {
-				return fmt.Errorf("%d tasks: the plan is wrong: %w", tasks, err)
-			}
-			if seconds == 10 {
-				line = fmt.Sprintf("| %d | %d | %.3f | %d | %d | %d | %d | %d |", tasks, len(p.Vehicles), soon, first.Unserved, s.Cost.Unserved, s.Cost.Lateness, first.Duration, s.Cost.Duration)
-			} else {
-				line += fmt.Sprintf(" %d (unserved %d, late %d) |", s.Cost.Duration, s.Cost.Unserved, s.Cost.Lateness)
-			}
+			fmt.Printf(" %d (unserved %d, late %d)", r.plan.Cost.Duration, r.plan.Cost.Unserved, r.plan.Cost.Lateness)
 		}
-		if len(budgets) == 1 {
-			line += " |"
-		}
-		fmt.Println(line)
+		fmt.Println(" |")
 	}
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {

@@ -1,0 +1,55 @@
+package optimize
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestUnusedVehiclesAreFound verifies that a search always finds the first unused vehicle
+// of a class, whatever it has inserted, removed and undone.
+func TestUnusedVehiclesAreFound(t *testing.T) {
+	s := pairsSearch(t)
+	for step := range 2000 {
+		s.improve()
+		for class, list := range s.m.classes {
+			want := int32(-1)
+			if k := slices.IndexFunc(list, func(r int32) bool { return s.routes[r].stops == 0 }); k >= 0 {
+				want = list[k]
+			}
+			if got := s.empty(int32(class)); got != want {
+				t.Fatalf("step %d: the first unused vehicle is %d; want %d", step, got, want)
+			}
+		}
+	}
+}
+
+// TestBoundOfPairs verifies that no place of a pair costs less than the bound by which
+// routes are left out.
+func TestBoundOfPairs(t *testing.T) {
+	s := pairsSearch(t)
+	places := 0
+	for step := range 500 {
+		s.improve()
+		q := int32(step % len(s.m.requests))
+		if s.m.kinds[q] != pair {
+			continue
+		}
+		s.begin()
+		s.remove(q, nil)
+		s.refreshTouched()
+		for r := range int32(len(s.routes)) {
+			at := s.searchPair(q, r, noWay)
+			if at.first < 0 || s.routes[r].late > 0 {
+				continue
+			}
+			places++
+			if bound := s.boundPair(r, s.m.requests[q][0], s.m.requests[q][1]); bound > at.cost {
+				t.Fatalf("step %d: pair %d costs %d in route %d; the bound is %d", step, q, at.cost, r, bound)
+			}
+		}
+		s.undo()
+	}
+	if places == 0 {
+		t.Error("no pair had a place")
+	}
+}

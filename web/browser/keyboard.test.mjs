@@ -25,9 +25,10 @@ async function find(text, option) {
   await press('/');
   await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
   await type(text);
-  await page.getByRole('option', { name: option }).first().waitFor();
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  await palette.getByRole('option', { name: option }).first().waitFor();
   await press('Enter');
-  await gone(page.getByRole('dialog', { name: 'Search' }));
+  await gone(palette);
 }
 
 // assign gives the chosen tasks to a worker.
@@ -37,6 +38,12 @@ async function assign(name) {
   await type(name);
   await page.getByRole('option', { name }).first().waitFor();
   await press('Enter');
+}
+
+// undo takes back what the page says was done.
+async function undo(text) {
+  await page.getByRole('status').getByText(text).waitFor();
+  await press('z');
 }
 
 async function drop(name, east, more = {}, street = 'Keys Street') {
@@ -113,7 +120,7 @@ test('tasks are assigned, and taken back', async () => {
   await page.getByText('2 selected').waitFor();
   await assign('Ada Keys');
   await eventually('assigned', async () => (await list(ada)).length === 2);
-  await press('z');
+  await undo('→ Ada Keys');
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
@@ -124,7 +131,7 @@ test('a late task is fixed, and undone', async () => {
   for (let i = 0; i < 60 && !(await focused(late)); i++) await press('j');
   await assign('Bob Keys');
   await eventually('assigned', async () => (await list(bob)).includes(tasks.Tardy));
-  await press('z');
+  await undo('→ Bob Keys');
   await eventually('undone', async () => !(await list(bob)).includes(tasks.Tardy));
 });
 

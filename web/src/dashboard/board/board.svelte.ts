@@ -106,6 +106,20 @@ class Board {
     return () => this.watchers.delete(watcher);
   }
 
+  // until waits until the records are as expected, or some ms.
+  until(expected: () => boolean, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        ignore();
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      const ignore = this.watch(() => expected() && end());
+      if (expected()) end();
+    });
+  }
+
   private start() {
     this.ready = false;
     this.failure = undefined;

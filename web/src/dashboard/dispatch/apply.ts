@@ -7,16 +7,19 @@ import { listOf } from '../board/records.ts';
 import { touched } from './compare.ts';
 import type { Planner } from './planner.svelte.ts';
 
+const catchesUp = 3000; // ms in which the board hears of what was applied
+
 // apply applies the plan that is shown. What it has changed can be undone as long as the
 // board knows where the tasks were. Those that workers have started since it was made stay.
 export async function apply(planner: Planner) {
   const ids = touched(planner.comparison!).filter((id) => (board.task(id)?.state ?? 0) <= 1);
   const origins = originsOf(ids);
   await planner.request('apply');
-  void planner.ended().then((status) => {
+  void planner.ended().then(async (status) => {
     if (status !== 'success') return;
     const to = new Map([...planner.comparison!.fates.values()].map((f) => [f.id, f.to]));
     const done = origins.filter(({ id }) => to.get(id));
+    await board.until(() => done.every(({ id }) => board.records.home(id) === listOf(to.get(id)!)), catchesUp);
     const text = app.say('planApplied', { n: done.length });
     if (origins.length === ids.length) offer(text, () => putBack(done, (id) => listOf(to.get(id)!)));
     else app.toast(`${text} ${app.say('noPlanUndo')}`);

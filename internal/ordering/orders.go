@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/order"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -19,6 +20,8 @@ type Orders struct {
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
+
+	many rate.Shares // cancellations of several orders: one at a time, each of which keeps the writer busy
 }
 
 // PreparedTask is a draft of a task that is ready for a transaction.
@@ -260,6 +263,13 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 	}
 	if ids = lastmile.Unique(ids); len(ids) > order.MaxCancelled {
 		return Cancelled{}, lastmile.Invalid("orderIds has %d entries; at most %d are allowed", len(ids), order.MaxCancelled)
+	}
+	if len(ids) > 1 {
+		end, err := os.many.Request(ctx, who.Organization)
+		if err != nil {
+			return Cancelled{}, err
+		}
+		defer end()
 	}
 	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Cancelled, error) {
 		for _, id := range ids {

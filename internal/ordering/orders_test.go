@@ -2,7 +2,10 @@ package ordering_test
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dray/internal/lastmile"
@@ -61,5 +64,42 @@ func TestOrderOfClientDeletedMeanwhile(t *testing.T) {
 	_, err := os.Create(t.Context(), lastmile.Principal{Organization: "client"}, ordering.Draft{Pickup: &task, Dropoff: &task})
 	if !lastmile.IsNotFound(err) || s.tasks > 0 {
 		t.Errorf("%d tasks are placed: %v", s.tasks, err)
+	}
+}
+
+// busy is a store that counts the transactions that happen at the same time.
+type busy struct {
+	ordering.OrderStore
+	running, most atomic.Int32
+}
+
+func (s *busy) Write(context.Context, func(ordering.OrderWriter) error) error {
+	s.most.Store(max(s.most.Load(), s.running.Add(1)))
+	time.Sleep(time.Second)
+	s.running.Add(-1)
+	return nil
+}
+
+func TestCancellationsOfManyOrdersTakeTurns(t *testing.T) {
+	for _, c := range []struct {
+		ids  []string
+		most int32
+	}{{[]string{"1", "2"}, 1}, {[]string{"1"}, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &busy{}
+			os := &ordering.Orders{Store: s, Now: time.Now}
+			var group sync.WaitGroup
+			for _, org := range []lastmile.OrganizationID{"a", "b", "c"} {
+				group.Go(func() {
+					if _, err := os.Cancel(t.Context(), lastmile.Principal{Organization: org}, c.ids, ""); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			if got := s.most.Load(); got != c.most {
+				t.Errorf("%d cancellations of %d orders happen at a time, want %d", got, len(c.ids), c.most)
+			}
+		})
 	}
 }

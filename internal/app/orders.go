@@ -42,7 +42,7 @@ func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	}
 	a.Orders = &ordering.Orders{
 		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, keeping), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
-		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID,
+		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID, Many: rate.NewShares(1),
 	}
 }
 

@@ -20,8 +20,7 @@ type Orders struct {
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
-
-	many rate.Shares // cancellations of several orders: one at a time, each of which keeps the writer busy
+	Many       *rate.Shares  // cancellations of several orders, each of which keeps the writer busy; nil is no limit
 }
 
 // PreparedTask is a draft of a task that is ready for a transaction.
@@ -265,7 +264,7 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 		return Cancelled{}, lastmile.Invalid("orderIds has %d entries; at most %d are allowed", len(ids), order.MaxCancelled)
 	}
 	if len(ids) > 1 {
-		end, err := os.many.Request(ctx, who.Organization)
+		end, err := os.Many.Request(ctx, who.Organization)
 		if err != nil {
 			return Cancelled{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/order"
 	"dray/internal/ordering"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -87,7 +88,7 @@ func TestCancellationsOfManyOrdersTakeTurns(t *testing.T) {
 	}{{[]string{"1", "2"}, 1}, {[]string{"1"}, 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &busy{}
-			os := &ordering.Orders{Store: s, Now: time.Now}
+			os := &ordering.Orders{Store: s, Now: time.Now, Many: rate.NewShares(1)}
 			var group sync.WaitGroup
 			for _, org := range []lastmile.OrganizationID{"a", "b", "c"} {
 				group.Go(func() {

@@ -107,7 +107,6 @@ test('a task is created and found', async () => {
 });
 
 test('tasks are assigned, and taken back', async () => {
-  await find('board', /^Board/);
   await page.getByRole('tree').waitFor();
   await press('f');
   await type('Pair Street');

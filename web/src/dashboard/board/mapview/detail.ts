@@ -34,22 +34,25 @@ export class Detail {
     this.slow = took > slow ? this.slow + 1 : 0;
     if (this.slow < enough) return;
     this.coarse = true;
-    this.apply(moving);
+    this.moved(moving);
   }
 
   private moved(detail: number) {
     if (!this.coarse || this.applying) return;
     clearTimeout(this.timer);
-    if (detail === moving) this.apply(detail);
-    else this.timer = setTimeout(() => this.apply(detail), rest);
+    // Later in any case: the map cannot be drawn from within one of its own events.
+    this.timer = setTimeout(() => this.apply(detail), detail === moving ? 0 : rest);
   }
 
   private apply(detail: number) {
     const ratio = this.full * detail;
     if (ratio === this.engine.getPixelRatio()) return;
     this.applying = true; // the map says that it moves
-    this.engine.setPixelRatio(ratio);
-    this.engine.redraw(); // without it, there is nothing to see until the next frame
-    this.applying = false;
+    try {
+      this.engine.setPixelRatio(ratio);
+      this.engine.redraw(); // without it, there is nothing to see until the next frame
+    } finally {
+      this.applying = false;
+    }
   }
 }

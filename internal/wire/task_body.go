@@ -98,39 +98,6 @@ type TaskBody struct {
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// AutoAssignBody is a set of criteria for choosing a worker automatically. A worker must be on duty,
-// at a known location and have capacity for the task.
-type AutoAssignBody struct {
-	// How workers are compared: distance chooses the worker whose last location is nearest; load
-	// chooses the worker with the shortest route through all their tasks to this one.
-	Mode assignment.Mode `json:"mode" required:"true"`
-	// ID of the team that the worker must belong to.
-	Team lastmile.TeamID `json:"team"`
-	// IDs of the teams whose workers are preferred.
-	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
-	// Maximum number of tasks that the worker may have after the assignment; 0 for no limit.
-	MaxAssignedTaskCount int `json:"maxAssignedTaskCount"`
-	// Whether tasks connected to this one by dependencies are assigned to the same worker.
-	ConsiderDependencies Flag `json:"considerDependencies"`
-	// IDs of the workers to exclude.
-	ExcludedWorkerIDs []lastmile.WorkerID `json:"excludedWorkerIds"`
-	// Whether only workers of the given teams are considered.
-	RestrictAutoAssignmentToTeam Flag `json:"restrictAutoAssignmentToTeam"`
-}
-
-// Domain returns the terms. A single team is always strict: no other worker is considered.
-func (b AutoAssignBody) Domain() assignment.Options {
-	o := assignment.Options{
-		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
-		MaxAssignedTaskCount: b.MaxAssignedTaskCount, ExcludedWorkers: b.ExcludedWorkerIDs,
-		ConsiderDependencies: bool(b.ConsiderDependencies),
-	}
-	if b.Team != "" {
-		o.Teams, o.RestrictToTeams = append(o.Teams, b.Team), true
-	}
-	return o
-}
-
 // ContainerRefBody is a reference to a container, in a request.
 type ContainerRefBody struct {
 	// Type of the container's owner.
@@ -446,34 +413,6 @@ type TaskPage struct {
 	Tasks []Task `json:"tasks" example:"[]"`
 	// ID to request the next page with. Absent on the last page.
 	LastID lastmile.TaskID `json:"lastId,omitzero"`
-}
-
-// AutoAssignTasksBody is the body of a request to assign tasks automatically.
-type AutoAssignTasksBody struct {
-	// IDs of the tasks, at most 1,000.
-	Tasks *[]lastmile.TaskID `json:"tasks" required:"true" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Criteria for choosing workers. Defaults to mode distance.
-	Options *AutoAssignBody `json:"options"`
-}
-
-// AutoAssigned is the result of assigning tasks automatically.
-type AutoAssigned struct {
-	// Number of tasks that were assigned.
-	AssignedTasksCount int `json:"assignedTasksCount" example:"1"`
-	// IDs of the chosen workers, keyed by the ID of the task.
-	AssignedTasks map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks" example:"{\"K2dF8gHj5LzX9cVb7NmQ4wRt\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
-}
-
-// Assigned is the result of an automatic assignment.
-type Assigned = assignment.Assigned
-
-// Terms returns the terms of the assignment; by default, the nearest worker gets
-// a task.
-func (b AutoAssignTasksBody) Terms() assignment.Options {
-	if b.Options == nil {
-		return assignment.Options{Mode: assignment.ByDistance}
-	}
-	return b.Options.Domain()
 }
 
 // NewAutoAssigned returns what became of tasks in its wire form.

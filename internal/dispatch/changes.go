@@ -1,0 +1,183 @@
+package dispatch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+)
+
+// maxChanges is how many changes are listed.
+const maxChanges = 20
+
+// changesSince returns how the lists that a plan is about differ from what they were
+// when it was made, up to maxChanges.
+func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) ([]planning.Change, error) {
+	all, err := allChanges(ctx, r, d, now)
+	all = planning.WithoutImplied(all)
+	return all[:min(len(all), maxChanges)], err
+}
+
+func allChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []planning.Change, err error) {
+	note := func(what planning.Difference, worker lastmile.WorkerID, task lastmile.TaskID) {
+		changes = append(changes, planning.Change{What: what, Worker: worker, Task: task, Age: now.Sub(d.Ended)})
+	}
+	had := map[lastmile.TaskID]bool{}
+	went := map[lastmile.WorkerID][]lastmile.TaskID{} // along the plan
+	var fresh []lastmile.TaskID
+	for _, route := range d.Plan.Routes {
+		if len(route.Stops) == 0 {
+			continue // the plan does not need the worker
+		}
+		for _, id := range route.Before {
+			had[id] = true
+		}
+		list, err := r.WholeWorker(ctx, d.Organization, route.Worker)
+		if lastmile.IsNotFound(err) {
+			note(planning.WorkerGone, route.Worker, "")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d.Team != "" && !list.Whereabouts.OnDuty {
+			note(planning.WorkerOffDuty, route.Worker, "")
+		}
+		if d.Team != "" && !slices.Contains(list.Teams, d.Team) {
+			note(planning.WorkerTeam, route.Worker, "")
+		}
+		if list.TravelsBy() != route.Vehicle {
+			note(planning.WorkerVehicle, route.Worker, "")
+		}
+		if planning.Capacity(list) != route.Capacity {
+			note(planning.WorkerCapacity, route.Worker, "")
+		}
+		if len(route.Shifts) > 0 { // which plans of older versions do not have
+			schedule, err := r.Schedule(ctx, d.Organization, route.Worker)
+			if err != nil {
+				return nil, err
+			}
+			if !planning.SameShifts(route.Shifts, planning.Shifts(schedule, d.Options), now) {
+				note(planning.WorkerSchedule, route.Worker, "")
+			}
+		}
+		done, err := progress(ctx, r, d, route, list.ActiveTask)
+		if err != nil {
+			return nil, err
+		}
+		went[route.Worker] = done
+		before := missing(route.Before, done)
+		for _, id := range missing(before, list.Tasks) {
+			note(planning.TaskRemoved, route.Worker, id)
+		}
+		for _, id := range missing(list.Tasks, before) {
+			note(planning.TaskAdded, route.Worker, id)
+		}
+		if len(before) == len(list.Tasks) && len(missing(before, list.Tasks)) == 0 && !slices.Equal(before, list.Tasks) {
+			note(planning.WorkerOrder, route.Worker, "")
+		}
+		pinned, err := newPins(ctx, r, d, route)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range pinned {
+			note(planning.TaskPinned, route.Worker, id)
+		}
+		for _, stop := range route.Stops {
+			switch {
+			case slices.Contains(done, stop.Task):
+			case stop.Active && stop.Task != list.ActiveTask:
+				note(planning.TaskNotActive, route.Worker, stop.Task)
+			case !stop.Active && !had[stop.Task]:
+				fresh = append(fresh, stop.Task)
+			}
+		}
+	}
+	if err := taskChanges(ctx, r, d, went, now, note); err != nil || d.Team == "" || len(fresh) == 0 {
+		return changes, err
+	}
+	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range missing(fresh, list.Tasks) {
+		note(planning.TaskTeam, "", id)
+	}
+	return changes, nil
+}
+
+// taskChanges notes which tasks of a plan were changed since it was made, and which
+// would now be later than allowed. went are those that workers have begun with, by plan.
+func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[lastmile.WorkerID][]lastmile.TaskID, now time.Time, note func(planning.Difference, lastmile.WorkerID, lastmile.TaskID)) error {
+	then := make(map[lastmile.TaskID]lastmile.DispatchTask, len(d.Tasks))
+	for _, t := range d.Tasks {
+		then[t.ID] = t
+	}
+	for _, route := range d.Plan.Routes {
+		var ids []lastmile.TaskID
+		behind := now.Sub(d.Ended) // of a worker who leaves now
+		left := route.Stops[len(went[route.Worker]):]
+		if len(left) < len(route.Stops) && len(left) > 0 { // the worker has left
+			behind = max(now.Sub(left[0].Arrival), 0)
+		}
+		for _, stop := range left {
+			ids = append(ids, stop.Task)
+			t := then[stop.Task]
+			start := stop.Arrival
+			if wait := t.CompleteAfter.Sub(start); !t.CompleteAfter.IsZero() && wait > 0 {
+				start, behind = t.CompleteAfter, max(behind-wait, 0)
+			}
+			allowed := d.Options.MaxAllowedDelay
+			if stop.Late > allowed { // what a worker has already is late in any case, and later every second
+				allowed += stop.Late
+			}
+			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > allowed {
+				note(planning.TaskLate, route.Worker, stop.Task)
+			}
+		}
+		open, err := r.Unfinished(ctx, d.Organization, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range missing(ids, open) {
+			note(planning.TaskEnded, route.Worker, id)
+		}
+		tasks, err := r.TasksOf(ctx, d.Organization, open)
+		if err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			was := then[t.ID]
+			if !t.CompleteAfter.Equal(was.CompleteAfter) || !t.CompleteBefore.Equal(was.CompleteBefore) {
+				note(planning.TaskWindow, route.Worker, t.ID)
+			}
+			if t.Destination.ID != was.Destination {
+				note(planning.TaskDestination, route.Worker, t.ID)
+			}
+			if t.Recipient == nil && was.Recipient != "" || t.Recipient != nil && t.Recipient.ID != was.Recipient {
+				note(planning.TaskRecipient, route.Worker, t.ID)
+			}
+			if (t.ServiceTime == nil) != (was.ServiceTime == nil) || t.ServiceTime != nil && *t.ServiceTime != *was.ServiceTime {
+				note(planning.TaskServiceTime, route.Worker, t.ID)
+			}
+			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
+				note(planning.TaskQuantity, route.Worker, t.ID)
+			}
+			if len(t.Dependencies) != len(was.Dependencies) || len(missing(t.Dependencies, was.Dependencies)) > 0 {
+				note(planning.TaskDependencies, route.Worker, t.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// missing returns those of the tasks that are not in a list.
+func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
+	in := make(map[lastmile.TaskID]bool, len(from))
+	for _, id := range from {
+		in[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return in[id] })
+}

@@ -1,0 +1,120 @@
+package dispatch
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+	"dray/internal/store"
+)
+
+// readSituation reads what a dispatch begins with.
+func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (s planning.Situation, err error) {
+	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}, Pins: map[lastmile.TaskID]lastmile.Pin{}}
+	if d.Replan != nil {
+		s.AnyVehicle, s.Between = true, d.Replan.Between
+	}
+	workers, err := readCrew(ctx, r, d, &s)
+	if err != nil {
+		return s, err
+	}
+	for _, worker := range workers {
+		c := planning.Candidate{Worker: worker}
+		if c.Tasks, err = r.TasksOf(ctx, d.Organization, worker.Route()); err != nil {
+			return s, err
+		}
+		c.Tasks = slim(c.Tasks)
+		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
+			return s, err
+		}
+		pins, err := r.Pins(ctx, d.Organization, worker.ID)
+		if err != nil {
+			return s, err
+		}
+		maps.Copy(s.Pins, pins)
+		s.Candidates = append(s.Candidates, c)
+	}
+	return s, readDependencies(ctx, r, d.Organization, &s)
+}
+
+// readCrew reads the workers of a dispatch, and its hubs and tasks.
+func readCrew(ctx context.Context, r Reader, d lastmile.Dispatch, s *planning.Situation) ([]lastmile.Worker, error) {
+	if id, ok := planning.EndHub(d.Options.RouteEnd); ok {
+		hub, err := r.Hub(ctx, d.Organization, id)
+		if err != nil {
+			return nil, err
+		}
+		s.EndHub = &hub
+	}
+	if d.Worker != "" {
+		worker, err := r.WholeWorker(ctx, d.Organization, d.Worker)
+		return []lastmile.Worker{worker}, err
+	}
+	team, err := r.Team(ctx, d.Organization, d.Team)
+	if err != nil {
+		return nil, err
+	}
+	if team.Hub != "" {
+		hub, err := r.Hub(ctx, d.Organization, team.Hub)
+		if err != nil {
+			return nil, err
+		}
+		s.Hub = &hub
+	}
+	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
+	if err != nil {
+		return nil, err
+	}
+	if d.Replan != nil && !d.Replan.Assign {
+		list.Tasks = nil
+	}
+	for chunk := range slices.Chunk(list.Tasks, readChunk) {
+		tasks, err := r.TasksOf(ctx, d.Organization, chunk)
+		if err != nil {
+			return nil, err
+		}
+		s.Tasks = append(s.Tasks, slim(slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !planning.Considers(d.Options, t) }))...)
+		if len(s.Tasks) > planning.MaxTasks {
+			break // NewModel rejects it
+		}
+	}
+	return r.Workers(ctx, d.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{d.Team}, OnDuty: true})
+}
+
+// slim removes what no plan depends on from tasks: the notes and metadata of thousands of
+// tasks may take more memory than all else.
+func slim(tasks []lastmile.Task) []lastmile.Task {
+	for i := range tasks {
+		t := &tasks[i]
+		t.Notes, t.Metadata, t.CustomFields, t.Barcodes, t.History = "", nil, nil, lastmile.Barcodes{}, nil
+	}
+	return tasks
+}
+
+// readChunk is how many tasks are read at a time: a team may have many more than a
+// dispatch considers.
+const readChunk = 200
+
+// readDependencies reads which tasks that others depend on are completed.
+func readDependencies(ctx context.Context, r Reader, org lastmile.OrganizationID, s *planning.Situation) error {
+	var ids []lastmile.TaskID
+	for _, t := range s.Tasks {
+		for _, id := range t.Dependencies {
+			if !s.Completed[id] {
+				s.Completed[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	unfinished, err := r.Unfinished(ctx, org, ids)
+	for _, id := range unfinished {
+		delete(s.Completed, id)
+	}
+	return err
+}

@@ -28,8 +28,8 @@ type Opener interface {
 	Open(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft) (lastmile.Organization, string, error)
 }
 
-// ClientDraft is a request for a client: with an organization of its own that is
-// opened for it, or of an existing organization.
+// ClientDraft is a request for a client: an existing organization, or a new one that is
+// opened for it.
 type ClientDraft struct {
 	Organization lastmile.OrganizationID // the existing one; empty to open one
 	New          lastmile.OrganizationDraft

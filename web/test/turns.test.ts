@@ -9,7 +9,7 @@ function draw() {
   for (const f of frames.splice(0)) f();
 }
 
-test('each piece of work has a frame of its own', () => {
+test('each piece of work has its own frame', () => {
   const done: string[] = [];
   turn('map', () => done.push('map'));
   turn('lists', () => done.push('lists'));

@@ -163,7 +163,7 @@ func (n *network) cutStreet(s *street, stops []stop) {
 // overWater is how far from the water a bridge begins.
 const overWater = 12.0
 
-// addEdge adds an edge, with the bridge that it needs as an edge of its own.
+// addEdge adds an edge, with the bridge that it needs as a separate edge.
 func (n *network) addEdge(e *edge) {
 	wet := func(p vec) bool { return n.dry(p) < overWater }
 	first := slices.IndexFunc(e.points, wet)

@@ -40,7 +40,7 @@ func Folder(t testing.TB) string {
 // databaseFile is the file of a data folder that contains the records.
 const databaseFile = "dray.db"
 
-// Every migration is a transaction of its own, so that a database takes longer to build
+// Every migration is a separate transaction, so that a database takes longer to build
 // than most tests take. Each process builds one of each kind.
 var (
 	emptyPostgres = enginetest.Template{Build: func(url string) error { return build(sqlstore.Options{Database: url}) }}

@@ -61,7 +61,7 @@ class App {
     addEventListener('offline', () => this.lose());
   }
 
-  // familiar reports whether somebody was signed in here when the page was last open.
+  // familiar reports whether a person was signed in here when the page was last open.
   get familiar(): boolean {
     return shelf.get('familiar') !== '';
   }

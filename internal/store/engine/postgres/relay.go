@@ -17,7 +17,7 @@ const notifyChannel = "dray"
 const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
 
 // Relay sends notifications to the processes that use the same PostgreSQL
-// database, and receives theirs. It has connections of its own: one that listens
+// database, and receives theirs. It has its own connections: one that listens
 // while Listen runs, and one that sends, so that neither waits for the pool of the
 // engine.
 type Relay struct {

@@ -130,7 +130,7 @@ func (a *attemptError) Error() string { return a.err.Error() }
 // Unwrap is for errors.Is and errors.As.
 func (a *attemptError) Unwrap() error { return a.err }
 
-// attempt runs fn once in a transaction of its own.
+// attempt runs fn once in its own transaction.
 func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error {
 	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable})
 	if err != nil {

@@ -1,4 +1,4 @@
-// The history of a task, as the API tells it.
+// The history of a task, as the API reports it.
 
 import type { Words } from '../words.ts';
 

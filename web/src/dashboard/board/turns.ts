@@ -1,10 +1,10 @@
-// Work that shares the main thread: each piece has a frame of its own, so that many pieces
+// Work that shares the main thread: each piece has its own frame, so that many pieces
 // at a time do not make one long frame.
 
 const waiting = new Map<unknown, () => void>(); // by who does it, in the order of requests
 let due = 0;
 
-// turn does a piece of work in the first frame that nobody else has.
+// turn does a piece of work in the first free frame.
 export function turn(of: unknown, work: () => void) {
   waiting.set(of, work);
   due ||= requestAnimationFrame(next);

@@ -35,8 +35,8 @@ func (s reports) routes() []edge.Route {
 			edge.Get("/workers/{id}/stops", "List the stops of a worker", s.stops,
 				edge.Parameter{Name: "from", Description: "start of the period, in Unix milliseconds. Default: 24 hours before to", Type: "number"},
 				edge.Parameter{Name: "to", Description: "end of the period, in Unix milliseconds, at most 31 days after from. Default: now, or 24 hours after from", Type: "number"},
-				edge.Parameter{Name: "lastId", Description: "lastId of the previous page: only tasks that the worker has, after that one"}).
-				Describe("Returns the tasks that the worker completed in the period, in this order, with the estimated and the real times: 500 per page, next continues. If the period ends in the future, the tasks that the worker has follow on the last of these pages: the active one, then the others in order, also 500 per page; lastId continues."),
+				edge.Parameter{Name: "lastId", Description: "lastId of the previous page: only tasks that the worker has, after that one; from and to do not matter"}).
+				Describe("Returns the tasks that the worker completed in the period, in this order, with the estimated and the real times: at most 500 per page, next continues. If the period ends in the future, the tasks that the worker has follow on the last of these pages: the active one, then the others in order, at most another 500; lastId continues them."),
 		),
 	)
 }

@@ -96,6 +96,7 @@ func (s eventStream) log(ctx context.Context, c *edge.Call) (EventLog, error) {
 	if err != nil {
 		return EventLog{}, err
 	}
+	since = min(since, head) // a client that goes on after a number that does not exist yet misses nothing
 	found, last, err := s.Feed.Page(ctx, c.Who, since)
 	page := EventLog{Events: []LogEntry{}, Last: min(last, max(until, since))}
 	for _, e := range found {

@@ -377,7 +377,7 @@ func testOrderChanges(t *testing.T, p *apptest.Platform) {
 	matches(t, part(clone, "dropoffTask", "dependencies"), `[`+text(fmt.Sprint(part(clone, "pickupTask", "id")))+`]`)
 	forbidden.check(t, m.courier.Call(t, "POST", path+"/clone", nil), "client")
 
-	matches(t, m.shop.Must(t, "POST", "/taskOrders/cancel", `{"orderIds":["`+fmt.Sprint(made["id"])+`","`+fmt.Sprint(clone["shortId"])+`"]}`), `{"status":"success","totalOrdersRemoved":2}`)
+	matches(t, m.shop.Must(t, "POST", "/taskOrders/cancel", `{"orderIds":["`+fmt.Sprint(made["id"])+`","`+fmt.Sprint(clone["shortId"])+`","`+fmt.Sprint(clone["id"])+`"]}`), `{"status":"success","totalOrdersRemoved":2}`)
 	for _, c := range []*apptest.Client{m.shop, m.courier} {
 		gone := c.Must(t, "GET", path, nil)
 		if gone["status"] != "cancelled" || history(gone) != "created unassigned, updated unassigned, updated unassigned, cancelled cancelled" {

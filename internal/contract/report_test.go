@@ -325,6 +325,10 @@ func TestOpenStopsArePaged(t *testing.T) {
 		if pages != 2 || !slices.Equal(got, want) {
 			t.Errorf("%d pages have %d stops, want %d", pages, len(got), len(want))
 		}
+		open := c.Must(t, "GET", "/workers/"+worker+"/stops?lastId="+want[1], nil) // without the end of the period
+		if n := len(open["stops"].([]any)); n != report.MaxStops {
+			t.Errorf("without a period, a page has %d stops, want %d", n, report.MaxStops)
+		}
 		notFound.check(t, c.Call(t, "GET", path+want[0], nil)) // which the worker has no longer
 		notFound.check(t, c.Call(t, "GET", path+unknownID, nil))
 	})

@@ -271,11 +271,16 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 		defer end()
 	}
 	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Cancelled, error) {
+		cancelled := map[order.ID]bool{} // an order may be named by its ID and its short ID
 		for _, id := range ids {
 			found, err := w.Order(ctx, who.Organization, id)
 			if err != nil {
 				return Cancelled{}, err
 			}
+			if cancelled[found.ID] {
+				continue
+			}
+			cancelled[found.ID] = true
 			if client != "" && client != string(found.ClientID) && client != string(found.Client) {
 				return Cancelled{}, lastmile.Invalid("order %s is not of client %s", id, lastmile.Truncate(client, 32))
 			}
@@ -283,7 +288,7 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 				return Cancelled{}, err
 			}
 		}
-		return Cancelled{Orders: len(ids)}, nil
+		return Cancelled{Orders: len(cancelled)}, nil
 	})
 }
 

@@ -58,7 +58,7 @@ func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker
 	return track, nil
 }
 
-// MaxStops is how many stops of a worker a page has.
+// MaxStops is how many completed and how many open stops of a worker a page has.
 const MaxStops = 500
 
 // Stop is a task of a worker, completed or not.
@@ -76,7 +76,7 @@ type Round struct {
 
 // Stops returns what a worker of the caller's organization completed in a window, by
 // default in the last 24 hours, in order. If the window has not ended, the tasks that the
-// worker has follow. With after, only those after that one are returned.
+// worker has follow. With after, only those after that one are returned, whatever the window.
 func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, after lastmile.TaskID) (round Round, err error) {
 	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
 	if err != nil {
@@ -92,7 +92,8 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 		if err != nil {
 			return err
 		}
-		if round.Next.IsZero() && in.To.After(now.Add(time.Millisecond)) { // later than the default
+		later := after != "" || in.To.After(now.Add(time.Millisecond)) // than the default
+		if later && round.Next.IsZero() {
 			open, err := round.open(ctx, r, who.Organization, worker, after)
 			if err != nil {
 				return err

@@ -62,8 +62,8 @@ type EventLog struct {
 	Events []LogEntry `json:"events"`
 	// Value of since for the next page; null if no stored event follows, up to until.
 	Next *int64 `json:"next" example:"null"`
-	// Number of the last event that was considered, since if there is none: value of since to continue
-	// with later, when more is stored.
+	// Number of the last event that was considered; if there is none, since, or the newest event if that is
+	// before since. Value of since to continue with later, when more is stored.
 	Last int64 `json:"last" example:"4203"`
 }
 

@@ -130,9 +130,13 @@ func (s *screen) relist(body map[string]any) {
 	owner["activeTask"] = body["activeTask"]
 	pinned, _ := body["pinned"].(map[string]any)
 	for id, task := range s.tasks {
+		in, _ := task["container"].(map[string]any)
+		if in["worker"] != container["worker"] {
+			continue // it may have moved on since the list was read
+		}
 		if pin, ok := pinned[id]; ok {
 			task["pinned"] = pin
-		} else if in, _ := task["container"].(map[string]any); in["worker"] == container["worker"] {
+		} else {
 			delete(task, "pinned")
 		}
 	}

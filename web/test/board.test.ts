@@ -125,6 +125,29 @@ test('a list is in the order of its latest version', () => {
   assert.deepEqual(ids(listOf('w')), ['b', 'a']);
 });
 
+test('a pin ends when its task leaves the worker', () => {
+  const { records } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b']), person('v', [])]);
+  const list = (worker: string, tasks: string[], version: number, pinned: Record<string, string> = {}) =>
+    records.arranged({ container: { type: 'WORKER', worker }, activeTask: null, tasks, version, pinned });
+  const pinned = (id: string) => records.tasks.get(id)?.pinned;
+  list('w', ['a', 'b'], 2, { a: 'worker', b: 'position' });
+  records.apply(wire(7, given('a', 'w', { timeLastModified: 2 })));
+  assert.deepEqual([pinned('a'), pinned('b')], ['worker', 'position']); // events of tasks do not say it
+  list('w', ['b', 'a'], 1, {});
+  assert.equal(pinned('b'), 'position'); // an older list
+  records.apply(wire(10, made('a', { timeLastModified: 3 })));
+  assert.equal(pinned('a'), undefined);
+  list('w', ['a', 'b'], 3, { a: 'worker', b: 'position' }); // as it was before the task left
+  assert.equal(pinned('a'), undefined);
+  list('w', ['b'], 4, {});
+  assert.equal(pinned('b'), undefined);
+  list('w', ['b'], 5, { b: 'worker' });
+  records.apply(wire(0, given('b', 'w', { timeLastModified: 4, state: 2 })));
+  assert.equal(pinned('b'), 'worker');
+  records.apply(wire(3, given('b', 'w', { timeLastModified: 5, state: 3 })));
+  assert.equal(pinned('b'), undefined);
+});
+
 test('it does not matter whether a task or its list arrives first', () => {
   const { records, show, ids } = opened([given('c', 'w')], [person('w', ['c']), person('v', [])]);
   const list = (worker: string, tasks: string[], version: number) =>

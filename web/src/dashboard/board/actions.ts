@@ -222,6 +222,35 @@ export async function shift(ids: readonly string[], by: -1 | 1) {
 export const unassign = (ids: readonly string[]) =>
   place(ids.filter((id) => board.records.home(id)?.startsWith('W')), pool); // prettier-ignore
 
+export type Pin = 'worker' | 'position' | undefined;
+
+// pin makes assigned tasks stay with their workers when routes are planned, or also at their
+// positions, or neither.
+export async function pin(ids: readonly string[], to: Pin) {
+  if (ids.length === 0 || !board.mayChange) return;
+  const before = new Map(ids.map((id) => [id, board.records.tasks.get(id)?.pinned as Pin]));
+  const outcomes = ids.map((id) => ({ id, reason: board.records.tasks.get(id)?.state === 1 ? '' : app.say('notAssigned') })); // prettier-ignore
+  await each(outcomes, (id) => setPin(id, to));
+  const done = outcomes.filter((o) => !o.reason).map((o) => o.id);
+  const text = app.say(to ? 'tasksPinned' : 'tasksUnpinned', { n: done.length });
+  if (done.length > 0) {
+    offer(text, async () => {
+      const back: Outcome[] = done.map((id) => ({ id, reason: '' }));
+      await each(back, (id) => setPin(id, before.get(id)));
+      report(back);
+      return back.every((o) => !o.reason);
+    });
+  }
+  report(outcomes);
+}
+
+const setPin = (id: string, to: Pin) =>
+  to ? call('PUT', `/tasks/${id}/pin`, { position: to === 'position' }) : call('DELETE', `/tasks/${id}/pin`);
+
+// togglePin pins tasks to their workers, or removes the pins if all have one.
+export const togglePin = (ids: readonly string[]) =>
+  pin(ids, ids.every((id) => board.records.tasks.get(id)?.pinned) ? undefined : 'worker'); // prettier-ignore
+
 interface Assigned {
   assignedTasks: Record<string, string>;
   assignedTasksCount: number;
@@ -288,6 +317,14 @@ async function forAll(
 ) {
   // prettier-ignore
   const outcomes: Outcome[] = ids.map((id) => ({ id, reason: obstacle(id) }));
+  await each(outcomes, run);
+  const n = outcomes.filter((o) => !o.reason).length;
+  if (n > 0) app.toast(app.say(done, { n }));
+  report(outcomes);
+}
+
+// each does something with each task that has no reason against it, and notes why it failed.
+async function each(outcomes: Outcome[], run: (id: string) => Promise<unknown>) {
   const rest = outcomes.filter((o) => !o.reason);
   const next = async () => {
     for (let o = rest.shift(); o; o = rest.shift()) {
@@ -300,9 +337,6 @@ async function forAll(
     }
   };
   await Promise.all(Array.from({ length: atOnce }, next));
-  const n = outcomes.filter((o) => !o.reason).length;
-  if (n > 0) app.toast(app.say(done, { n }));
-  report(outcomes);
 }
 
 // removeAll deletes tasks that are not started.

@@ -1,7 +1,7 @@
 // The keys of the board. Everything that a mouse does has one.
 
 import { typing } from '../keys.ts';
-import { askToFinish, askToRemove, shift, unassign } from './actions.ts';
+import { askToFinish, askToRemove, shift, togglePin, unassign } from './actions.ts';
 import { board } from './board.svelte.ts';
 import { listOf, workerOf } from './records.ts';
 
@@ -64,6 +64,9 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
       return true;
     case 'u':
       void unassign(chosen());
+      return true;
+    case 'p':
+      void togglePin(chosen());
       return true;
     case 'c':
       askToFinish(chosen());

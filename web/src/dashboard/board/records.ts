@@ -220,8 +220,12 @@ export class Records {
       this.mark(key);
     }
     if (!tasks || key === pool) return;
-    this.setOrder(key, tasks, version);
-    if (pinned) for (const id of tasks) this.setPin(id, pinned[id]);
+    const current = this.setOrder(key, tasks, version);
+    if (!current || !pinned || !worker) return;
+    // A task may have moved on since the list was read.
+    for (const id of [activeTask, ...tasks]) {
+      if (id && this.tasks.get(id)?.worker === worker.id) this.setPin(id, pinned[id]);
+    }
   }
 
   // reorder puts the tasks of a worker's list in the order of a list that may lack some.
@@ -327,7 +331,9 @@ export class Records {
   setTask(task: BoardTask) {
     const before = this.tasks.get(task.id);
     if (before && before.timeLastModified > task.timeLastModified) return;
-    if (before?.pinned && !task.pinned) task = { ...task, pinned: before.pinned }; // events of tasks do not say it
+    // Events of tasks do not say it. A pin ends when the task leaves its worker or is completed.
+    const stays = task.worker && task.worker === before?.worker && task.state < 3;
+    if (stays && before.pinned && !task.pinned) task = { ...task, pinned: before.pinned };
     if (!this.belongs(task)) {
       if (before) this.removeTask(task.id);
       return;
@@ -393,10 +399,11 @@ export class Records {
     this.mark(key);
   }
 
-  // setOrder applies the order of a list as the server has it.
-  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined) {
+  // setOrder applies the order of a list as the server has it, and reports whether it is not
+  // older than what is known.
+  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined): boolean {
     if (version !== undefined) {
-      if (version < (this.versions.get(key) ?? 0)) return;
+      if (version < (this.versions.get(key) ?? 0)) return false;
       this.versions.set(key, version);
     }
     const listed = new Set(ids);
@@ -404,6 +411,7 @@ export class Records {
     for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, undefined);
     for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
     this.mark(key);
+    return true;
   }
 
   private setPin(id: string, pinned: string | undefined) {

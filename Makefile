@@ -24,13 +24,13 @@ export DRAY_TESTDATA ?= $(abspath ../shared/data)
 endif
 
 LDFLAGS  := -s -w -X dray/internal/app.Version=$(VERSION)
-GO_BUILD := go build -trimpath -ldflags "$(LDFLAGS)"
+GO_BUILD := go build -ldflags "$(LDFLAGS)"
 TOOL     := go tool -modfile=tools/go.mod
 POSTGRES := scripts/postgres.sh with
 
-# Packages where a data race could lose a record. `make test` runs them under the
-# race detector if there is a C compiler.
-RACE_PACKAGES := ./internal/store/... ./internal/work/...
+# Packages with the locks and queues where a data race could lose a record. `make test`
+# runs them under the race detector if there is a C compiler; `make test-race` runs all.
+RACE_PACKAGES := ./internal/store/engine/... ./internal/work/...
 HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
 
 .PHONY: help
@@ -66,10 +66,10 @@ run: build ## Build and start the platform with a demonstration organization in 
 release: $(WEB) ## Build dist/ for every platform and fold the changelog: make release VERSION=v1.2.3
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "set the version: make release VERSION=v1.2.3" >&2; exit 1; }
 	rm -rf dist && mkdir dist
-	GOOS=linux   GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-amd64 ./cmd/dray
-	GOOS=linux   GOARCH=arm64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-arm64 ./cmd/dray
-	GOOS=darwin  GOARCH=arm64 $(GO_BUILD) -o dist/dray-$(VERSION)-darwin-arm64 ./cmd/dray
-	GOOS=windows GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-windows-amd64.exe ./cmd/dray
+	GOOS=linux   GOARCH=amd64 $(GO_BUILD) -trimpath -o dist/dray-$(VERSION)-linux-amd64 ./cmd/dray
+	GOOS=linux   GOARCH=arm64 $(GO_BUILD) -trimpath -o dist/dray-$(VERSION)-linux-arm64 ./cmd/dray
+	GOOS=darwin  GOARCH=arm64 $(GO_BUILD) -trimpath -o dist/dray-$(VERSION)-darwin-arm64 ./cmd/dray
+	GOOS=windows GOARCH=amd64 $(GO_BUILD) -trimpath -o dist/dray-$(VERSION)-windows-amd64.exe ./cmd/dray
 	cd dist && sha256sum dray-* > SHA256SUMS
 	scripts/fold-changelog.sh $(VERSION)
 
@@ -118,15 +118,15 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_TOWN=1 DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
 
 # The longest packages come first, so that none of them is left over at the end. More
-# tests run at once than there are processors, because many of them wait. `make check`
-# runs all of vet.
-LONG_PACKAGES := ./internal/contract ./internal/app ./internal/cli ./internal/simulate
+# tests run at once than there are processors, because many of them wait. The linters of
+# `make check` include all of vet.
+LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate
 GO_TEST       := go test -timeout 15m -parallel 4 -vet=off
 
 .PHONY: test-packages test-stores
 test-packages:
 	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
-	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store|work)(/|$$)')
+	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store/engine|work)(/|$$)')
 
 test-stores:
 	$(if $(HAVE_CC),CGO_ENABLED=1 )$(POSTGRES) $(GO_TEST) $(if $(HAVE_CC),-race )$(RACE_PACKAGES)
@@ -135,7 +135,6 @@ test-stores:
 check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod
 	go test -count=1 ./internal
 	$(TOOL) golangci-lint fmt --diff
-	go vet ./...
 	$(TOOL) golangci-lint run
 	scripts/generated-unchanged.sh
 	go mod tidy -diff

@@ -2,63 +2,186 @@ package gazetteer
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"strings"
+
+	"dray/internal/lastmile"
 )
 
-// homeWeight is how much larger a city of the home country counts, in units of its size:
-// 16 times. exactWeight is the same for a city whose name is complete.
+// How much larger a city counts, in units of its size: one of the home country (16 times),
+// one whose name is the whole text, and one that has the text as another name.
 const (
 	homeWeight  = 8
-	exactWeight = 12
+	wholeWeight = 12
+	otherWeight = 6
 )
 
-// CitiesBeginning returns cities with a name that begins with a text, the largest first.
-// Those of the home country, and those whose name is the text, count as larger.
-func (g *Gazetteer) CitiesBeginning(text, home string, limit int) []City {
-	prefix := []byte(Fold(text))
-	if len(prefix) < 2 || len(prefix) > maxName {
+// Weight returns how likely a city is meant, in units of its size. Whole is whether the text
+// is its whole name; home is the country in which cities are more likely.
+func (c City) Weight(home string, whole bool) int {
+	return weight(c.Size, home != "" && c.Country == home, whole, c.Other)
+}
+
+func weight(size int, home, whole, other bool) int {
+	if home {
+		size += homeWeight
+	}
+	switch {
+	case whole && other:
+		size += otherWeight
+	case whole:
+		size += wholeWeight
+	}
+	return size
+}
+
+// Completion is a city that has a name that begins with a text.
+type Completion struct {
+	City
+	Whole bool // the text is the whole name
+}
+
+// CitiesBeginning returns the cities of a country, or of all if it is empty, that have a name
+// that begins with a text: the largest first, where Weight counts. A name that is not shown
+// counts if it is the whole text; otherwise such cities come last. Nobody who enters Los
+// means Cincinnati, although it was called Losantiville.
+func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
+	shown, spelled := beginnings(text)
+	if len(shown[0]) < 2 || len(shown[0]) > maxName {
 		return nil
 	}
-	weights := map[int]int{} // by row
-	note := func(row, length int) {
-		weight := int(g.citySize[row])
-		if home != "" && g.inCountry(row, home) {
-			weight += homeWeight
+	seen := map[int]bool{}
+	var found ranking
+	add := func(row int, whole, other bool) {
+		if !seen[row] && g.inCountry(row, country) {
+			if other { // it may have several
+				seen[row] = true
+			}
+			found.add(candidate{row, weight(int(g.citySize[row]), home != "" && g.inCountry(row, home), whole, other), whole, other})
 		}
-		if length == len(prefix) {
-			weight += exactWeight
+	}
+	addOthers := func(find func(*table, []byte) (from, to int), whole bool) {
+		for _, key := range slices.Concat(shown, spelled) {
+			from, to := find(&g.otherKeys, []byte(key))
+			for _, row := range g.otherOf[from:to] {
+				add(int(row), whole, true)
+			}
 		}
-		weights[row] = max(weights[row], weight)
+		for _, key := range spelled {
+			from, to := find(&g.cityKeys, []byte(key))
+			for row := from; row < to; row++ {
+				add(row, whole, true)
+			}
+		}
 	}
-	from, to := g.cityKeys.startingWith(prefix)
-	for row := from; row < to; row++ {
-		note(row, len(g.cityKeys.key(row)))
+	found.limit = 2 * limit
+	addOthers((*table).find, true)
+	for _, key := range shown {
+		from, to := g.cityKeys.startingWith([]byte(key))
+		for row := from; row < to; row++ {
+			add(row, len(g.cityKeys.key(row)) == len(key), false)
+		}
 	}
-	from, to = g.otherKeys.startingWith(prefix)
-	for i := from; i < to; i++ {
-		note(int(g.otherOf[i]), len(g.otherKeys.key(i)))
+	all := g.distinct(found.best, limit)
+	if len(all) < limit {
+		for _, c := range found.best {
+			seen[c.row] = true
+		}
+		found.best = nil
+		addOthers((*table).startingWith, false)
+		all = g.distinct(append(all, found.best...), limit)
 	}
-	rows := slices.SortedFunc(maps.Keys(weights), func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
-	var cities []City
-	for _, row := range rows[:min(len(rows), limit)] {
-		cities = append(cities, g.city(row, 0))
+	completed := make([]Completion, len(all))
+	for i, c := range all {
+		completed[i] = Completion{City: g.city(c.row, 0), Whole: c.whole}
+		completed[i].Other = c.other
 	}
-	return cities
+	return completed
+}
+
+// withoutAccents is how accented letters are written where there are none on the keyboard.
+var withoutAccents = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+
+// beginnings returns how names begin that begin with a text. The last word of Sta may be
+// short for Santa, or become Stamford. Spelled is the same if accented letters were entered
+// as two: Duesseldorf is Düsseldorf, which is folded to Dusseldorf.
+func beginnings(text string) (shown, spelled []string) {
+	shown = []string{Fold(text)}
+	words := strings.Fields(Plain(text))
+	if last := len(words) - 1; last >= 0 && abbreviations[words[last]] != "" {
+		shown = append(shown, strings.TrimSuffix(shown[0], abbreviations[words[last]])+words[last])
+	}
+	for _, key := range shown {
+		if other := withoutAccents.Replace(key); other != key && len(other) >= 2 {
+			spelled = append(spelled, other)
+		}
+	}
+	return shown, spelled
+}
+
+// candidate is a city that may be meant.
+type candidate struct {
+	row, weight  int
+	whole, other bool
+}
+
+// ranking keeps the candidates with the largest weights, the largest first.
+type ranking struct {
+	best  []candidate
+	limit int
+}
+
+func (r *ranking) add(c candidate) {
+	at, _ := slices.BinarySearchFunc(r.best, c, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.row, b.row))
+	})
+	if at < r.limit {
+		r.best = slices.Insert(r.best[:min(len(r.best), r.limit-1)], at, c)
+	}
+}
+
+// distinct returns the first candidates that are different cities, up to a limit.
+func (g *Gazetteer) distinct(all []candidate, limit int) []candidate {
+	var kept []candidate
+	for _, c := range all {
+		if len(kept) < limit && !slices.ContainsFunc(kept, func(k candidate) bool { return g.same(k.row, c.row) }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// sameCity is how far apart the centers of a city may be in different sources.
+const sameCity lastmile.Meters = 25_000
+
+// same reports whether two rows are one city under two of its names: New York, as the
+// postal service calls it, and New York City.
+func (g *Gazetteer) same(a, b int) bool {
+	return a == b || g.citySize[a] == g.citySize[b] && (g.hasOther(a, g.cityKeys.key(b)) || g.hasOther(b, g.cityKeys.key(a))) &&
+		point(g.cityLon[a], g.cityLat[a]).Distance(point(g.cityLon[b], g.cityLat[b])) < sameCity
+}
+
+// hasOther reports whether a city has another name.
+func (g *Gazetteer) hasOther(row int, key []byte) bool {
+	from, to := g.otherKeys.find(key)
+	return slices.Contains(g.otherOf[from:to], uint32(row))
 }
 
 // LargestCities returns the largest cities of a country, or of one of its states.
 func (g *Gazetteer) LargestCities(country string, state State, limit int) []City {
-	var rows []int
-	for row := range g.citySize {
-		if g.inCountry(row, country) && (state == State{} || g.state(g.cityRegion[row]) == state) {
-			rows = append(rows, row)
+	wanted := make([]bool, len(g.regions))
+	for i, r := range g.regions {
+		wanted[i] = g.countries[r.country].code == country && (state == State{} || g.state(uint16(i)) == state)
+	}
+	largest := ranking{limit: 2 * limit}
+	for row, of := range g.cityRegion {
+		if wanted[of] {
+			largest.add(candidate{row: row, weight: int(g.citySize[row])})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(g.citySize[b], g.citySize[a]) })
 	var cities []City
-	for _, row := range rows[:min(len(rows), limit)] {
-		cities = append(cities, g.city(row, 0))
+	for _, c := range g.distinct(largest.best, limit) {
+		cities = append(cities, g.city(c.row, 0))
 	}
 	return cities
 }
@@ -83,17 +206,12 @@ func (g *Gazetteer) CountriesBeginning(text string) (codes []string) {
 	return codes
 }
 
-// StatesBeginning returns the states of a country with a name that begins with a text.
-func (g *Gazetteer) StatesBeginning(country, text string) (states []State) {
+// StatesBeginning returns the states of a country, or of all if it is empty, with a name that
+// begins with a text: those with the largest cities first.
+func (g *Gazetteer) StatesBeginning(country, text string) []State {
 	prefix := Fold(text)
-	if len(prefix) < minPrefix || len(prefix) > maxName || country == "" {
+	if len(prefix) < minPrefix || len(prefix) > maxName {
 		return nil
 	}
-	from, to := g.regionKeys.startingWith([]byte(country + prefix))
-	for i := from; i < to; i++ {
-		if state := g.state(g.regionOf[i]); !slices.Contains(states, state) {
-			states = append(states, state)
-		}
-	}
-	return states
+	return g.statesIn(country, func(code string) (from, to int) { return g.regionKeys.startingWith([]byte(code + prefix)) })
 }

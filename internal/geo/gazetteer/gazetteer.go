@@ -45,6 +45,7 @@ type region struct {
 	code, name string
 	country    uint8
 	lon, lat   int32 // south-west corner
+	largest    byte  // size of its largest city
 }
 
 // City is a city found by name.

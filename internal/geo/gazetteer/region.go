@@ -1,6 +1,7 @@
 package gazetteer
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -80,19 +81,33 @@ func regionNames(text string) []string {
 	return []string{key}
 }
 
-// States returns the states of all countries with a name or code.
+// States returns the states of all countries with a name or code, those with the largest
+// cities first.
 func (g *Gazetteer) States(text string) []State {
 	if len(text) > maxName {
 		return nil
 	}
-	var all []State
 	key := Fold(text)
+	return g.statesIn("", func(code string) (from, to int) { return g.regionKeys.find([]byte(code + key)) })
+}
+
+// statesIn returns the states that a function finds in a country, or in all if it is empty.
+func (g *Gazetteer) statesIn(country string, find func(code string) (from, to int)) []State {
+	var found []uint16
 	for _, c := range g.countries {
-		if from, to := g.regionKeys.find([]byte(c.code + key)); from < to {
-			all = append(all, g.state(g.regionOf[from]))
+		if country == "" || c.code == country {
+			from, to := find(c.code)
+			found = append(found, g.regionOf[from:to]...)
 		}
 	}
-	return all
+	slices.SortStableFunc(found, func(a, b uint16) int { return cmp.Compare(g.regions[b].largest, g.regions[a].largest) })
+	var states []State
+	for _, i := range found {
+		if state := g.state(i); !slices.Contains(states, state) {
+			states = append(states, state)
+		}
+	}
+	return states
 }
 
 // StateNear is like State for a name with one mistake.

@@ -81,7 +81,7 @@ func TestConventions(t *testing.T) {
 		"Unter den Linden 77, 10117 Berlin":                            "77 Unter den Linden",
 		"unter den linden 77 berlin":                                   "77 Unter den Linden",
 		"Triq il-Mosta Lia Buildings, LJA 9012 Lija":                   "Lia Buildings Triq il-Mosta",
-		"Triq il-Mosta Lia Buidlings, LJA 9012 Lija":                   "Lia Buildings Triq il-Mosta",
+		"Triq il-Mosta Lia Buildinsg, LJA 9012 Lija":                   "Lia Buildings Triq il-Mosta",
 		"Weinstr. 8, 80333 Muenchen":                                   "8 Weinstraße",
 		"Weinstrasse 8, D-80333 München, Germany":                      "8 Weinstraße",
 		"Moenckebergstr. 12 a, 20095 Hamburg":                          "12A Mönckebergstraße",

@@ -224,6 +224,10 @@ func (c *completer) citiesIn(r region, as completion) (found []gazetteer.Complet
 	return found
 }
 
+// namesake is how much smaller a city abroad may be than those of a state with its name to
+// come before them, in units of its size: an eighth. Tuscany is not a part of Calgary.
+const namesake = 6
+
 // firstOfRegion is how many cities of a region come before cities with its name, if the
 // text is the name of a region.
 const firstOfRegion = 2
@@ -231,8 +235,7 @@ const firstOfRegion = 2
 // result returns the best of what was found: towns with the name; one that begins with
 // it; cities in the region that the text names; streets, which leave room for a city with
 // the name; other cities; and the rest. The name of a country or state is completed to its
-// largest cities, that of a state abroad after cities of that name that are as large or at
-// home.
+// largest cities, that of a state abroad after cities of that name.
 func (c *completer) result() []lastmile.GeocodedAddress {
 	slices.SortStableFunc(c.cities, func(a, b likelyCity) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.score, a.score))
@@ -254,7 +257,7 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 		inside := c.inRegions(regions, firstOfRegion)
 		abroad := regions[0].state != (gazetteer.State{}) && regions[0].country != c.Country
 		for _, city := range c.cities {
-			if abroad && city.Whole && (city.Country == c.Country || len(inside) > 0 && city.Size >= inside[0].Size) {
+			if abroad && city.Whole && (city.Country == c.Country || len(inside) > 0 && city.Size+namesake >= inside[0].Size) {
 				all = c.appendCities(all, []gazetteer.City{city.City})
 			}
 		}

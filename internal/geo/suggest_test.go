@@ -104,7 +104,7 @@ func TestSuggestCities(t *testing.T) {
 			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
 		}
 	}
-	for text, want := range map[string]string{"Par": "Paris, France", "Sta": "Stamford, United States", "St": "St. Louis, United States"} {
+	for text, want := range map[string]string{"Par": "Paris, France", "Cordoba": "Córdoba, Spain", "Sta": "Stamford, United States", "St": "St. Louis, United States"} {
 		if found := suggested(t, text, "US", 5, hubs["US"]...); !slices.Contains(found, want) {
 			t.Errorf("%s: found %q, want %s among them", text, found, want)
 		}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command with a Valhalla server for one city, for tests that compare with
-# its travel times. DRAY_TEST_VALHALLA is its URL.
+# its travel times. DRAY_TEST_VALHALLA is its URL, and DRAY_TEST_EXTRACT the file.
 #
 #   scripts/valhalla.sh porto.osm.pbf go test -count=1 -v -run Valhalla ./internal/geo
 #
@@ -37,4 +37,4 @@ for _ in {1..100}; do
 	kill -0 $server 2>/dev/null || { cat "$folder/server.log" >&2; exit 1; }
 	sleep 0.1
 done
-DRAY_TEST_VALHALLA=$(<"$folder/url") "$@"
+DRAY_TEST_VALHALLA=$(<"$folder/url") DRAY_TEST_EXTRACT=$pbf "$@"

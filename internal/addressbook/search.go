@@ -19,7 +19,7 @@ type Search struct {
 	Text  string
 	At    *lastmile.Point
 	Near  *lastmile.Point // where to prefer addresses; nil for the organization's hubs
-	Limit float64         // as it was sent; 0 for the default
+	Limit *float64        // as it was sent; nil for the default
 }
 
 func (s Search) check() error {
@@ -28,8 +28,8 @@ func (s Search) check() error {
 		return lastmile.Missing("q or location")
 	case s.Text != "" && s.At != nil:
 		return lastmile.Invalid("q and location cannot be combined; send q to complete an address, or location to find the address there")
-	case s.Limit != 0 && (s.Limit < 1 || s.Limit > MaxSuggestions || s.Limit != float64(int(s.Limit))):
-		return lastmile.Invalid("limit must be a whole number from 1 to %d, not %g", MaxSuggestions, s.Limit)
+	case s.Limit != nil && (*s.Limit < 1 || *s.Limit > MaxSuggestions || *s.Limit != float64(int(*s.Limit))):
+		return lastmile.Invalid("limit must be a whole number from 1 to %d, not %g", MaxSuggestions, *s.Limit)
 	}
 	return lastmile.CheckText("q", s.Text, MaxSearchText)
 }
@@ -41,8 +41,8 @@ func (b *Book) FindAddresses(ctx context.Context, who lastmile.Principal, s Sear
 		return nil, err
 	}
 	limit := defaultSuggestions
-	if s.Limit != 0 {
-		limit = int(s.Limit)
+	if s.Limit != nil {
+		limit = int(*s.Limit)
 	}
 	if s.At != nil {
 		return b.Finder.Reverse(ctx, *s.At, limit)

@@ -11,17 +11,18 @@ var AddressParameters = []Parameter{
 	{Name: "limit", Description: "maximum number of addresses. Default: 5; maximum: 20", Type: "number"},
 }
 
-// AddressSearch returns the values of AddressParameters.
-func (c *Call) AddressSearch() (text string, at, near *lastmile.Point, limit float64, err error) {
+// AddressSearch returns the values of AddressParameters; nil for those that were not sent.
+func (c *Call) AddressSearch() (text string, at, near *lastmile.Point, limit *float64, err error) {
 	if at, err = c.Point("location"); err != nil {
-		return "", nil, nil, 0, err
+		return "", nil, nil, nil, err
 	}
 	if near, err = c.Point("near"); err != nil {
-		return "", nil, nil, 0, err
+		return "", nil, nil, nil, err
 	}
-	limit, sent, err := c.Number("limit")
-	if err == nil && sent && limit == 0 {
-		limit = -1 // not the default
+	if number, sent, err := c.Number("limit"); err != nil {
+		return "", nil, nil, nil, err
+	} else if sent {
+		limit = &number
 	}
-	return c.Query.Get("q"), at, near, limit, err
+	return c.Query.Get("q"), at, near, limit, nil
 }

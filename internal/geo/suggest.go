@@ -63,10 +63,17 @@ type completer struct {
 
 // likelyCity is a city of the gazetteer.
 type likelyCity struct {
-	gazetteer.City
-	exact  bool
+	gazetteer.Completion
 	within bool // the region that the text names after a comma
 	score  float64
+}
+
+// rank returns 1 if the text only begins a name that is not shown, otherwise 0.
+func (c likelyCity) rank() int {
+	if c.Other && !c.Whole {
+		return 1
+	}
+	return 0
 }
 
 // completion is a way to read a text: a name that may be incomplete, and the regions
@@ -134,6 +141,9 @@ func (c *completer) regions(text string) (all []region) {
 		all = append(all, region{country: code})
 	}
 	for _, country := range append([]string{c.Country}, closedCountries...) {
+		if country == "" {
+			continue
+		}
 		for _, state := range c.places.StatesBeginning(country, text) {
 			all = append(all, region{country: country, state: state})
 		}
@@ -165,50 +175,58 @@ func (c *completer) addTowns(as completion, towns []street.Town) {
 	}
 }
 
-// homeWeight and exactWeight are how much larger a city of the organization's country,
-// and one whose name is complete, count, in units of its size. nearWeight is the same for
-// a city near the organization's hubs.
+// nearWeight is how much larger a city near the organization's hubs counts, in units of its
+// size.
 const (
-	homeWeight  = 8.0
-	exactWeight = 12.0
-	nearWeight  = 6.0
-	nearMeters  = 100_000.0 // where half of it is left
+	nearWeight = 6.0
+	nearMeters = 100_000.0 // where half of it is left
 )
+
+// consideredCities is how many cities whose name begins with the text are compared.
+const consideredCities = 50
 
 // addCities adds cities of the gazetteer.
 func (c *completer) addCities(as completion) {
-	var found []gazetteer.City
+	var found []gazetteer.Completion
 	if as.regions == nil {
-		const considered = 50
-		found = c.places.CitiesBeginning(as.name, c.Country, considered)
+		found = c.places.CitiesBeginning(as.name, "", c.Country, consideredCities)
 	}
 	for _, r := range as.regions {
-		for _, city := range c.places.Cities(as.name, r.country) {
-			if r.state == (gazetteer.State{}) || city.State == r.state {
-				found = append(found, city)
-			}
-		}
+		found = append(found, c.citiesIn(r, as)...)
 	}
 	for _, city := range found {
-		if slices.ContainsFunc(c.cities, func(other likelyCity) bool { return other.Location == city.Location }) {
+		if slices.ContainsFunc(c.cities, func(known likelyCity) bool { return same(known.City, city.City) }) {
 			continue
-		}
-		one := likelyCity{City: city, within: as.comma, score: float64(city.Size)}
-		one.exact = as.regions != nil || gazetteer.Fold(city.Name) == gazetteer.Fold(as.name)
-		if one.exact {
-			one.score += exactWeight
-		}
-		if city.Country == c.Country {
-			one.score += homeWeight
 		}
 		nearest := 0.0
 		for _, p := range c.Near {
 			nearest = max(nearest, nearWeight/(1+float64(p.Distance(city.Location))/nearMeters))
 		}
-		one.score += nearest
-		c.cities = append(c.cities, one)
+		c.cities = append(c.cities, likelyCity{city, as.comma, float64(city.Weight(c.Country, city.Whole)) + nearest})
 	}
 }
+
+// same reports whether two cities are one, also if it was found under two of its names.
+func same(a, b gazetteer.City) bool {
+	return a.Location == b.Location || a.Other != b.Other && a.Size == b.Size && a.Location.Distance(b.Location) < sameCity
+}
+
+// citiesIn returns the cities of a region with the name; if there are none, and the region
+// follows a comma, those whose name begins with it.
+func (c *completer) citiesIn(r region, as completion) (found []gazetteer.Completion) {
+	for _, city := range c.places.Cities(as.name, r.country) {
+		found = append(found, gazetteer.Completion{City: city, Whole: true})
+	}
+	outside := func(city gazetteer.Completion) bool { return r.state != (gazetteer.State{}) && city.State != r.state }
+	if found = slices.DeleteFunc(found, outside); len(found) == 0 && as.comma {
+		found = slices.DeleteFunc(c.places.CitiesBeginning(as.name, r.country, "", consideredCities), outside)
+	}
+	return found
+}
+
+// namesake is how much smaller a city abroad may be than those of a state with its name to
+// come before them, in units of its size: an eighth. Tuscany is not a part of Calgary.
+const namesake = 6
 
 // firstOfRegion is how many cities of a region come before cities with its name, if the
 // text is the name of a region.
@@ -217,12 +235,14 @@ const firstOfRegion = 2
 // result returns the best of what was found: towns with the name; one that begins with
 // it; cities in the region that the text names; streets, which leave room for a city with
 // the name; other cities; and the rest. The name of a country or state is completed to its
-// largest cities.
+// largest cities, that of a state abroad after cities of that name.
 func (c *completer) result() []lastmile.GeocodedAddress {
-	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(c.cities, func(a, b likelyCity) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.score, a.score))
+	})
 	first := c.begun[:min(len(c.begun), 1)]
 	streets := c.whole
-	if len(c.cities) > 0 && c.cities[0].exact {
+	if len(c.cities) > 0 && c.cities[0].Whole {
 		streets = streets[:min(len(streets), max(c.limit-1-len(c.named)-len(first), 0))]
 	}
 	all := slices.Concat(c.named, first)
@@ -234,7 +254,14 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 	all = slices.Concat(all, streets)
 	regions, named := c.regionsNamed()
 	if named {
-		all = c.appendCities(all, c.inRegions(regions, firstOfRegion))
+		inside := c.inRegions(regions, firstOfRegion)
+		abroad := regions[0].state != (gazetteer.State{}) && regions[0].country != c.Country
+		for _, city := range c.cities {
+			if abroad && city.Whole && (city.Country == c.Country || len(inside) > 0 && city.Size+namesake >= inside[0].Size) {
+				all = c.appendCities(all, []gazetteer.City{city.City})
+			}
+		}
+		all = c.appendCities(all, inside)
 	}
 	for _, city := range c.cities {
 		all = c.appendCities(all, []gazetteer.City{city.City})
@@ -264,22 +291,41 @@ func (c *completer) appendCities(all []lastmile.GeocodedAddress, cities []gazett
 // maxRegions is how many regions a text is completed to.
 const maxRegions = 3
 
+// minAbroad is the shortest text that is completed to the name of a state abroad, in bytes.
+const minAbroad = 5
+
 // regionsNamed returns the regions whose name begins with the text, and whether it is the
-// name of the first. Those with that name in English come first.
+// name of the first. Those with that name in English come first, and states abroad last.
 func (c *completer) regionsNamed() (regions []region, named bool) {
-	if state, ok := c.places.State(c.Country, c.Unparsed); ok && len(c.Unparsed) > maxCode {
-		return []region{{country: c.Country, state: state}}, true
+	if len(c.Unparsed) > maxCode {
+		if state, ok := c.places.State(c.Country, c.Unparsed); ok {
+			return []region{{country: c.Country, state: state}}, true
+		}
+		if code, ok := c.places.Country(c.Unparsed); ok {
+			regions = append(regions, region{country: code})
+		}
+		for _, state := range c.places.States(c.Unparsed) {
+			regions = append(regions, region{country: state.Country, state: state})
+		}
 	}
-	if code, ok := c.places.Country(c.Unparsed); ok && len(c.Unparsed) > maxCode {
-		return []region{{country: code}}, true
+	if named = len(regions) > 0; named {
+		return regions[:min(len(regions), maxRegions)], named
+	}
+	states := c.places.StatesBeginning("", c.Unparsed)
+	for _, state := range states {
+		if state.Country == c.Country {
+			regions = append(regions, region{country: c.Country, state: state})
+		}
 	}
 	codes := c.places.CountriesBeginning(c.Unparsed)
 	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(c.inEnglish(a), c.inEnglish(b)) })
-	for _, state := range c.places.StatesBeginning(c.Country, c.Unparsed) {
-		regions = append(regions, region{country: c.Country, state: state})
-	}
 	for _, code := range codes {
 		regions = append(regions, region{country: code})
+	}
+	for _, state := range states {
+		if state.Country != c.Country && len(c.Unparsed) >= minAbroad {
+			regions = append(regions, region{country: state.Country, state: state})
+		}
 	}
 	return regions[:min(len(regions), maxRegions)], false
 }

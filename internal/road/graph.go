@@ -101,10 +101,10 @@ func newGraph(n *network, p Profile) *graph {
 }
 
 // bend is the time that slowing down for a junction takes, in milliseconds.
-var bend = [profiles]uint32{Car: 700, Truck: 1500, Bicycle: 300}
+var bend = [profiles]uint32{Car: 500, Truck: 500, Bicycle: 300}
 
 // waits is which part of the waiting times at nodes is for the profile.
-var waits = [profiles]float64{Car: 1, Truck: 1, Bicycle: 0.5}
+var waits = [profiles]float64{Car: 1, Truck: 1, Bicycle: 0.8}
 
 // weigh computes the time of every directed segment, and sorts the usable ones by
 // their first vertex.
@@ -120,6 +120,10 @@ func (x *expansion) weigh() {
 			degree[s.to]++
 		}
 	}
+	var rural []bool
+	if x.profile == Car || x.profile == Truck {
+		rural = n.rural()
+	}
 	for i, s := range n.segments {
 		set := n.speeds[s.speeds]
 		for direction, speed := range [2]float32{set.forward[x.profile], set.backward[x.profile]} {
@@ -127,6 +131,9 @@ func (x *expansion) weigh() {
 			x.times[d], x.ends[d] = none, ends{none, none}
 			if speed <= 0 {
 				continue
+			}
+			if rural != nil && rural[i] && !set.posted && speed > minorSpeed {
+				speed *= ruralFactor
 			}
 			ms := float64(s.length) * 360 / float64(speed)
 			ms += float64(s.wait[direction]) * waits[x.profile]

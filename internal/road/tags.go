@@ -9,7 +9,10 @@ import (
 
 // speeds are the speeds of the profiles along a way in km/h, 0 where it must not
 // be used.
-type speeds struct{ forward, backward [profiles]float32 }
+type speeds struct {
+	forward, backward [profiles]float32
+	posted            bool // motor vehicles have a limit, not only the usual speed of the class
+}
 
 func (s speeds) usable() bool {
 	return s.forward != [profiles]float32{} || s.backward != [profiles]float32{}
@@ -34,11 +37,11 @@ var classes = map[string]pace{
 	"primary_link":   {40, 35, riding, walking},
 	"secondary":      {55, 48, riding, walking},
 	"secondary_link": {35, 30, riding, walking},
-	"tertiary":       {40, 36, riding, walking},
+	"tertiary":       {40, 40, riding, walking},
 	"tertiary_link":  {30, 25, riding, walking},
 	"unclassified":   {30, 27, riding, walking},
-	"residential":    {28, 25, riding, walking},
-	"road":           {28, 25, riding, walking},
+	"residential":    {28, 21, riding, walking},
+	"road":           {28, 21, riding, walking},
 	"living_street":  {12, 10, 12, walking},
 	"service":        {15, 12, 14, walking},
 	"track":          {5, 2, 12, walking},
@@ -137,6 +140,7 @@ func roadSpeeds(tags osm.Tags) (s speeds) {
 	case class == "track" && firm(tags):
 		base = firmTrack
 	}
+	s.posted = maxspeed(tags.Get("maxspeed")) > 0
 	for p, speed := range [profiles]float32{base.car, base.truck, base.bicycle, base.foot} {
 		speed = profileSpeed(tags, Profile(p), class, speed, isFerry)
 		if speed == 0 {
@@ -354,7 +358,7 @@ func blocks(tags osm.Tags) (set uint8) {
 
 // Delays at nodes, in milliseconds, for vehicles on the carriageway.
 const (
-	signalDelay   = 5_000
+	signalDelay   = 3_000
 	stopDelay     = 2_500
 	giveWayDelay  = 1_200
 	crossingDelay = 300

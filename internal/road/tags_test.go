@@ -14,17 +14,17 @@ func TestRoadSpeeds(t *testing.T) {
 		tags osm.Tags
 		want both
 	}{
-		"a street":                      {tags("highway", "residential"), both{{28, 25, 17, 5}, {28, 25, 17, 5}}},
+		"a street":                      {tags("highway", "residential"), both{{28, 21, 17, 5}, {28, 21, 17, 5}}},
 		"a motorway":                    {tags("highway", "motorway"), both{{95, 80, 0, 0}, {}}},
 		"a motorway in both directions": {tags("highway", "motorway", "oneway", "no"), both{{95, 80, 0, 0}, {95, 80, 0, 0}}},
-		"a one-way street":              {tags("highway", "residential", "oneway", "yes"), both{{28, 25, 17, 5}, {0, 0, 0, 5}}},
-		"against the way":               {tags("highway", "residential", "oneway", "-1"), both{{0, 0, 0, 5}, {28, 25, 17, 5}}},
-		"a lane against one-way":        {tags("highway", "residential", "oneway", "yes", "cycleway:left", "opposite_lane"), both{{28, 25, 17, 5}, {0, 0, 17, 5}}},
+		"a one-way street":              {tags("highway", "residential", "oneway", "yes"), both{{28, 21, 17, 5}, {0, 0, 0, 5}}},
+		"against the way":               {tags("highway", "residential", "oneway", "-1"), both{{0, 0, 0, 5}, {28, 21, 17, 5}}},
+		"a lane against one-way":        {tags("highway", "residential", "oneway", "yes", "cycleway:left", "opposite_lane"), both{{28, 21, 17, 5}, {0, 0, 17, 5}}},
 		"a reversible lane":             {tags("highway", "primary", "oneway", "reversible"), both{{0, 0, 0, 5}, {0, 0, 0, 5}}},
-		"a roundabout":                  {tags("highway", "tertiary", "junction", "roundabout"), both{{40, 36, 17, 5}, {0, 0, 0, 5}}},
+		"a roundabout":                  {tags("highway", "tertiary", "junction", "roundabout"), both{{40, 40, 17, 5}, {0, 0, 0, 5}}},
 		"a limit":                       {tags("highway", "primary", "maxspeed", "50"), both{{45, 45, 17, 5}, {45, 45, 17, 5}}},
 		"a limit in miles":              {tags("highway", "residential", "maxspeed", "20 mph"), both{{mph, mph, 17, 5}, {mph, mph, 17, 5}}},
-		"a limit that is not a number":  {tags("highway", "residential", "maxspeed", "IT:urban"), both{{28, 25, 17, 5}, {28, 25, 17, 5}}},
+		"a limit that is not a number":  {tags("highway", "residential", "maxspeed", "IT:urban"), both{{28, 21, 17, 5}, {28, 21, 17, 5}}},
 		"a limit in one direction":      {tags("highway", "secondary", "maxspeed:backward", "30"), both{{55, 48, 17, 5}, {27, 27, 17, 5}}},
 		"a track of sand":               {tags("highway", "track", "surface", "sand", "tracktype", "grade4"), both{{5, 2, 5, 5}, {5, 2, 5, 5}}},
 		"a track of concrete":           {tags("highway", "track", "surface", "concrete"), both{{12, 8, 12, 5}, {12, 8, 12, 5}}},

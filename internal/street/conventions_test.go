@@ -52,14 +52,36 @@ const world = `LON,LAT,NUMBER,STREET,CITY,REGION,POSTCODE,COUNTRY
 -0.1500,51.5200,Rose Cottage,Mill Lane,Oxford,,OX1 1AA,GB
 -0.1510,51.5210,A12,Mill Lane,Oxford,,OX1 1AA,GB
 -0.1520,51.5220,12,Mill Lane,Oxford,,OX1 1AA,GB
+14.4435,35.9049,Lia Buildings,Triq il-Mosta,Lija,,LJA 9012,MT
+14.4452,35.9047,7,Triq il-Mosta,Lija,,LJA 9012,MT
 23.7300,37.9800,4,Οδός Ερμού,Αθήνα,,105 63,GR
 `
+
+// TestNumberAtSeveralPlaces finds a number that more than one building has.
+func TestNumberAtSeveralPlaces(t *testing.T) {
+	x := build(t, []byte(`LON,LAT,NUMBER,STREET,CITY,POSTCODE
+9.5000,47.1000,1,Plot Lane,Town,9490
+9.5008,47.1000,1,Plot Lane,Town,9490
+9.5100,47.1000,2,Plot Lane,Town,9490
+9.5000,47.1000,3,Plot Lane,Town,9490
+9.5200,47.1000,3,Plot Lane,Town,9490
+9.5205,47.1000,3,Plot Lane,Town,9490
+`))
+	for number, want := range map[string]float64{"1": 9.5004, "2": 9.51, "3": 9.52} {
+		hits, err := x.Search(street.Query{Line: "Plot Lane " + number + ", 9490 Town"})
+		if err != nil || len(hits) != 1 || hits[0].Kind != street.KindHouse || meters(hits[0].Location, street.Point{Lon: want, Lat: 47.1}) > 1 {
+			t.Errorf("%s: found %+v, want it at %v: %v", number, hits, want, err)
+		}
+	}
+}
 
 func TestConventions(t *testing.T) {
 	x := build(t, []byte(world))
 	for line, want := range map[string]string{
 		"Unter den Linden 77, 10117 Berlin":                            "77 Unter den Linden",
 		"unter den linden 77 berlin":                                   "77 Unter den Linden",
+		"Triq il-Mosta Lia Buildings, LJA 9012 Lija":                   "Lia Buildings Triq il-Mosta",
+		"Triq il-Mosta Lia Buildinsg, LJA 9012 Lija":                   "Lia Buildings Triq il-Mosta",
 		"Weinstr. 8, 80333 Muenchen":                                   "8 Weinstraße",
 		"Weinstrasse 8, D-80333 München, Germany":                      "8 Weinstraße",
 		"Moenckebergstr. 12 a, 20095 Hamburg":                          "12A Mönckebergstraße",

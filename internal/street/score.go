@@ -197,15 +197,18 @@ func (s *search) scoreCity(c *candidate, taken *used) (city, code float64, asked
 		sum, got := 0.0, 0.0
 		for _, w := range words {
 			sum += float64(len(w))
+			quality, at := 0.0, 0
 			for i, t := range s.street {
 				if mark[i] || t.isNum || t.unit {
 					continue
 				}
-				if q := s.compare(t, w, i == len(s.street)-1); q > 0 {
-					mark[i] = true
-					got += q * float64(len(w))
-					break
+				if q := s.compare(t, w, i == len(s.street)-1); q > quality {
+					quality, at = q, i
 				}
+			}
+			if quality > 0 {
+				mark[at] = true
+				got += quality * float64(len(w))
 			}
 		}
 		if sum > 0 && got/sum > bestShare {
@@ -309,7 +312,7 @@ func (s *search) findNamed(c *candidate, taken *used, least int) float64 {
 		for from := 0; from+len(words) <= len(s.street); from++ {
 			same := true
 			for i, w := range words {
-				same = same && !taken[from+i] && s.street[from+i].text == w
+				same = same && !taken[from+i] && s.compare(s.street[from+i], w, false) >= matchOneEdit
 			}
 			if same {
 				best, c.number, c.house, c.exact = len(words), from, h, KindHouse
@@ -332,6 +335,7 @@ func (s *search) inCode(token int) bool {
 // number matches.
 func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality float64, ok bool) {
 	nearest := math.Inf(1)
+	var places []micro // where the best number is
 	x.houses(s, func(h house) bool {
 		if h.number.isName() {
 			return true
@@ -355,7 +359,9 @@ func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality fl
 			q -= 0.005
 		}
 		if q > quality {
-			best, quality, ok = h, q, true
+			best, quality, ok, places = h, q, true, append(places[:0], h.at)
+		} else if q == quality && h.number == best.number {
+			places = append(places, h.at)
 		}
 		if quality < 0.9 {
 			away := math.Abs(float64(h.number.value) - float64(n.value))
@@ -370,9 +376,38 @@ func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality fl
 				best, quality, ok = h, 0.55/(1+away/100), true
 			}
 		}
-		return quality < 1
+		return quality < 1 || h.number == n
 	})
+	if quality >= 0.9 && len(places) > 1 {
+		best.at = among(places)
+	}
 	return best, quality, ok
+}
+
+// sameHouse is how far the places of one number may be from their middle, in meters.
+const sameHouse = 50.0
+
+// among returns where to look for a house whose number is at several places: in the middle,
+// if it is close to all, as between the buildings of one plot; otherwise at the place that
+// most others are close to.
+func among(places []micro) micro {
+	center := middle(places)
+	if !slices.ContainsFunc(places, func(p micro) bool { return p.meters(center) > sameHouse }) {
+		return center
+	}
+	best, most := places[0], 0
+	for _, p := range places {
+		near := 0
+		for _, other := range places {
+			if p.meters(other) <= sameHouse {
+				near++
+			}
+		}
+		if near > most {
+			best, most = p, near
+		}
+	}
+	return best
 }
 
 // sameSuffix compares numbers without punctuation: 12-b equals 12b.

@@ -208,6 +208,7 @@ func (u *unpacker) cities(g *Gazetteer) {
 	}
 	g.cityLon, g.cityLat = make([]int32, len(lons)), make([]int32, len(lats))
 	for i, of := range g.cityRegion {
+		g.regions[of].largest = max(g.regions[of].largest, g.citySize[i])
 		g.cityLon[i], g.cityLat[i] = g.regions[of].lon+int32(lons[i]), g.regions[of].lat+int32(lats[i])
 	}
 	g.sortBands()

@@ -1,0 +1,217 @@
+package gazetteer
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"dray/internal/lastmile"
+)
+
+// How much larger a city counts, in units of its size: one of the home country (16 times),
+// one whose name is the whole text, and one that has the text as another name.
+const (
+	homeWeight  = 8
+	wholeWeight = 12
+	otherWeight = 6
+)
+
+// Weight returns how likely a city is meant, in units of its size. Whole is whether the text
+// is its whole name; home is the country in which cities are more likely.
+func (c City) Weight(home string, whole bool) int {
+	return weight(c.Size, home != "" && c.Country == home, whole, c.Other)
+}
+
+func weight(size int, home, whole, other bool) int {
+	if home {
+		size += homeWeight
+	}
+	switch {
+	case whole && other:
+		size += otherWeight
+	case whole:
+		size += wholeWeight
+	}
+	return size
+}
+
+// Completion is a city that has a name that begins with a text.
+type Completion struct {
+	City
+	Whole bool // the text is the whole name
+}
+
+// CitiesBeginning returns the cities of a country, or of all if it is empty, that have a name
+// that begins with a text: the largest first, where Weight counts. A name that is not shown
+// counts if it is the whole text; otherwise such cities come last. Nobody who enters Los
+// means Cincinnati, although it was called Losantiville.
+func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
+	shown, spelled := beginnings(text)
+	if len(shown[0]) < 2 || len(shown[0]) > maxName {
+		return nil
+	}
+	seen := map[int]bool{}
+	var found ranking
+	add := func(row int, whole, other bool) {
+		if !seen[row] && g.inCountry(row, country) {
+			if other { // it may have several
+				seen[row] = true
+			}
+			found.add(candidate{row, weight(int(g.citySize[row]), home != "" && g.inCountry(row, home), whole, other), whole, other})
+		}
+	}
+	addOthers := func(find func(*table, []byte) (from, to int), whole bool) {
+		for _, key := range slices.Concat(shown, spelled) {
+			from, to := find(&g.otherKeys, []byte(key))
+			for _, row := range g.otherOf[from:to] {
+				add(int(row), whole, true)
+			}
+		}
+		for _, key := range spelled {
+			from, to := find(&g.cityKeys, []byte(key))
+			for row := from; row < to; row++ {
+				add(row, whole, true)
+			}
+		}
+	}
+	found.limit = 2 * limit
+	addOthers((*table).find, true)
+	for _, key := range shown {
+		from, to := g.cityKeys.startingWith([]byte(key))
+		for row := from; row < to; row++ {
+			add(row, len(g.cityKeys.key(row)) == len(key), false)
+		}
+	}
+	all := g.distinct(found.best, limit)
+	if len(all) < limit {
+		for _, c := range found.best {
+			seen[c.row] = true
+		}
+		found.best = nil
+		addOthers((*table).startingWith, false)
+		all = g.distinct(append(all, found.best...), limit)
+	}
+	completed := make([]Completion, len(all))
+	for i, c := range all {
+		completed[i] = Completion{City: g.city(c.row, 0), Whole: c.whole}
+		completed[i].Other = c.other
+	}
+	return completed
+}
+
+// withoutAccents is how accented letters are written where there are none on the keyboard.
+var withoutAccents = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+
+// beginnings returns how names begin that begin with a text. The last word of Sta may be
+// short for Santa, or become Stamford. Spelled is the same if accented letters were entered
+// as two: Duesseldorf is Düsseldorf, which is folded to Dusseldorf.
+func beginnings(text string) (shown, spelled []string) {
+	shown = []string{Fold(text)}
+	words := strings.Fields(Plain(text))
+	if last := len(words) - 1; last >= 0 && abbreviations[words[last]] != "" {
+		shown = append(shown, strings.TrimSuffix(shown[0], abbreviations[words[last]])+words[last])
+	}
+	for _, key := range shown {
+		if other := withoutAccents.Replace(key); other != key && len(other) >= 2 {
+			spelled = append(spelled, other)
+		}
+	}
+	return shown, spelled
+}
+
+// candidate is a city that may be meant.
+type candidate struct {
+	row, weight  int
+	whole, other bool
+}
+
+// ranking keeps the candidates with the largest weights, the largest first.
+type ranking struct {
+	best  []candidate
+	limit int
+}
+
+func (r *ranking) add(c candidate) {
+	at, _ := slices.BinarySearchFunc(r.best, c, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.row, b.row))
+	})
+	if at < r.limit {
+		r.best = slices.Insert(r.best[:min(len(r.best), r.limit-1)], at, c)
+	}
+}
+
+// distinct returns the first candidates that are different cities, up to a limit.
+func (g *Gazetteer) distinct(all []candidate, limit int) []candidate {
+	var kept []candidate
+	for _, c := range all {
+		if len(kept) < limit && !slices.ContainsFunc(kept, func(k candidate) bool { return g.same(k.row, c.row) }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// sameCity is how far apart the centers of a city may be in different sources.
+const sameCity lastmile.Meters = 25_000
+
+// same reports whether two rows are one city under two of its names: New York, as the
+// postal service calls it, and New York City.
+func (g *Gazetteer) same(a, b int) bool {
+	return a == b || g.citySize[a] == g.citySize[b] && (g.hasOther(a, g.cityKeys.key(b)) || g.hasOther(b, g.cityKeys.key(a))) &&
+		point(g.cityLon[a], g.cityLat[a]).Distance(point(g.cityLon[b], g.cityLat[b])) < sameCity
+}
+
+// hasOther reports whether a city has another name.
+func (g *Gazetteer) hasOther(row int, key []byte) bool {
+	from, to := g.otherKeys.find(key)
+	return slices.Contains(g.otherOf[from:to], uint32(row))
+}
+
+// LargestCities returns the largest cities of a country, or of one of its states.
+func (g *Gazetteer) LargestCities(country string, state State, limit int) []City {
+	wanted := make([]bool, len(g.regions))
+	for i, r := range g.regions {
+		wanted[i] = g.countries[r.country].code == country && (state == State{} || g.state(uint16(i)) == state)
+	}
+	largest := ranking{limit: 2 * limit}
+	for row, of := range g.cityRegion {
+		if wanted[of] {
+			largest.add(candidate{row: row, weight: int(g.citySize[row])})
+		}
+	}
+	var cities []City
+	for _, c := range g.distinct(largest.best, limit) {
+		cities = append(cities, g.city(c.row, 0))
+	}
+	return cities
+}
+
+// minPrefix is the shortest text that is completed to the name of a country or state, in
+// bytes.
+const minPrefix = 3
+
+// CountriesBeginning returns the codes of the countries with a name that begins with a
+// text, in any of many languages.
+func (g *Gazetteer) CountriesBeginning(text string) (codes []string) {
+	prefix := Fold(text)
+	if len(prefix) < minPrefix || len(prefix) > maxName {
+		return nil
+	}
+	from, to := g.countryKeys.startingWith([]byte(prefix))
+	for i := from; i < to; i++ {
+		if code := g.countries[g.countryOf[i]].code; !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// StatesBeginning returns the states of a country, or of all if it is empty, with a name that
+// begins with a text: those with the largest cities first.
+func (g *Gazetteer) StatesBeginning(country, text string) []State {
+	prefix := Fold(text)
+	if len(prefix) < minPrefix || len(prefix) > maxName {
+		return nil
+	}
+	return g.statesIn(country, func(code string) (from, to int) { return g.regionKeys.startingWith([]byte(code + prefix)) })
+}

@@ -1,0 +1,167 @@
+package geo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+)
+
+// suggested returns the cities that a text is completed to without a map, as city, country.
+func suggested(t testing.TB, text, home string, limit int, near ...lastmile.Point) (cities []string) {
+	t.Helper()
+	found, err := streets().Suggest(t.Context(), lastmile.AddressQuery{Unparsed: text, Country: home, Near: near}, limit)
+	if err != nil || len(found) > limit {
+		t.Fatalf("%s: %d cities: %v", text, len(found), err)
+	}
+	for _, f := range found {
+		cities = append(cities, f.Address.City+", "+f.Address.Country)
+	}
+	return cities
+}
+
+func TestSuggestCities(t *testing.T) {
+	hubs := map[string][]lastmile.Point{"US": {{Lon: -73.98, Lat: 40.75}}, "DE": {{Lon: 11.57, Lat: 48.14}}}
+	for _, tt := range []struct {
+		home, text, want string
+	}{
+		{"US", "Ber", "Berlin, Germany"},
+		{"US", "Los", "Los Angeles, United States"},
+		{"US", "Stam", "Stamford, United States"},
+		{"US", "Lo", "Los Angeles, United States"},
+		{"US", "New Y", "New York, United States"},
+		{"US", "San F", "San Francisco, United States"},
+		{"US", "Chi", "Chicago, United States"},
+		{"US", "Phil", "Philadelphia, United States"},
+		{"US", "Bosto", "Boston, United States"},
+		{"US", "st lou", "St. Louis, United States"},
+		{"US", "Tok", "Tokyo, Japan"},
+		{"US", "Lond", "London, United Kingdom"},
+		{"DE", "Be", "Berlin, Germany"},
+		{"DE", "Ber", "Berlin, Germany"},
+		{"DE", "Mün", "Munich, Germany"},
+		{"DE", "Mun", "Munich, Germany"},
+		{"DE", "München", "Munich, Germany"},
+		{"DE", "Muenchen", "Munich, Germany"},
+		{"DE", "Köln", "Köln, Germany"},
+		{"DE", "Koeln", "Köln, Germany"},
+		{"DE", "Düss", "Düsseldorf, Germany"},
+		{"DE", "Duess", "Düsseldorf, Germany"},
+		{"DE", "Fra", "Frankfurt am Main, Germany"},
+		{"AT", "Wien", "Vienna, Austria"},
+		{"AT", "Salz", "Salzburg, Austria"},
+		{"CH", "Zür", "Zürich, Switzerland"},
+		{"CH", "Zuerich", "Zürich, Switzerland"},
+		{"FR", "Par", "Paris, France"},
+		{"FR", "Mars", "Marseille, France"},
+		{"FR", "saint-et", "Saint-Étienne, France"},
+		{"ES", "Mad", "Madrid, Spain"},
+		{"ES", "Barc", "Barcelona, Spain"},
+		{"ES", "Córdo", "Córdoba, Spain"},
+		{"ES", "Cordo", "Córdoba, Spain"},
+		{"PT", "Lis", "Lisbon, Portugal"},
+		{"PT", "Lisboa", "Lisbon, Portugal"},
+		{"PT", "Porto", "Porto, Portugal"},
+		{"IT", "Rom", "Rome, Italy"},
+		{"IT", "Roma", "Rome, Italy"},
+		{"IT", "Mil", "Milan, Italy"},
+		{"IT", "Firenze", "Florence, Italy"},
+		{"DK", "København", "Copenhagen, Denmark"},
+		{"DK", "Koebenhavn", "Copenhagen, Denmark"},
+		{"DK", "Aarhus", "Århus, Denmark"},
+		{"GB", "Manc", "Manchester, United Kingdom"},
+		{"GB", "Birm", "Birmingham, United Kingdom"},
+		{"BR", "Sao P", "São Paulo, Brazil"},
+		{"CA", "Montr", "Montréal, Canada"},
+		{"AU", "Melb", "Melbourne, Australia"},
+		{"CH", "Bern", "Bern, Switzerland"},
+		{"US", "Bern", "Bern, Switzerland"},
+		// with the region
+		{"US", "Paris, Fr", "Paris, France"},
+		{"FR", "Paris, TX", "Paris, United States"},
+		{"US", "Birmingham, UK", "Birmingham, United Kingdom"},
+		{"US", "München, Deutschland", "Munich, Germany"},
+		{"US", "Ber, Germany", "Berlin, Germany"},
+		{"US", "San, Calif", "San Diego, United States"},
+		{"GB", "London, Ont", "London, Canada"},
+		{"GB", "london ontario", "London, Canada"},
+		// the region alone
+		{"US", "Bavaria", "Munich, Germany"},
+		{"US", "Bayern", "Munich, Germany"},
+		{"DE", "Bayern", "Munich, Germany"},
+		{"DE", "Texas", "Houston, United States"},
+		{"FR", "Toscana", "Florence, Italy"},
+		{"US", "Tuscany", "Florence, Italy"},
+		{"US", "Catalunya", "Barcelona, Spain"},
+		{"DE", "Niedersachsen", "Hannover, Germany"},
+		{"US", "Andalucia", "Sevilla, Spain"},
+		{"US", "Deutschland", "Berlin, Germany"},
+		{"US", "Georgia", "Atlanta, United States"},
+	} {
+		if found := suggested(t, tt.text, tt.home, 5, hubs[tt.home]...); len(found) == 0 || found[0] != tt.want {
+			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
+		}
+	}
+	for text, want := range map[string]string{"Par": "Paris, France", "Cordoba": "Córdoba, Spain", "Sta": "Stamford, United States", "St": "St. Louis, United States"} {
+		if found := suggested(t, text, "US", 5, hubs["US"]...); !slices.Contains(found, want) {
+			t.Errorf("%s: found %q, want %s among them", text, found, want)
+		}
+	}
+}
+
+// TestSuggestShownNamesFirst checks for many beginnings of names that no city is listed
+// under a name that is not shown before one whose name begins with the text.
+func TestSuggestShownNamesFirst(t *testing.T) {
+	texts := map[string]bool{}
+	for _, c := range drawnCities(t) {
+		name := []rune(gazetteer.Fold(c.Name))
+		for n := 2; n <= min(len(name), 6); n++ {
+			texts[strings.TrimSpace(string(name[:n]))] = true
+		}
+	}
+	for text := range texts {
+		if len(text) < 2 {
+			continue
+		}
+		shown := true
+		for i, c := range embedded(t).CitiesBeginning(text, "", "US", 20) {
+			begins := strings.HasPrefix(gazetteer.Fold(c.Name), gazetteer.Fold(text)) || strings.HasPrefix(gazetteer.Plain(c.Name), text)
+			if begins && !shown || !begins && !c.Other {
+				t.Errorf("%s: %s (%s) is number %d", text, c.Name, c.Country, i)
+			}
+			shown = shown && (begins || c.Whole)
+		}
+	}
+}
+
+func TestSuggestACityOnce(t *testing.T) {
+	for _, text := range []string{"United States", "New York", "New Y", "New York, NY", "USA", "Washington"} {
+		found := suggested(t, text, "US", 20)
+		for i, city := range found {
+			short := func(name string) string { return strings.Replace(name, " City,", ",", 1) }
+			if slices.ContainsFunc(found[:i], func(other string) bool {
+				return short(other) == "New York, United States" && short(city) == short(other)
+			}) {
+				t.Errorf("%s: found %q", text, found)
+				break
+			}
+		}
+	}
+}
+
+// BenchmarkSuggest completes texts of increasing length. The longer they are, the less
+// there is to compare.
+func BenchmarkSuggest(b *testing.B) {
+	s := streets()
+	for _, text := range []string{"S", "Sa", "San", "San F", "San Francisco", "Sankt Gallen, Schw", "United States", "Bavaria", "Zyxwvutville"} {
+		b.Run(text, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.Suggest(b.Context(), lastmile.AddressQuery{Unparsed: text, Country: "US"}, 5); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

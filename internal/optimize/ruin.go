@@ -1,6 +1,9 @@
 package optimize
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
@@ -57,7 +60,9 @@ func (s *search) ruin() {
 func (s *search) seed() int32 {
 	m := s.m
 	if s.iters%regionSteps == 0 || s.iters < regionSteps {
-		q := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
+		// By the golden ratio, all regions get equally many turns.
+		_, s.turn = math.Modf(s.turn + math.Phi)
+		q := m.requests[s.ids[int(s.turn*float64(len(s.ids)))]]
 		s.pivot = q[s.rng.below(uint32(len(q)))]
 	}
 	around := m.around[s.pivot]

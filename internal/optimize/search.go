@@ -30,6 +30,7 @@ type search struct {
 	ids     []int32 // requests that may be seeds
 	charge  int     // how many stops those are
 	pivot   int32   // the stop around which the current steps are
+	turn    float64 // where among the seeds that was chosen
 	iters   int64
 	heat    float64
 	gain    float64 // of the local search, on average
@@ -56,6 +57,7 @@ func newSearch(m *model, seed uint64) *search {
 		charge: m.stops, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
+	s.turn = s.rng.float()
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}

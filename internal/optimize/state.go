@@ -72,8 +72,11 @@ type trace struct {
 
 // hop is a node of a route.
 type hop struct {
-	loc int32
-	arc int32 // cost of travel to the next
+	arc                int64 // what a place between here and the next saves
+	node, loc          int32
+	leave              int32 // when the service ends
+	early, late, due   int32
+	hard, service, leg int32
 }
 
 // cached is the best way to insert a pair into a route.
@@ -96,12 +99,8 @@ func newState(m *model) *state {
 	if !m.plain {
 		s.extra = make([]extra, len(m.nodes))
 	}
-	if slices.Contains(m.kinds, pair) {
-		size := 1 << 10
-		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<18 {
-			size *= 2
-		}
-		s.cache = make([]cached, size)
+	if m.pairs > 0 {
+		s.cache = make([]cached, min(m.pairs*len(m.vehicles), 1<<18))
 		s.traces = make([]trace, len(m.vehicles))
 	}
 	for r := range s.routes {
@@ -118,12 +117,18 @@ func newState(m *model) *state {
 // traced returns the hops of a route.
 func (s *state) traced(r int32) []hop {
 	t := &s.traces[r]
-	if t.version != s.routes[r].version {
-		t.version = s.routes[r].version
-		t.hops = t.hops[:0]
-		for i := s.m.start(r); i >= 0; i = s.nodes[i].next {
-			t.hops = append(t.hops, hop{s.nodes[i].loc, s.nodes[i].arc})
-		}
+	if t.version == s.routes[r].version {
+		return t.hops
+	}
+	t.version = s.routes[r].version
+	t.hops = t.hops[:0]
+	for i := s.m.start(r); i >= 0; {
+		n := &s.nodes[i]
+		t.hops = append(t.hops, hop{int64(n.arc), i, n.loc, n.start + n.service, n.early, n.late, n.due, n.hard, n.service, n.leg})
+		i = n.next
+	}
+	if s.routes[r].stops == 0 { // a vehicle that stays at home does not travel
+		t.hops[0].arc = -s.m.vehicles[r].fixed
 	}
 	return t.hops
 }
@@ -166,21 +171,80 @@ func (s *state) refresh(r int32) {
 	}
 	rt.cost = cost
 	s.cost += cost
-	p.hard = p.late
-	for i := p.prev; i >= 0; i = p.prev {
-		x := &s.nodes[i]
-		step := x.service + x.leg
-		x.hard = min(x.late, p.hard-step)
-		if x.hard < x.early {
-			x.hard = -farAway / 2 // nothing can come before
-		}
-		p = x
-	}
 	s.version++
 	rt.version = s.version
+	p.hard = p.late
 	if s.extra != nil {
 		s.refreshExtra(r)
+		return
 	}
+	for i := p.prev; i >= 0; i = p.prev {
+		x := &s.nodes[i]
+		x.hard = latest(x.late, x.early, p.hard-x.service-x.leg)
+		p = x
+	}
+}
+
+// latest returns the latest start of a stop, by its window and by what follows. It is before
+// all times if nothing can come before.
+func latest(late, early, next int32) int32 {
+	if late = min(late, next); late < early {
+		return -farAway / 2
+	}
+	return late
+}
+
+// refreshExtra is the part of refresh for rich problems, from the order of the stops and the
+// start of each on.
+func (s *state) refreshExtra(r int32) {
+	m := s.m
+	rt := &s.routes[r]
+	dims := min(m.dims, Dimensions)
+	first, last := m.start(r), m.end(r)
+	e := &s.extra[first]
+	var carried, at, most [Dimensions]int32 // the loads are without what is carried from the start at first
+	var open int32
+	e.at, e.pre, e.open = at, most, 0
+	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
+		c := &m.rich[i]
+		e = &s.extra[i]
+		for d := range dims { // element by element: copies of what was just written are slow
+			carried[d] += c.carried[d]
+			at[d] += c.change[d]
+			most[d] = max(most[d], at[d])
+			e.at[d], e.pre[d] = at[d], most[d]
+		}
+		open += int32(m.opens[i])
+		e.open = open
+	}
+	e = &s.extra[last]
+	for d := range dims {
+		at[d] += carried[d]
+		e.at[d], e.pre[d], e.suf[d] = at[d], most[d]+carried[d], at[d]
+	}
+	p := &s.nodes[last]
+	soft := p.due
+	var late int64
+	e.soft, e.late = soft, 0
+	for i := p.prev; i >= 0; i = p.prev {
+		x := &s.nodes[i]
+		e = &s.extra[i]
+		step := x.service + x.leg
+		x.hard = latest(x.late, x.early, p.hard-step)
+		soft = latest(x.due, x.early, soft-step)
+		for d := range dims {
+			load := e.at[d] + carried[d]
+			at[d] = max(at[d], load)
+			e.at[d], e.pre[d], e.suf[d] = load, e.pre[d]+carried[d], at[d]
+		}
+		if m.soft && i < int32(m.stops) {
+			late += int64(max(0, x.start-x.due))
+		}
+		e.soft, e.late = soft, late
+		p = x
+	}
+	s.late += late - rt.late
+	rt.late = late
 }
 
 // empty returns the first unused vehicle of a class, or -1.
@@ -200,53 +264,6 @@ func (s *state) empty(class int32) int32 {
 func (s *state) vacate(r int32) {
 	v := &s.m.vehicles[r]
 	s.vacant[v.class] = min(s.vacant[v.class], v.rank)
-}
-
-func (s *state) refreshExtra(r int32) {
-	m := s.m
-	rt := &s.routes[r]
-	first, last := m.start(r), m.end(r)
-	e := &s.extra[first]
-	e.at, e.open = [Dimensions]int32{}, 0
-	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-		for d := range m.dims {
-			e.at[d] += m.rich[i].carried[d]
-		}
-	}
-	e.pre = e.at
-	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-		p := e
-		e = &s.extra[i]
-		for d := range m.dims { // element by element: copies of what was just written are slow
-			e.at[d] = p.at[d] + m.rich[i].change[d]
-			e.pre[d] = max(p.pre[d], e.at[d])
-		}
-		e.open = p.open + int32(m.opens[i])
-	}
-	s.extra[last].at, s.extra[last].pre = e.at, e.pre
-	high := e.at
-	var late int64
-	soft := s.nodes[last].due
-	for i := last; i >= 0; i = s.nodes[i].prev {
-		e = &s.extra[i]
-		if i != last {
-			soft = min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg)
-			if soft < s.nodes[i].early {
-				soft = -farAway / 2 // something is late in any case
-			}
-		}
-		e.soft = soft
-		for d := range m.dims {
-			high[d] = max(high[d], e.at[d])
-			e.suf[d] = high[d]
-		}
-		if m.soft && i < int32(m.stops) {
-			late += int64(max(0, s.nodes[i].start-s.nodes[i].due))
-		}
-		e.late = late
-	}
-	s.late += late - rt.late
-	rt.late = late
 }
 
 // sound reports whether a route is feasible in time and load. Taking out stops can

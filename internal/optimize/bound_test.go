@@ -8,7 +8,7 @@ import (
 // TestUnusedVehiclesAreFound verifies that a search always finds the first unused vehicle
 // of a class, whatever it has inserted, removed and undone.
 func TestUnusedVehiclesAreFound(t *testing.T) {
-	s := pairsSearch(t)
+	s := pairsSearch(t, mixed)
 	for step := range 2000 {
 		s.improve()
 		for class, list := range s.m.classes {
@@ -26,7 +26,40 @@ func TestUnusedVehiclesAreFound(t *testing.T) {
 // TestBoundOfPairs verifies that no place of a pair costs less than the bound by which
 // routes are left out.
 func TestBoundOfPairs(t *testing.T) {
-	s := pairsSearch(t)
+	s := pairsSearch(t, mixed)
+	places := 0
+	for step := range 500 {
+		s.improve()
+		q := int32(step % len(s.m.requests))
+		if s.m.kinds[q] != pair {
+			continue
+		}
+		s.begin()
+		s.remove(q, nil)
+		s.refreshTouched()
+		s.strict = true
+		for r := range int32(len(s.routes)) {
+			at := s.searchPair(q, r, noWay)
+			if at.first < 0 || s.routes[r].late > 0 {
+				continue
+			}
+			places++
+			if bound := s.boundPair(r, s.m.requests[q][0], s.m.requests[q][1]); bound > at.cost {
+				t.Fatalf("step %d: pair %d costs %d in route %d; the bound is %d", step, q, at.cost, r, bound)
+			}
+		}
+		s.strict = false
+		s.undo()
+	}
+	if places == 0 {
+		t.Error("no pair had a place")
+	}
+}
+
+// TestPlacesOfPairs verifies that positions which are too late for one stop of a pair alone
+// are not missed where no way is shorter by way of another stop.
+func TestPlacesOfPairs(t *testing.T) {
+	s := pairsSearch(t, straight)
 	places := 0
 	for step := range 500 {
 		s.improve()
@@ -38,13 +71,15 @@ func TestBoundOfPairs(t *testing.T) {
 		s.remove(q, nil)
 		s.refreshTouched()
 		for r := range int32(len(s.routes)) {
-			at := s.searchPair(q, r, noWay)
-			if at.first < 0 || s.routes[r].late > 0 {
-				continue
+			got := s.searchPair(q, r, noWay)
+			s.strict = true
+			want := s.searchPair(q, r, noWay)
+			s.strict = false
+			if got.cost != want.cost {
+				t.Fatalf("step %d: pair %d costs %d in route %d; want %d", step, q, got.cost, r, want.cost)
 			}
-			places++
-			if bound := s.boundPair(r, s.m.requests[q][0], s.m.requests[q][1]); bound > at.cost {
-				t.Fatalf("step %d: pair %d costs %d in route %d; the bound is %d", step, q, at.cost, r, bound)
+			if got.first >= 0 {
+				places++
 			}
 		}
 		s.undo()

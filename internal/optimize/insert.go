@@ -17,9 +17,12 @@ type inserter struct {
 	// partial is set while only some stops of a request are in a route: what the
 	// others unload is on board.
 	partial bool
-	// bound is, by position in a route, what the second stop of a pair costs at least
-	// after it.
-	bound []int64
+	// strict is set while every position matters, even where the vehicle would be too late
+	// for one stop of a pair without the other.
+	strict bool
+	// By position in a route: what a pair costs at least with its first stop there, what its
+	// second stop costs there, and what that costs at least there or later.
+	firsts, seconds, bound []int64
 	// The routes near the first stop of a pair, near the second, and near both.
 	nearFirst, nearSecond, nearBoth []int32
 }

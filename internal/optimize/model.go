@@ -8,9 +8,12 @@ const (
 	farAway = 1 << 30
 	// granularity is how many stops are tried before and after a stop.
 	granularity = 32
+	// richGranularity is the same where there are more rules: most of the closest stops then
+	// have no room, or are on the same few routes.
+	richGranularity = 64
 	// pairNeighbors is how many stops before and after each stop of a pair lead to
 	// the routes that are tried for it.
-	pairNeighbors = 15
+	pairNeighbors = 60
 	// openClasses is how many classes of unused vehicles are tried for a request.
 	openClasses = 16
 	// adjacency is how many stops around a seed can be ruined.
@@ -38,6 +41,8 @@ type model struct {
 	requests [][]int32
 	request  []int32   // of each stop
 	kinds    []kind    // of each request
+	pairs    int       // requests of that kind
+	pairOf   []int32   // of each request that is a pair: its number among them
 	opens    []int8    // by stop: 1 for the first of a pair, -1 for the second, otherwise 0
 	paired   float64   // share of stops that are served together with others
 	weight   []int64   // of each request left out
@@ -118,8 +123,8 @@ func compile(p *Problem) (*model, error) {
 	m.compileVehicles()
 	m.compileRequests()
 	m.compileOpenings()
-	m.compileNeighbors()
 	m.plain = !m.soft && m.flat && m.dims <= 1 && m.allowed == nil && m.zones == nil && len(m.requests) == m.stops && !m.wide
+	m.compileNeighbors()
 	return m, nil
 }
 

@@ -68,155 +68,163 @@ func (s *inserter) tryPair(q, r int32, best place) place {
 // pairIn returns the cheapest place of a pair in a route if it costs less than
 // limit, from the cache if the route has not changed since.
 func (s *inserter) pairIn(q, r int32, limit int64) place {
-	slot := &s.cache[(uint32(q)*0x9E3779B1^uint32(r)*0x85EBCA77)>>3&uint32(len(s.cache)-1)]
+	if s.strict {
+		return s.searchPair(q, r, limit).found()
+	}
+	slot := &s.cache[(int(s.m.pairOf[q])*len(s.routes)+int(r))%len(s.cache)]
 	known := slot.version == s.routes[r].version && slot.request == q && slot.route == r
 	// Without a place, the cost is the limit up to which there is none.
 	if !known || slot.first < 0 && slot.cost < limit {
 		at := s.searchPair(q, r, limit)
 		*slot = cached{s.routes[r].version, at.cost, q, r, at.first, at.second}
 	}
-	if slot.first < 0 {
-		return place{cost: noWay}
-	}
-	return place{slot.cost, r, slot.first, slot.second}
+	return place{slot.cost, r, slot.first, slot.second}.found()
 }
 
-// searchPair tries every position of a pair in a route that costs less than
-// limit. The time at which the vehicle gets to each stop after the first is
-// carried forward.
+// found returns a place, or one that costs too much if there is none.
+func (p place) found() place {
+	if p.first < 0 {
+		p.cost = noWay
+	}
+	return p
+}
+
+// searchPair returns the cheapest place of a pair in a route that costs less than limit. If
+// there is none, first is -1, and no place costs less than the cost. The time at which the
+// vehicle gets to each stop after the first is carried forward.
 func (s *inserter) searchPair(q, r int32, limit int64) place {
 	m := s.m
 	a, b := m.requests[q][0], m.requests[q][1]
 	best := place{cost: limit, route: r, first: -1}
 	v := &m.vehicles[r]
-	if s.routes[r].stops+2 > v.maxStops {
+	if s.routes[r].stops+2 > v.maxStops || m.allowed != nil && (!m.allowed[int(r)*m.stops+int(a)] || !m.allowed[int(r)*m.stops+int(b)]) {
 		best.cost = noWay
 		return best
 	}
-	if m.allowed != nil && (!m.allowed[int(r)*m.stops+int(a)] || !m.allowed[int(r)*m.stops+int(b)]) {
-		best.cost = noWay
+	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
+	if least := s.boundPair(r, a, b); least >= noWay || prune && least >= limit {
+		best.cost = max(least, limit)
 		return best
 	}
-	mat := v.matrix
-	size := m.size
-	costs, durs := mat.cost, mat.dur
+	t := s.traced(r)
+	last := len(t) - 1
+	firsts, seconds, bound := s.firsts[:last], s.seconds[:last], s.bound[:last+1]
+	mat, size := v.matrix, m.size
+	toA, fromA := mat.costT[int(a)*size:][:size], mat.cost[int(a)*size:][:size]
+	durToA, durFromA := mat.durT[int(a)*size:][:size], mat.dur[int(a)*size:][:size]
+	durToB, durFromB := mat.durT[int(b)*size:][:size], mat.dur[int(b)*size:][:size]
+	ab, durAB := int64(fromA[b]), durFromA[b]
+	fromB := mat.cost[int(b)*size:][:size]
 	na, nb := &s.nodes[a], &s.nodes[b]
 	da, db := &m.rich[a], &m.rich[b]
-	end := m.end(r)
-	fixed := int64(0)
-	if s.routes[r].stops == 0 {
-		fixed = v.fixed
-	}
 	exact := m.soft
-	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
 	tight := !s.fitsAnywhere(v, r, da, db)
-	ab := int(a)*size + int(b)
-	if prune && s.boundPair(r, a, b) >= limit {
-		return best
-	}
-	for p := m.start(r); p != end; p = s.nodes[p].next {
-		np := &s.nodes[p]
-		if np.start+np.service > na.late {
-			break
-		}
-		i := np.next
-		n := &s.nodes[i]
-		if m.zones != nil && (m.zones[p] > m.zones[a] || m.zones[a] > m.zones[i]) {
+	for k := range last {
+		if firsts[k] >= noWay || prune && firsts[k] >= best.cost {
 			continue
 		}
-		ta := max(np.start+np.service+mat.durT[int(a)*size+int(np.loc)], na.early)
-		if ta > na.late || tight && !s.fitsFirst(v, p, da, db) {
+		p, n := &t[k], &t[k+1]
+		if m.zones != nil && (m.zones[p.node] > m.zones[a] || m.zones[a] > m.zones[n.node]) {
+			continue
+		}
+		ta := max(p.leave+durToA[p.loc], na.early)
+		if ta > na.late || tight && !s.fitsFirst(v, p.node, da, db) {
 			continue
 		}
 		var lateA int64
 		if exact {
 			lateA = int64(max(0, ta-na.due))
 		}
-		into := int64(mat.costT[int(a)*size+int(np.loc)]) - int64(np.arc)
-		if s.routes[r].stops == 0 {
-			into += int64(np.arc) + fixed
-		}
+		into := int64(toA[p.loc]) - p.arc
 		// The second stop directly after the first.
-		if cost := into + int64(costs[ab]) + int64(costs[int(b)*size+int(n.loc)]); cost < best.cost || !prune {
-			tb := max(ta+na.service+durs[ab], nb.early)
-			arrival := tb + nb.service + durs[int(b)*size+int(n.loc)]
-			if tb <= nb.late && arrival <= n.hard && (!tight || s.fitsRest(v, p, i, da, db)) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
+		if cost := into + ab + int64(fromB[n.loc]); cost < best.cost || !prune {
+			tb := max(ta+na.service+durAB, nb.early)
+			arrival := tb + nb.service + durFromB[n.loc]
+			if tb <= nb.late && arrival <= n.hard && (!tight || s.fitsRest(v, p.node, n.node, da, db)) && (m.zones == nil || m.zones[b] <= m.zones[n.node] && m.zones[a] <= m.zones[b]) {
 				if exact {
-					cost += (lateA + int64(max(0, tb-nb.due)) + s.tailLate(i, arrival) - s.extra[i].late) * s.scale
+					cost += (lateA + int64(max(0, tb-nb.due)) + s.tailLate(n.node, arrival) - s.extra[n.node].late) * s.scale
 				}
 				if cost < best.cost {
-					best = place{cost, r, p, a}
+					best = place{cost, r, p.node, a}
 				}
 			}
 		}
 		// Or further on.
-		base := into + int64(costs[int(a)*size+int(n.loc)])
-		if prune && base+s.bound[n.pos] >= best.cost {
+		base := into + int64(fromA[n.loc])
+		if prune && base+bound[k+1] >= best.cost {
 			continue
 		}
-		t := ta + na.service + durs[int(a)*size+int(n.loc)]
+		now := ta + na.service + durFromA[n.loc]
 		var late int64
-		for k := i; k != end; {
-			nk := &s.nodes[k]
-			if t > nk.late || tight && !s.fitsBetween(v, k, da, db) {
+		for j := k + 1; j < last; j++ {
+			h, next := &t[j], &t[j+1]
+			if now > h.late || tight && !s.fitsBetween(v, h.node, da, db) {
 				break
 			}
-			start := max(t, nk.early)
-			if exact && k < int32(m.stops) {
-				late += int64(max(0, start-nk.due))
+			start := max(now, h.early)
+			if exact {
+				late += int64(max(0, start-h.due))
 			}
-			next := nk.next
-			nn := &s.nodes[next]
-			leave := start + nk.service
-			cost := base + int64(mat.costT[int(b)*size+int(nk.loc)]) + int64(costs[int(b)*size+int(nn.loc)]) - int64(nk.arc)
-			if cost < best.cost || !prune {
-				tb := max(leave+mat.durT[int(b)*size+int(nk.loc)], nb.early)
-				arrival := tb + nb.service + durs[int(b)*size+int(nn.loc)]
-				if tb <= nb.late && arrival <= nn.hard && (!tight || s.fitsRest(v, k, next, da, db)) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
+			leave := start + h.service
+			if cost := base + seconds[j]; seconds[j] < noWay && (cost < best.cost || !prune) {
+				tb := max(leave+durToB[h.loc], nb.early)
+				arrival := tb + nb.service + durFromB[next.loc]
+				if tb <= nb.late && arrival <= next.hard && (!tight || s.fitsRest(v, h.node, next.node, da, db)) && (m.zones == nil || m.zones[h.node] <= m.zones[b] && m.zones[b] <= m.zones[next.node]) {
 					if exact {
-						cost += (lateA + late + int64(max(0, tb-nb.due)) + s.tailLate(next, arrival) - s.extra[i].late) * s.scale
+						cost += (lateA + late + int64(max(0, tb-nb.due)) + s.tailLate(next.node, arrival) - s.extra[n.node].late) * s.scale
 					}
 					if cost < best.cost {
-						best = place{cost, r, p, k}
+						best = place{cost, r, p.node, h.node}
 					}
 				}
 			}
-			if leave > nb.late || prune && base+s.bound[nn.pos] >= best.cost {
+			if leave > nb.late || prune && base+bound[j+1] >= best.cost {
 				break
 			}
-			t = leave + nk.leg
-			k = next
+			now = leave + h.leg
 		}
 	}
 	return best
 }
 
-// boundPair returns the least that a pair adds to the travel of a route, and computes, for
-// each position, the least that the second stop adds when it is put after that position or
-// a later one. Times do not count: with the first stop on the way, the vehicle may even be
-// earlier.
+// boundPair returns the least that a pair adds to the travel of a route. By position in the
+// route, it computes the same for the first stop at that position, what the second stop adds
+// there, and the least that it adds there or later. A position that comes too late for a stop
+// alone is left out, unless every position matters: with the other stop on the way, the
+// vehicle may be earlier on some roads.
 func (s *inserter) boundPair(r, a, b int32) (least int64) {
 	size := s.m.size
 	mat := s.m.vehicles[r].matrix
 	toA, fromA := mat.costT[int(a)*size:][:size], mat.cost[int(a)*size:][:size]
 	toB, fromB := mat.costT[int(b)*size:][:size], mat.cost[int(b)*size:][:size]
+	durToA, durFromA := mat.durT[int(a)*size:][:size], mat.dur[int(a)*size:][:size]
+	durToB, durFromB := mat.durT[int(b)*size:][:size], mat.dur[int(b)*size:][:size]
 	ab := int64(fromA[b])
+	na, nb := &s.nodes[a], &s.nodes[b]
+	between := na.service + durFromA[b]
+	lateA, earlyB := min(na.late, nb.late-between), max(nb.early, na.early+between)
 	t := s.traced(r)
 	last := len(t) - 1
 	for len(s.bound) <= last {
-		s.bound = append(s.bound, 0)
+		s.firsts, s.seconds, s.bound = append(s.firsts, 0), append(s.seconds, 0), append(s.bound, 0)
 	}
-	bound := s.bound[:last+1]
+	firsts, seconds, bound := s.firsts[:last], s.seconds[:last], s.bound[:last+1]
 	least, rest := noWay, noWay
-	bound[last] = rest
-	next := t[last].loc
+	bound[last] = noWay
+	next := &t[last]
 	for k := last - 1; k >= 0; k-- {
-		p := t[k]
-		toNext := int64(fromB[next])
-		least = min(least, int64(toA[p.loc])-int64(p.arc)+min(ab+toNext, int64(fromA[next])+rest))
-		rest = min(rest, int64(toB[p.loc])+toNext-int64(p.arc))
-		bound[k] = rest
-		next = p.loc
+		p := &t[k]
+		toNext := int64(fromB[next.loc])
+		first, second := noWay, noWay
+		if start := max(p.leave+durToA[p.loc], na.early); s.strict || start <= lateA && start+na.service+durFromA[next.loc] <= next.hard {
+			first = int64(toA[p.loc]) - p.arc + min(ab+toNext, int64(fromA[next.loc])+rest)
+		}
+		if start := max(p.leave+durToB[p.loc], earlyB); s.strict || start <= nb.late && start+nb.service+durFromB[next.loc] <= next.hard {
+			second = int64(toB[p.loc]) + toNext - p.arc
+		}
+		least, rest = min(least, first), min(rest, second)
+		firsts[k], seconds[k], bound[k] = first, second, rest
+		next = p
 	}
 	return least
 }

@@ -46,7 +46,7 @@ func (m *model) compileRequests() {
 		m.before[b] = append(m.before[b], a)
 		m.after[a] = append(m.after[a], b)
 	}
-	m.kinds, m.opens = make([]kind, len(m.requests)), make([]int8, m.stops)
+	m.kinds, m.pairOf, m.opens = make([]kind, len(m.requests)), make([]int32, len(m.requests)), make([]int8, m.stops)
 	for _, members := range m.requests {
 		if len(members) > 1 {
 			m.paired += float64(len(members)) / float64(m.stops)
@@ -78,7 +78,8 @@ func (m *model) compileRequests() {
 		case linked || len(members) > 2:
 			m.kinds[r] = general
 		case len(members) == 2:
-			m.kinds[r] = pair
+			m.kinds[r], m.pairOf[r] = pair, int32(m.pairs)
+			m.pairs++
 			m.opens[members[0]], m.opens[members[1]] = 1, -1
 		}
 	}
@@ -158,6 +159,10 @@ func (m *model) compileNeighbors() {
 	n := m.stops
 	m.preds, m.succs, m.around = make([][]near, n), make([][]near, n), make([][]int32, n)
 	before, after, around := make([]ranked, 0, n), make([]ranked, 0, n), make([]ranked, 0, n)
+	width := granularity
+	if !m.plain {
+		width = richGranularity
+	}
 	for x := range int32(n) {
 		before, after, around = before[:0], after[:0], around[:0]
 		row := int(x) * m.size
@@ -181,11 +186,11 @@ func (m *model) compileNeighbors() {
 			around = append(around, rank(int64(mat.costT[row+int(v)])+int64(mat.cost[row+int(v)]), v))
 		}
 		mat := &m.matrices[0]
-		for _, c := range smallest(before, granularity) {
+		for _, c := range smallest(before, width) {
 			at := row + int(c.stop())
 			m.preds[x] = append(m.preds[x], near{c.stop(), mat.durT[at], mat.costT[at]})
 		}
-		for _, c := range smallest(after, granularity) {
+		for _, c := range smallest(after, width) {
 			at := row + int(c.stop())
 			m.succs[x] = append(m.succs[x], near{c.stop(), mat.dur[at], mat.cost[at]})
 		}

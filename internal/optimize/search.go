@@ -3,29 +3,17 @@ package optimize
 import (
 	"context"
 	"math"
-	"math/bits"
-	"slices"
 )
 
-// The parameters of ruin and recreate. Most come from Christiaens and Vanden
-// Berghe, "Slack induction by string removals for vehicle routing problems".
+// The parameters of the acceptance of steps.
 const (
-	averageRemoved = 10   // stops removed in a step, on average
-	pairsRemoved   = 16   // the same where all stops are in pairs
-	longestString  = 10   // of consecutive stops
-	splitRate      = 0.5  // how often a string keeps some of its stops
-	splitDepth     = 0.01 // how often the kept part grows by one
-	routeRate      = 0.02 // how often a whole route is removed
-	longestRuined  = 60   // stops of a route that is removed
-	blinkRate      = 0.01 // how often a good place is overlooked
-	firstHeat      = 2.5  // the first temperature, in average costs of a leg
-	lastHeat       = 0.02 // the last one
-	richFirst      = 2.0  // how much higher the first is where there are more rules
-	richLast       = 2.5  // and the last
-	pairsHeat      = 8    // how much higher both are where all stops are in pairs
-	regionSteps    = 400  // steps that follow each other close together
-	enoughSteps    = 200  // for each stop; with fewer, the first temperature is lower
-	hope           = 4    // average gains of the local search that a step may be short of acceptance
+	firstHeat   = 2.5  // the first temperature, in average costs of a leg
+	lastHeat    = 0.02 // the last one
+	richFirst   = 2.0  // how much higher the first is where there are more rules
+	richLast    = 2.5  // and the last
+	pairsHeat   = 8    // how much higher both are where all stops are in pairs
+	enoughSteps = 200  // for each stop; with fewer, the first temperature is lower
+	hope        = 4    // average gains of the local search that a step may be short of acceptance
 )
 
 // search is a plan with what is needed to improve it on one thread.
@@ -42,6 +30,7 @@ type search struct {
 	ids     []int32 // requests that may be seeds
 	charge  int     // how many stops those are
 	pivot   int32   // the stop around which the current steps are
+	turn    float64 // where among the seeds that was chosen
 	iters   int64
 	heat    float64
 	gain    float64 // of the local search, on average
@@ -68,6 +57,7 @@ func newSearch(m *model, seed uint64) *search {
 		charge: m.stops, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
+	s.turn = s.rng.float()
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}
@@ -127,237 +117,6 @@ func (s *state) sequence(r int32, out []int32) []int32 {
 		out = append(out, i)
 	}
 	return out
-}
-
-// ruin removes strings of consecutive stops from routes around a seed. What was
-// removed is in the pool.
-func (s *search) ruin() {
-	m := s.m
-	s.pool, s.strings = s.pool[:0], s.strings[:0]
-	if len(s.ids) == 0 {
-		return
-	}
-	served, used := 0, 0
-	for r := range s.routes {
-		if !s.frozen[r] && s.routes[r].stops > 0 {
-			served += int(s.routes[r].stops)
-			used++
-		}
-	}
-	if used == 0 {
-		return
-	}
-	longest := min(float64(longestString), float64(served)/float64(used))
-	most := 4*(averageRemoved+(pairsRemoved-averageRemoved)*m.paired)/(1+longest) - 1
-	count := int(1 + s.rng.float()*most)
-	x := s.seed()
-	if s.rng.float() < routeRate && s.ruinRoute(s.nodes[x].route) {
-		count = int(s.rng.below(3)) // and a few strings, which makes room for it
-	} else {
-		s.ruinAt(x, longest)
-	}
-	for _, c := range m.around[x] {
-		if len(s.strings) >= count {
-			break
-		}
-		s.ruinAt(c, longest)
-	}
-	s.refreshTouched()
-}
-
-// seed returns the stop around which to ruin. Steps that follow each other are around
-// stops that are close together, so that what they read is in the cache.
-func (s *search) seed() int32 {
-	m := s.m
-	if s.iters%regionSteps == 0 || s.iters < regionSteps {
-		q := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
-		s.pivot = q[s.rng.below(uint32(len(q)))]
-	}
-	around := m.around[s.pivot]
-	if k := int(s.rng.below(uint32(len(around) + 1))); k < len(around) {
-		if r := s.nodes[around[k]].route; r < 0 || !s.frozen[r] {
-			return around[k]
-		}
-	}
-	return s.pivot
-}
-
-// ruinRoute removes all stops of a route, unless there are too many, and reports
-// whether it did. Strings alone rarely end a route.
-func (s *search) ruinRoute(r int32) bool {
-	if r < 0 || s.frozen[r] || s.routes[r].stops > longestRuined {
-		return false
-	}
-	s.hit[r] = s.step
-	s.touch(r)
-	s.seqA = s.sequence(r, s.seqA[:0])
-	for _, y := range s.seqA {
-		s.pool = s.remove(s.m.request[y], s.pool)
-	}
-	s.refreshTouched()
-	return true
-}
-
-// ruinAt removes a string that contains a stop, unless its route was ruined
-// already.
-func (s *search) ruinAt(x int32, longest float64) {
-	r := s.nodes[x].route
-	if r < 0 || s.frozen[r] || s.hit[r] == s.step {
-		return
-	}
-	s.hit[r] = s.step
-	s.strings = append(s.strings, r)
-	stops := int(s.routes[r].stops)
-	length := int(1 + s.rng.float()*min(longest, float64(stops)))
-	length = min(length, stops)
-	skipped := 0
-	if length > 1 && length < stops && s.rng.float() < splitRate {
-		skipped = 1
-		for length+skipped < stops && s.rng.float() < splitDepth {
-			skipped++
-		}
-	}
-	total := length + skipped
-	at := int(s.nodes[x].pos) - 1
-	lo, hi := max(0, at-total+1), min(at, stops-total)
-	first := lo + int(s.rng.below(uint32(hi-lo+1)))
-	gap := total
-	if skipped > 0 {
-		gap = 1 + int(s.rng.below(uint32(length-1)))
-	}
-	s.touch(r)
-	i := x
-	for k := at; k > first; k-- {
-		i = s.nodes[i].prev
-	}
-	s.seqA = s.seqA[:0]
-	for k := range total {
-		if k < gap || k >= gap+skipped {
-			s.seqA = append(s.seqA, i)
-		}
-		i = s.nodes[i].next
-	}
-	for _, y := range s.seqA {
-		s.pool = s.remove(s.m.request[y], s.pool)
-	}
-	if s.m.wide { // stops of other routes may have left with them
-		s.refreshTouched()
-	}
-}
-
-func (s *search) refreshTouched() {
-	for _, r := range s.touched {
-		s.refresh(r)
-	}
-}
-
-// recreate inserts the pool and what was left out before, in a random kind of
-// order, and reports whether it did not give up.
-func (s *search) recreate() bool {
-	const most = 24 // requests left out before that are tried
-	if n := len(s.absent); n <= most {
-		s.pool = append(s.pool, s.absent...)
-		s.absent = s.absent[:0]
-	} else {
-		for k := range most {
-			i := k + int(s.rng.below(uint32(n-k)))
-			s.absent[k], s.absent[i] = s.absent[i], s.absent[k]
-		}
-		s.pool = append(s.pool, s.absent[:most]...)
-		s.absent = append(s.absent[:0], s.absent[most:]...)
-	}
-	s.shuffle(s.pool)
-	s.sortPool()
-	return s.fillIn(s.pool, false)
-}
-
-// fillIn inserts requests in order. What has no place is absent. It reports whether it is
-// done: under a ceiling it gives up at the first request that must be served and costs too
-// much.
-func (s *search) fillIn(pool []int32, all bool) bool {
-	for _, q := range pool {
-		switch {
-		case s.insert(q, all):
-			for _, x := range s.m.requests[q] {
-				s.enqueue(x)
-			}
-		case s.ceiling < noWay && s.m.weight[q] > 0:
-			return false
-		default:
-			s.absent = append(s.absent, q)
-		}
-	}
-	return true
-}
-
-func (s *search) shuffle(list []int32) {
-	for i := len(list) - 1; i > 0; i-- {
-		j := s.rng.below(uint32(i + 1))
-		list[i], list[j] = list[j], list[i]
-	}
-}
-
-// sortPool orders the pool: randomly, by demand, by the distance from the start (and on
-// to the other stops of the request), by the width of the window or by its beginning or end.
-func (s *search) sortPool() {
-	m := s.m
-	pick := s.rng.below(17)
-	for _, q := range s.pool {
-		x := m.requests[q][0]
-		n := &m.nodes[x]
-		var key int64
-		switch {
-		case pick < 4:
-			key = 0
-		case pick < 8:
-			for d := range m.dims {
-				c := &m.rich[x]
-				key -= int64(max(c.carried[d], c.change[d], -c.change[d]))
-			}
-		case pick < 10:
-			key = -m.depth[x]
-			for _, y := range m.requests[q][1:] {
-				key -= int64(m.matrices[0].cost[int(x)*m.size+int(y)])
-			}
-		case pick < 11:
-			key = m.depth[x]
-		case pick < 13:
-			key = int64(n.late) - int64(n.early)
-		case pick < 15:
-			key = int64(n.early)
-		default:
-			key = -int64(n.late)
-		}
-		s.keys[q] = key
-	}
-	switch {
-	case m.wide:
-		slices.SortStableFunc(s.pool, func(a, b int32) int {
-			if m.tier[a] != m.tier[b] {
-				return int(m.tier[a] - m.tier[b])
-			}
-			return compareKeys(s.keys[a], s.keys[b])
-		})
-	case pick >= 4:
-		for i := 1; i < len(s.pool); i++ {
-			q := s.pool[i]
-			k := i
-			for ; k > 0 && s.keys[s.pool[k-1]] > s.keys[q]; k-- {
-				s.pool[k] = s.pool[k-1]
-			}
-			s.pool[k] = q
-		}
-	}
-}
-
-func compareKeys(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // absence returns how often the absent requests were left out, in total.
@@ -482,29 +241,4 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 		}
 		s.improve()
 	}
-}
-
-// rng is a small generator of random numbers (wyrand).
-type rng struct{ state uint64 }
-
-func newRNG(seed uint64) rng { return rng{seed*0x9E3779B97F4A7C15 + 0x1234567} }
-
-func (r *rng) next() uint64 {
-	r.state += 0xa0761d6478bd642f
-	hi, lo := bits.Mul64(r.state, r.state^0xe7037ed1a0b428db)
-	return hi ^ lo
-}
-
-// below returns a number from 0 to n-1.
-func (r *rng) below(n uint32) uint32 {
-	return uint32(uint64(uint32(r.next())) * uint64(n) >> 32)
-}
-
-// float returns a number above 0 and below 1.
-func (r *rng) float() float64 { return (float64(r.next()>>12) + 0.5) / (1 << 52) }
-
-// geometric returns how many trials fail before one with the probability p
-// succeeds.
-func (r *rng) geometric(p float64) uint32 {
-	return uint32(min(math.Log(r.float())/math.Log(1-p), 1<<30))
 }

@@ -294,7 +294,7 @@ func (s *search) load(b *plan) {
 // are true. It reports whether it found any.
 func (s *search) finish() (found bool) {
 	tries := allTries
-	s.ceiling = noWay
+	s.ceiling, s.strict = noWay, true
 	for again := true; again; {
 		s.renew()
 		s.begin()

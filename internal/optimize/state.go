@@ -72,8 +72,11 @@ type trace struct {
 
 // hop is a node of a route.
 type hop struct {
-	loc int32
-	arc int32 // cost of travel to the next
+	arc                int64 // what a place between here and the next saves
+	node, loc          int32
+	leave              int32 // when the service ends
+	early, late, due   int32
+	hard, service, leg int32
 }
 
 // cached is the best way to insert a pair into a route.
@@ -96,12 +99,8 @@ func newState(m *model) *state {
 	if !m.plain {
 		s.extra = make([]extra, len(m.nodes))
 	}
-	if slices.Contains(m.kinds, pair) {
-		size := 1 << 10
-		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<18 {
-			size *= 2
-		}
-		s.cache = make([]cached, size)
+	if m.pairs > 0 {
+		s.cache = make([]cached, min(m.pairs*len(m.vehicles), 1<<18))
 		s.traces = make([]trace, len(m.vehicles))
 	}
 	for r := range s.routes {
@@ -118,12 +117,18 @@ func newState(m *model) *state {
 // traced returns the hops of a route.
 func (s *state) traced(r int32) []hop {
 	t := &s.traces[r]
-	if t.version != s.routes[r].version {
-		t.version = s.routes[r].version
-		t.hops = t.hops[:0]
-		for i := s.m.start(r); i >= 0; i = s.nodes[i].next {
-			t.hops = append(t.hops, hop{s.nodes[i].loc, s.nodes[i].arc})
-		}
+	if t.version == s.routes[r].version {
+		return t.hops
+	}
+	t.version = s.routes[r].version
+	t.hops = t.hops[:0]
+	for i := s.m.start(r); i >= 0; {
+		n := &s.nodes[i]
+		t.hops = append(t.hops, hop{int64(n.arc), i, n.loc, n.start + n.service, n.early, n.late, n.due, n.hard, n.service, n.leg})
+		i = n.next
+	}
+	if s.routes[r].stops == 0 { // a vehicle that stays at home does not travel
+		t.hops[0].arc = -s.m.vehicles[r].fixed
 	}
 	return t.hops
 }
@@ -166,21 +171,80 @@ func (s *state) refresh(r int32) {
 	}
 	rt.cost = cost
 	s.cost += cost
-	p.hard = p.late
-	for i := p.prev; i >= 0; i = p.prev {
-		x := &s.nodes[i]
-		step := x.service + x.leg
-		x.hard = min(x.late, p.hard-step)
-		if x.hard < x.early {
-			x.hard = -farAway / 2 // nothing can come before
-		}
-		p = x
-	}
 	s.version++
 	rt.version = s.version
+	p.hard = p.late
 	if s.extra != nil {
 		s.refreshExtra(r)
+		return
 	}
+	for i := p.prev; i >= 0; i = p.prev {
+		x := &s.nodes[i]
+		x.hard = latest(x.late, x.early, p.hard-x.service-x.leg)
+		p = x
+	}
+}
+
+// latest returns the latest start of a stop, by its window and by what follows. It is before
+// all times if nothing can come before.
+func latest(late, early, next int32) int32 {
+	if late = min(late, next); late < early {
+		return -farAway / 2
+	}
+	return late
+}
+
+// refreshExtra is the part of refresh for rich problems, from the order of the stops and the
+// start of each on.
+func (s *state) refreshExtra(r int32) {
+	m := s.m
+	rt := &s.routes[r]
+	dims := min(m.dims, Dimensions)
+	first, last := m.start(r), m.end(r)
+	e := &s.extra[first]
+	var carried, at, most [Dimensions]int32 // the loads are without what is carried from the start at first
+	var open int32
+	e.at, e.pre, e.open = at, most, 0
+	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
+		c := &m.rich[i]
+		e = &s.extra[i]
+		for d := range dims { // element by element: copies of what was just written are slow
+			carried[d] += c.carried[d]
+			at[d] += c.change[d]
+			most[d] = max(most[d], at[d])
+			e.at[d], e.pre[d] = at[d], most[d]
+		}
+		open += int32(m.opens[i])
+		e.open = open
+	}
+	e = &s.extra[last]
+	for d := range dims {
+		at[d] += carried[d]
+		e.at[d], e.pre[d], e.suf[d] = at[d], most[d]+carried[d], at[d]
+	}
+	p := &s.nodes[last]
+	soft := p.due
+	var late int64
+	e.soft, e.late = soft, 0
+	for i := p.prev; i >= 0; i = p.prev {
+		x := &s.nodes[i]
+		e = &s.extra[i]
+		step := x.service + x.leg
+		x.hard = latest(x.late, x.early, p.hard-step)
+		soft = latest(x.due, x.early, soft-step)
+		for d := range dims {
+			load := e.at[d] + carried[d]
+			at[d] = max(at[d], load)
+			e.at[d], e.pre[d], e.suf[d] = load, e.pre[d]+carried[d], at[d]
+		}
+		if m.soft && i < int32(m.stops) {
+			late += int64(max(0, x.start-x.due))
+		}
+		e.soft, e.late = soft, late
+		p = x
+	}
+	s.late += late - rt.late
+	rt.late = late
 }
 
 // empty returns the first unused vehicle of a class, or -1.
@@ -200,53 +264,6 @@ func (s *state) empty(class int32) int32 {
 func (s *state) vacate(r int32) {
 	v := &s.m.vehicles[r]
 	s.vacant[v.class] = min(s.vacant[v.class], v.rank)
-}
-
-func (s *state) refreshExtra(r int32) {
-	m := s.m
-	rt := &s.routes[r]
-	first, last := m.start(r), m.end(r)
-	e := &s.extra[first]
-	e.at, e.open = [Dimensions]int32{}, 0
-	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-		for d := range m.dims {
-			e.at[d] += m.rich[i].carried[d]
-		}
-	}
-	e.pre = e.at
-	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
-		p := e
-		e = &s.extra[i]
-		for d := range m.dims { // element by element: copies of what was just written are slow
-			e.at[d] = p.at[d] + m.rich[i].change[d]
-			e.pre[d] = max(p.pre[d], e.at[d])
-		}
-		e.open = p.open + int32(m.opens[i])
-	}
-	s.extra[last].at, s.extra[last].pre = e.at, e.pre
-	high := e.at
-	var late int64
-	soft := s.nodes[last].due
-	for i := last; i >= 0; i = s.nodes[i].prev {
-		e = &s.extra[i]
-		if i != last {
-			soft = min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg)
-			if soft < s.nodes[i].early {
-				soft = -farAway / 2 // something is late in any case
-			}
-		}
-		e.soft = soft
-		for d := range m.dims {
-			high[d] = max(high[d], e.at[d])
-			e.suf[d] = high[d]
-		}
-		if m.soft && i < int32(m.stops) {
-			late += int64(max(0, s.nodes[i].start-s.nodes[i].due))
-		}
-		e.late = late
-	}
-	s.late += late - rt.late
-	rt.late = late
 }
 
 // sound reports whether a route is feasible in time and load. Taking out stops can
@@ -425,115 +442,3 @@ func (s *state) tailLate(i, arrival int32) int64 {
 
 // energy is what the search minimizes among plans that serve equally much.
 func (s *state) energy() int64 { return s.cost + s.prizes + s.late*s.scale }
-
-// simulate evaluates a sequence of stops as the route of a vehicle, by all rules.
-// It returns the cost of travel and the lateness.
-func (s *state) simulate(r int32, seq []int32) (cost, late int64, ok bool) {
-	m := s.m
-	v := &m.vehicles[r]
-	if len(seq) == 0 {
-		return 0, 0, true
-	}
-	if int32(len(seq)) > v.maxStops {
-		return 0, 0, false
-	}
-	s.mark++
-	var load [Dimensions]int64
-	for _, x := range seq {
-		if m.allowed != nil && !m.allowed[int(r)*m.stops+int(x)] {
-			return 0, 0, false
-		}
-		for d := range m.dims {
-			load[d] += int64(m.rich[x].carried[d])
-		}
-	}
-	for d := range m.dims {
-		if load[d] > int64(v.capacity[d]) {
-			return 0, 0, false
-		}
-	}
-	mat := v.matrix
-	p := m.start(r)
-	t := s.nodes[p].early
-	zone := int32(-1)
-	for k := range len(seq) + 1 {
-		i := m.end(r)
-		if k < len(seq) {
-			i = seq[k]
-		}
-		n := &s.nodes[i]
-		at := int(s.nodes[p].loc)*m.size + int(n.loc)
-		cost += int64(mat.cost[at])
-		t = max(t+mat.dur[at], n.early)
-		if t > n.late {
-			return 0, 0, false
-		}
-		p = i
-		if k == len(seq) {
-			break
-		}
-		late += int64(max(0, t-n.due))
-		t += n.service
-		if m.zones != nil {
-			if m.zones[i] < zone {
-				return 0, 0, false
-			}
-			zone = m.zones[i]
-		}
-		for d := range m.dims {
-			load[d] += int64(m.rich[i].change[d])
-			if load[d] > int64(v.capacity[d]) {
-				return 0, 0, false
-			}
-		}
-		if !s.inOrder(r, i) {
-			return 0, 0, false
-		}
-	}
-	for _, x := range seq {
-		if q := m.request[x]; m.kinds[q] != single && s.count[q] != int32(len(m.requests[q])) {
-			return 0, 0, false
-		}
-	}
-	return cost + v.fixed, late, true
-}
-
-// inOrder reports whether a stop may come next in the sequence that simulate
-// visits, by its precedences.
-func (s *state) inOrder(r, x int32) bool {
-	m := s.m
-	q := m.request[x]
-	if m.kinds[q] == single {
-		return true
-	}
-	if s.seen[q] != s.mark {
-		s.seen[q], s.count[q] = s.mark, 0
-	}
-	s.count[q]++
-	switch m.kinds[q] {
-	case pair:
-		return x == m.requests[q][s.count[q]-1]
-	case general:
-		return s.nodes[x].route == r && s.keepsOrder(r, x)
-	default:
-		return true
-	}
-}
-
-// keepsOrder reports whether simulate has met everything that must precede a stop
-// in its route. Stops of general requests stay in their route: times take care of
-// what precedes them in others.
-func (s *state) keepsOrder(r, x int32) bool {
-	for _, a := range s.m.inside[x] {
-		if s.visited[a] != s.mark {
-			return false
-		}
-	}
-	for _, a := range s.m.before[x] {
-		if s.nodes[a].route == r && s.visited[a] != s.mark {
-			return false
-		}
-	}
-	s.visited[x] = s.mark
-	return true
-}

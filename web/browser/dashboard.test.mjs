@@ -401,21 +401,6 @@ const screens = [
   ['developers/triggers', 'Triggers'],
 ];
 
-// unhandy lists controls that are hard to hit, except for links in a text and what has a
-// label, and texts that are too long for their button.
-function unhandy() {
-  const found = [];
-  const name = (e) => `"${(e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 40)}"`;
-  for (const e of document.querySelectorAll('button, a, select, input:not([type=checkbox], [type=radio])')) {
-    const { width, height } = e.getBoundingClientRect();
-    if (width === 0 || e.matches('.skip') || getComputedStyle(e).display === 'inline' || e.closest('.maplibregl-map'))
-      continue;
-    if (width < 24 || height < 24) found.push(`${name(e)} is ${Math.round(width)}×${Math.round(height)}`);
-    if (e.matches('.button') && e.scrollWidth > e.clientWidth + 1) found.push(`${name(e)} does not fit`);
-  }
-  return found;
-}
-
 // problems lists what is wrong with a screen.
 async function problems(page, width) {
   await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
@@ -423,7 +408,6 @@ async function problems(page, width) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   return [
     ...(wide > width ? [`${wide} wide`] : []),
-    ...(await page.evaluate(unhandy)),
     ...violations
       .filter((v) => v.impact === 'serious' || v.impact === 'critical')
       .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`),

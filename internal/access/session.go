@@ -65,13 +65,36 @@ func errSignIn() error {
 	return rejected
 }
 
+// Failure is a failed attempt at the accounts of the workers with a phone number, of whom
+// there may be none. It wraps the error that the caller sees.
+type Failure struct {
+	Phone        lastmile.Phone
+	Organization lastmile.OrganizationID // of the worker who is signed in; empty if none is
+	TooMany      bool                    // there were too many before, and it was not verified
+	err          error
+}
+
+// Error returns the text of the error that the caller sees.
+func (f *Failure) Error() string { return f.err.Error() }
+
+// Unwrap returns the error that the caller sees.
+func (f *Failure) Unwrap() error { return f.err }
+
 // SignIn starts a session of the worker with a phone number and password. Known
-// and unknown numbers take the same time and get the same errors.
+// and unknown numbers take the same time and get the same errors, which are a Failure.
 func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn, error) {
 	number, err := s.parseAttempt(ctx, attempt)
 	if err != nil {
 		return SignedIn{}, err
 	}
+	begun, err := s.signIn(ctx, number, attempt)
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok && (rejected.Code == lastmile.CodeUnauthenticated || rejected.Code == lastmile.CodeTooMany) {
+		err = &Failure{Phone: number, TooMany: rejected.Code == lastmile.CodeTooMany, err: err}
+	}
+	return begun, err
+}
+
+func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt SignInAttempt) (SignedIn, error) {
 	t := s.throttle(number, attempt.Device, attempt.Network)
 	if err := s.admit(ctx, t); err != nil {
 		return SignedIn{}, err
@@ -310,7 +333,7 @@ const unknownAddress = "unknown"
 // SetPassword sets the password of a worker, which accepts the invitation, and ends
 // all other sessions of the worker. The old password is required unless the worker
 // only has a temporary one: a token alone, if stolen, must not be enough. Wrong
-// ones are logged with the network of the caller.
+// ones are a Failure, and logged with the network of the caller.
 func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, network, old, password string) error {
 	// Without the old password, it may be a repeated request whose first response was
 	// lost: then the new password is the current one already.
@@ -354,6 +377,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	if err != nil {
 		if wait > 0 {
 			s.Log.Warn("change of a password rejected: too many attempts", "address", cmp.Or(network, unknownAddress))
+			return &Failure{Phone: number, Organization: who.Organization, TooMany: true, err: err}
 		}
 		return err
 	}
@@ -365,10 +389,13 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 		if !current.Temporary {
 			s.Log.Warn("change of a password failed", "address", cmp.Or(network, unknownAddress))
 		}
-		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && repeated && rejected.Code == lastmile.CodeInvalid {
-			return lastmile.Missing("oldPassword")
+		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || current.Temporary || rejected.Code != lastmile.CodeInvalid {
+			return err
 		}
-		return err
+		if repeated {
+			err = lastmile.Missing("oldPassword")
+		}
+		return &Failure{Phone: number, Organization: who.Organization, err: err}
 	}
 	hash := hashPassword(password, sharedSalt(known)).String()
 	return s.Store.Write(ctx, func(w Writer) error {

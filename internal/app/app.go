@@ -234,7 +234,7 @@ func (a *App) Handler() http.Handler {
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Book: a.Book, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads, Routes: a.Routes,
-		Version: Version, Revoked: a.Keys.Revoked,
+		Version: Version, Revoked: a.Keys.Revoked, Attempt: failuresIn(a.Audit),
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads, Routes: a.Routes}
 	mux, docs, routed := http.NewServeMux(), settings.DocsHandler(func() edge.Site { return Docs(public.Spec(), phones.Spec()) }), public.Handler()

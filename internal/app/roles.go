@@ -32,13 +32,26 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 	}
 }
 
-// attemptsIn records attempts at accounts in the audit log.
+// attemptsIn records attempts at accounts of administrators in the audit log.
 func attemptsIn(log *audit.Log) func(string, account.Attempted, edge.Served) {
 	return func(email string, what account.Attempted, s edge.Served) {
-		log.Attempt(email, audit.Entry{
-			Time: s.Time, Method: s.Method, Route: s.Route, Status: s.Status, Attempt: audit.AttemptKind(what), Request: s.Request, Address: s.Address,
-		})
+		log.Attempt(audit.Account{Email: email}, attempt(what, s))
 	}
+}
+
+// failuresIn records failed attempts at accounts of workers in the audit log.
+func failuresIn(log *audit.Log) func(*access.Failure, edge.Served) {
+	return func(f *access.Failure, s edge.Served) {
+		what := account.WrongPassword
+		if f.TooMany {
+			what = account.TooManyAttempts
+		}
+		log.Attempt(audit.Account{Phone: f.Phone, Organization: f.Organization}, attempt(what, s))
+	}
+}
+
+func attempt(what account.Attempted, s edge.Served) audit.Entry {
+	return audit.Entry{Time: s.Time, Method: s.Method, Route: s.Route, Status: s.Status, Attempt: audit.AttemptKind(what), Request: s.Request, Address: s.Address}
 }
 
 // withAuditLog adds the audit log and the history of tasks to the resources of the API.

@@ -25,10 +25,25 @@ func (AttemptKind) Values() []AttemptKind {
 	return []AttemptKind{"wrongPassword", "wrongCode", "tooManyAttempts", "resetRequested"}
 }
 
-// attempted is an account, which may not exist, and a kind of attempts at it.
+// Account is what attempts are made at, and may not exist: the account of the administrator
+// with an e-mail address, or those of the workers with a phone number.
+type Account struct {
+	Email        string
+	Phone        lastmile.Phone
+	Organization lastmile.OrganizationID // of the worker; empty for the workers of all
+}
+
+// attempted is an account and a kind of attempts at it.
 type attempted struct {
-	email string
-	kind  AttemptKind
+	Account
+	kind AttemptKind
+}
+
+// owner is who has an account.
+type owner struct {
+	org   lastmile.OrganizationID
+	actor lastmile.Actor
+	name  string
 }
 
 // attempts are those of an hour that wait to be saved.
@@ -61,13 +76,14 @@ func (e *Entry) join(later Entry) {
 
 // Attempt adds an entry about an attempt at an account: a failure to sign in or to confirm
 // a password, or a request for a new password, by a caller who may be a stranger. Its actor
-// is the account, which is looked up when the entry is saved: how long this takes does not
-// reveal whether there is one.
-func (l *Log) Attempt(email string, e Entry) {
+// is who has the account, which is looked up when the entry is saved: how long this takes
+// does not reveal whether there is one. Each organization with a worker of a phone number
+// has the entry.
+func (l *Log) Attempt(at Account, e Entry) {
 	e.ID, e.Count = l.NewID(), 1
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.attempt(attempted{email, e.Attempt}, e)
+	l.attempt(attempted{at, e.Attempt}, e)
 }
 
 func (l *Log) attempt(at attempted, e Entry) {
@@ -113,15 +129,16 @@ func (l *Log) saveAttempts(ctx context.Context) error {
 }
 
 func (l *Log) writeAttempts(ctx context.Context, waiting map[attempted]*attempts) error {
-	known := map[attempted]lastmile.Admin{}
+	known := map[attempted][]owner{}
 	err := l.Store.Read(ctx, func(r Reader) error {
 		clear(known)
 		for at := range waiting {
-			admin, err := r.AdminByEmail(ctx, at.email)
-			if err == nil {
-				known[at] = admin
-			} else if !lastmile.IsNotFound(err) {
+			found, err := owners(ctx, r, at.Account)
+			if err != nil {
 				return err
+			}
+			if len(found) > 0 {
+				known[at] = found
 			}
 		}
 		return nil
@@ -130,24 +147,53 @@ func (l *Log) writeAttempts(ctx context.Context, waiting map[attempted]*attempts
 		return err
 	}
 	return l.Store.Write(ctx, func(w Writer) error {
-		for at, admin := range known {
-			if err := l.addAttempts(ctx, w, admin, at.kind, *waiting[at]); err != nil {
-				return err
+		for at, all := range known {
+			for _, one := range all {
+				if err := addAttempts(ctx, w, one, at.kind, *waiting[at]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 }
 
+// owners returns who has an account.
+func owners(ctx context.Context, r Reader, at Account) (all []owner, err error) {
+	if at.Phone == "" {
+		admin, err := r.AdminByEmail(ctx, at.Email)
+		if lastmile.IsNotFound(err) {
+			return nil, nil
+		}
+		return []owner{{admin.Organization, lastmile.Actor{Type: lastmile.ActorAdmin, ID: string(admin.ID)}, admin.Name}}, err
+	}
+	workers, err := r.CredentialsByPhone(ctx, at.Phone)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range workers {
+		if at.Organization != "" && at.Organization != c.Organization {
+			continue
+		}
+		actor := lastmile.Actor{Type: lastmile.ActorWorker, ID: string(c.Worker)}
+		name, err := r.ActorName(ctx, c.Organization, actor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, owner{c.Organization, actor, name})
+	}
+	return all, nil
+}
+
 // addAttempts saves attempts at an account: as entries, until there are enough in the hour,
 // and then as one entry for all others.
-func (l *Log) addAttempts(ctx context.Context, w Writer, admin lastmile.Admin, kind AttemptKind, some attempts) error {
+func addAttempts(ctx context.Context, w Writer, of owner, kind AttemptKind, some attempts) error {
 	all := append([]Entry{}, some.first...)
 	if some.more != nil {
 		all = append(all, *some.more)
 	}
 	since := all[0].Time.Truncate(time.Hour)
-	saved, err := w.AuditAttempts(ctx, admin.Organization, admin.ID, kind, since, MaxAttempts+1)
+	saved, err := w.AuditAttempts(ctx, of.org, of.actor.ID, kind, since, MaxAttempts+1)
 	if err != nil {
 		return err
 	}
@@ -158,8 +204,7 @@ func (l *Log) addAttempts(ctx context.Context, w Writer, admin lastmile.Admin, k
 	}
 	var added []Entry
 	for _, e := range all {
-		e.Organization, e.Record = admin.Organization, string(admin.ID)
-		e.Actor, e.Name = lastmile.Actor{Type: lastmile.ActorAdmin, ID: string(admin.ID)}, admin.Name
+		e.Organization, e.Record, e.Actor, e.Name = of.org, of.actor.ID, of.actor, of.name
 		switch {
 		case len(saved)+len(added) < MaxAttempts && e.Count == 1:
 			added = append(added, e)

@@ -6,7 +6,11 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"dray/internal/lastmile"
 )
+
+var ada = Account{Email: "ada@example.com"}
 
 // counts returns for how many requests each saved entry stands.
 func counts(m *memory) (all []int) {
@@ -22,7 +26,7 @@ func TestManyAttemptsShareAnEntry(t *testing.T) {
 	attempt := func(number int, kind AttemptKind, address string, at time.Time) {
 		t.Helper()
 		for i := range number {
-			l.Attempt("ada@example.com", Entry{Time: at, Attempt: kind, Address: address, Status: 401, Request: fmt.Sprint(i)})
+			l.Attempt(ada, Entry{Time: at, Attempt: kind, Address: address, Status: 401, Request: fmt.Sprint(i)})
 		}
 		if err := l.Flush(t.Context()); err != nil {
 			t.Fatal(err)
@@ -57,10 +61,45 @@ func TestManyAttemptsShareAnEntry(t *testing.T) {
 	check(1, 1, 1, 1, 1, 1002, 1, 1, 1, 1, 1, 1, 2)
 }
 
+// TestAttemptsAtAPhoneNumberAreThoseOfItsWorkers tries a number that two organizations have
+// a worker with, and then to change the password of one of them.
+func TestAttemptsAtAPhoneNumberAreThoseOfItsWorkers(t *testing.T) {
+	m := &memory{}
+	l := newLog(m)
+	attempt := func(at Account, number int) {
+		t.Helper()
+		for range number {
+			l.Attempt(at, Entry{Time: now, Attempt: "wrongPassword", Status: 401})
+		}
+		if err := l.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attempt(Account{Phone: "+12125550142"}, MaxAttempts-1)
+	attempt(Account{Phone: "+12125550142", Organization: "acme"}, 2)
+	attempt(Account{Phone: "+12125550142"}, 2)
+	got := map[Entry][]int{}
+	for _, e := range m.entries {
+		of := Entry{Organization: e.Organization, Actor: e.Actor, Name: e.Name, Record: e.Record}
+		got[of] = append(got[of], e.Count)
+	}
+	want := func(org lastmile.OrganizationID, id string, counts ...int) {
+		t.Helper()
+		of := Entry{Organization: org, Actor: lastmile.Actor{Type: lastmile.ActorWorker, ID: id}, Name: "name of " + id, Record: id}
+		if !slices.Equal(got[of], counts) {
+			t.Errorf("the entries of %s stand for %v, want %v: %v", id, got[of], counts, got)
+		}
+	}
+	want("acme", "will", 1, 1, 1, 1, 1, 3)
+	want("zenith", "willi", 1, 1, 1, 1, 1, 1)
+}
+
 func TestAttemptsAtUnknownAccountsAreNotSaved(t *testing.T) {
 	m := &memory{}
 	l := newLog(m)
-	l.Attempt("stranger@example.com", Entry{Time: now})
+	l.Attempt(Account{Email: "stranger@example.com"}, Entry{Time: now})
+	l.Attempt(Account{Phone: "+12125550199"}, Entry{Time: now})
+	l.Attempt(Account{Phone: "+12125550142", Organization: "other"}, Entry{Time: now})
 	if err := l.Flush(t.Context()); err != nil || len(m.entries) != 0 || len(l.attempts) != 0 {
 		t.Errorf("%d entries are saved, %d wait: %v", len(m.entries), len(l.attempts), err)
 	}
@@ -71,10 +110,10 @@ func TestAttemptsThatWaitAreBounded(t *testing.T) {
 	l := newLog(m)
 	for i := range maxAttempted + 10 {
 		for range 2 * MaxAttempts {
-			l.Attempt(fmt.Sprint(i), Entry{Time: now})
+			l.Attempt(Account{Email: fmt.Sprint(i)}, Entry{Time: now})
 		}
 	}
-	if one := l.attempts[attempted{email: "0"}]; len(l.attempts) != maxAttempted || len(one.first) != MaxAttempts || one.more.Count != MaxAttempts {
+	if one := l.attempts[attempted{Account: Account{Email: "0"}}]; len(l.attempts) != maxAttempted || len(one.first) != MaxAttempts || one.more.Count != MaxAttempts {
 		t.Errorf("attempts at %d accounts wait", len(l.attempts))
 	}
 }
@@ -84,7 +123,7 @@ func TestAttemptsThatCannotBeSavedWait(t *testing.T) {
 	l := newLog(m)
 	for range 2 {
 		for range MaxAttempts + 1 {
-			l.Attempt("ada@example.com", Entry{Time: now})
+			l.Attempt(ada, Entry{Time: now})
 		}
 		if err := l.Flush(t.Context()); err == nil {
 			t.Fatal("nothing fails")

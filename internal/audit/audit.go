@@ -32,7 +32,7 @@ type Entry struct {
 	ID           string
 	Organization lastmile.OrganizationID
 	Time         time.Time
-	Actor        lastmile.Actor // an administrator or a key
+	Actor        lastmile.Actor // an administrator or a key; of an attempt, an administrator or a worker
 	Name         string         // of the actor
 	Method       string
 	Route        string // pattern of the path
@@ -44,7 +44,7 @@ type Entry struct {
 	Address      string      // that it came from; empty if unknown
 }
 
-// ActorType returns admin or key.
+// ActorType returns admin, key or worker.
 func (e Entry) ActorType() string { return string(typeOf(e.Actor)) }
 
 // Query selects entries; zero fields select all.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // memory is a store in memory.
@@ -68,9 +69,16 @@ func (m *memory) AdminByEmail(_ context.Context, email string) (lastmile.Admin, 
 	return lastmile.Admin{ID: "admin", Organization: "acme", Name: "Ada"}, nil
 }
 
-func (m *memory) AuditAttempts(_ context.Context, _ lastmile.OrganizationID, admin lastmile.AdminID, attempt AttemptKind, since time.Time, limit int) (found []Entry, err error) {
+func (m *memory) CredentialsByPhone(_ context.Context, phone lastmile.Phone) ([]store.Credential, error) {
+	if phone == "+12125550199" {
+		return nil, nil
+	}
+	return []store.Credential{{Organization: "acme", Worker: "will"}, {Organization: "zenith", Worker: "willi"}}, m.fail
+}
+
+func (m *memory) AuditAttempts(_ context.Context, org lastmile.OrganizationID, id string, attempt AttemptKind, since time.Time, limit int) (found []Entry, err error) {
 	for _, e := range m.entries {
-		if e.Record == string(admin) && e.Attempt == attempt && !e.Time.Before(since) && e.Time.Before(since.Add(time.Hour)) && len(found) < limit {
+		if e.Organization == org && e.Record == id && e.Attempt == attempt && !e.Time.Before(since) && e.Time.Before(since.Add(time.Hour)) && len(found) < limit {
 			found = append(found, e)
 		}
 	}
@@ -78,7 +86,7 @@ func (m *memory) AuditAttempts(_ context.Context, _ lastmile.OrganizationID, adm
 }
 
 func (m *memory) SaveAuditAttempts(_ context.Context, e Entry) error {
-	m.entries[slices.IndexFunc(m.entries, func(saved Entry) bool { return saved.ID == e.ID })] = e
+	m.entries[slices.IndexFunc(m.entries, func(saved Entry) bool { return saved.Organization == e.Organization && saved.ID == e.ID })] = e
 	return nil
 }
 

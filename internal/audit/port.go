@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // Reader is what the package reads in a transaction.
@@ -16,6 +17,9 @@ type Reader interface {
 	ActorName(ctx context.Context, org lastmile.OrganizationID, actor lastmile.Actor) (string, error)
 	// AuditEntries lists entries of an organization, newest first.
 	AuditEntries(ctx context.Context, org lastmile.OrganizationID, q Query) ([]Entry, error)
+	// CredentialsByPhone returns the credentials of the workers with a phone number, in all
+	// organizations.
+	CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
 }
@@ -25,9 +29,10 @@ type Writer interface {
 	Reader
 	// AddAuditEntries adds entries.
 	AddAuditEntries(ctx context.Context, entries []Entry) error
-	// AuditAttempts lists the attempts of a kind at an account in the hour since a time,
-	// up to limit: oldest first, those that stand for several last.
-	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt AttemptKind, since time.Time, limit int) ([]Entry, error)
+	// AuditAttempts lists the attempts of a kind at the account of an administrator or a
+	// worker in the hour since a time, up to limit: oldest first, those that stand for
+	// several last.
+	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, id string, attempt AttemptKind, since time.Time, limit int) ([]Entry, error)
 	// SaveAuditAttempts saves for how many attempts an entry stands, and the last of
 	// them.
 	SaveAuditAttempts(ctx context.Context, e Entry) error

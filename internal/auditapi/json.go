@@ -19,7 +19,7 @@ type AuditEntry struct {
 	ID string `json:"id" example:"A6vK2nXw5LdB9qTz3HcF8mJs"`
 	// Unix time in milliseconds at which the request was served.
 	Time wire.Millis `json:"time" example:"1767225600000"`
-	// Administrator or API key that sent the request; of an attempt, the administrator with the account.
+	// Administrator or API key that sent the request; of an attempt, the administrator or worker with the account.
 	Actor AuditActor `json:"actor"`
 	// HTTP method.
 	Method string `json:"method" example:"PUT"`
@@ -41,11 +41,11 @@ type AuditEntry struct {
 
 // AuditActor is who sent a request.
 type AuditActor struct {
-	// admin for an administrator, key for an API key.
-	Type string `json:"type" enum:"admin,key" example:"admin"`
-	// ID of the administrator or of the API key.
+	// admin for an administrator, key for an API key, worker for a worker whose account was tried.
+	Type string `json:"type" enum:"admin,key,worker" example:"admin"`
+	// ID of the administrator, the API key or the worker.
 	ID string `json:"id" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
-	// Name that the administrator or the API key had at the time; null if it was deleted within a second.
+	// Name that the administrator, the API key or the worker had at the time; null if it was deleted within a second.
 	Name *string `json:"name" example:"Grace Hopper"`
 }
 

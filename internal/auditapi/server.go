@@ -28,11 +28,11 @@ func (s *Server) Routes() []edge.Route {
 	return slices.Concat(history, edge.Tagged("Audit log", edge.Get("/audit", "List who changed what, newest first", s.list,
 		edge.Parameter{Name: "from", Description: "Unix time in milliseconds; only requests at or after it", Type: "number"},
 		edge.Parameter{Name: "to", Description: "Unix time in milliseconds; only requests before it", Type: "number"},
-		edge.Parameter{Name: "actor", Description: "ID of an administrator or an API key"},
+		edge.Parameter{Name: "actor", Description: "ID of an administrator, an API key or a worker"},
 		edge.Parameter{Name: "route", Description: "route, such as /tasks/{id} or PUT /tasks/{id}"},
 		edge.Parameter{Name: "record", Description: "ID of the record that the request named or created"},
 		edge.Parameter{Name: "lastId", Description: "lastId of the previous page"}).
-		Describe("Returns the requests of administrators and API keys that changed something or were denied, 64 per page. Routes of administrators' own accounts begin with /account/v1: signing in and out, passwords, second factors, sessions. What was sent is not recorded. Attempts at the account of an administrator are listed too: failures to sign in and requests for a new password, of each kind the first five of an hour and then one entry with a `count`. Entries are kept for 400 days, at most 500,000 per organization; those of other servers appear within about a second.")))
+		Describe("Returns the requests of administrators and API keys that changed something or were denied, 64 per page. Routes of administrators' own accounts begin with /account/v1: signing in and out, passwords, second factors, sessions. What was sent is not recorded. Attempts at the account of an administrator or a worker are listed too: failures to sign in and requests for a new password, of each account and kind the first five of an hour and then one entry with a `count`. Entries are kept for 400 days, at most 500,000 per organization; those of other servers appear within about a second.")))
 }
 
 func (s *Server) list(ctx context.Context, c *edge.Call) (AuditPage, error) {

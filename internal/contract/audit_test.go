@@ -222,3 +222,74 @@ func TestAttemptAuditContract(t *testing.T) {
 		})
 	})
 }
+
+// TestWorkerAttemptAuditContract fails to sign in as a worker whom two organizations have,
+// and compares their logs.
+func TestWorkerAttemptAuditContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock() // an hour must not end meanwhile
+		const number = "+12125550142"
+		acme, zenith, other := p.Organization(t, "acme"), p.Organization(t, "zenith"), p.Organization(t, "other")
+		worker, signedIn := hire(t, acme, driverTeam(t, acme, "Riders", false), number)
+		second := fmt.Sprint(zenith.Must(t, "POST", "/workers", map[string]any{"name": "Willi", "phone": number, "teams": []string{driverTeam(t, zenith, "Drivers", false)}})["id"])
+		driverTeam(t, other, "Others", false)
+		stranger := &phone{platform: p}
+		guess := func(number string) apptest.Response {
+			t.Helper()
+			return stranger.call(t, "POST", "/login", map[string]any{"phone": number, "password": "guess-Secret"})
+		}
+		check := func(c *apptest.Client, id, name string, want ...string) {
+			t.Helper()
+			var got []string
+			for _, e := range c.Must(t, "GET", "/audit?record="+id, nil)["entries"].([]any) {
+				entry := e.(map[string]any)
+				actor := entry["actor"].(map[string]any)
+				if entry["attempt"] == nil {
+					continue
+				}
+				if actor["type"] != "worker" || actor["id"] != id || actor["name"] != name {
+					t.Errorf("the actor is %v", actor)
+				}
+				got = append(got, fmt.Sprint(entry["method"], " ", entry["route"], " ", entry["status"], " ", entry["attempt"], " ", entry["count"]))
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("the log of %s has\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		wrong, unknown := guess("(212) 555-0142"), guess("+12125550999")
+		if unauthenticated.check(t, wrong) != unauthenticated.check(t, unknown) || outcome(t, wrong) != outcome(t, unknown) {
+			t.Errorf("%s and %s differ", wrong.Body, unknown.Body)
+		}
+		malformed.check(t, stranger.call(t, "POST", "/login", map[string]any{"phone": number}))
+		const failed, changed, many = "POST /driver/v1/login 401 wrongPassword 1", "POST /driver/v1/password 400 wrongPassword 1", "POST /driver/v1/login 429 tooManyAttempts "
+		check(acme, worker, "W "+number, failed)
+		check(zenith, second, "Willi", failed)
+		t.Run("a session is not enough", func(t *testing.T) {
+			invalid.check(t, signedIn.call(t, "POST", "/password", map[string]any{"oldPassword": "guess-Secret", "password": "battery staple"}))
+			malformed.check(t, signedIn.call(t, "POST", "/password", map[string]any{"password": "battery staple"}))
+			check(acme, worker, "W "+number, failed, changed, changed)
+			check(zenith, second, "Willi", failed)
+		})
+		t.Run("too many attempts share an entry", func(t *testing.T) {
+			for range 30 {
+				guess(number)
+				acme.Must(t, "GET", "/audit", nil) // each is saved separately
+			}
+			check(acme, worker, "W "+number, failed, failed, failed, "POST /driver/v1/login 401 wrongPassword 2",
+				many+"1", many+"1", many+"1", many+"1", many+"1", many+"21", changed, changed)
+			check(zenith, second, "Willi", failed, failed, failed, failed, failed, many+"1", many+"1", many+"1", many+"1", many+"1", many+"21")
+		})
+		t.Run("nothing secret, and nothing for others", func(t *testing.T) {
+			if body := string(acme.Call(t, "GET", "/audit", nil).OK(t).Body); strings.Contains(body, "Secret") {
+				t.Error(body)
+			}
+			for _, e := range other.Must(t, "GET", "/audit", nil)["entries"].([]any) {
+				if e.(map[string]any)["attempt"] != nil {
+					t.Errorf("another organization has %v", e)
+				}
+			}
+		})
+	})
+}

@@ -2,9 +2,11 @@ package driverapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"dray/internal/access"
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
@@ -92,7 +94,7 @@ func (s *Server) signIn(ctx context.Context, c *edge.Call, body SignInBody) (Sig
 		Phone: body.Phone, Password: body.Password, Device: body.Device, Network: s.Address(c.HTTP),
 	})
 	if err != nil {
-		return SignedIn{}, err
+		return SignedIn{}, s.failed(c, err)
 	}
 	worker, err := s.Fleet.Self(ctx, begun.Principal)
 	return SignedIn{
@@ -101,7 +103,21 @@ func (s *Server) signIn(ctx context.Context, c *edge.Call, body SignInBody) (Sig
 }
 
 func (s *Server) setPassword(ctx context.Context, c *edge.Call, body PasswordBody) error {
-	return s.Sessions.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.OldPassword, body.Password)
+	return s.failed(c, s.Sessions.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.OldPassword, body.Password))
+}
+
+// failed records the error of a failed attempt at an account, and returns it.
+func (s *Server) failed(c *edge.Call, err error) error {
+	failure, ok := errors.AsType[*access.Failure](err)
+	if !ok {
+		return err
+	}
+	served := edge.Served{Time: s.Now(), Method: c.HTTP.Method, Route: Base + c.HTTP.Pattern, Request: c.RequestID(), Address: s.Address(c.HTTP)}
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		served.Status = codec.ErrorOf(rejected.Code).Status
+	}
+	s.Attempt(failure, served)
+	return err
 }
 
 func (s *Server) signOut(ctx context.Context, c *edge.Call) error {

@@ -37,6 +37,9 @@ type Server struct {
 	Version string // of the program, for the OpenAPI spec
 	// Revoked returns a channel that is closed when sessions end.
 	Revoked func() <-chan struct{}
+	// Attempt records a failed attempt at the accounts of workers, of whom there may be none.
+	// It takes the same time in both cases.
+	Attempt func(f *access.Failure, s edge.Served)
 }
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.

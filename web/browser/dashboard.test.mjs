@@ -305,6 +305,20 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await context.setOffline(false);
   await page.getByRole('cell', { name: 'Depot' }).waitFor();
   await gone(page.getByText('Trying again'));
+
+  // The message covers neither the drawer nor the bar of narrow screens.
+  await visit(page, 'account', 'Account');
+  const { tasks } = await api('GET', '/tasks/all?from=1');
+  await page.evaluate((id) => (location.hash = `#/tasks/${id}`), tasks[0].id);
+  await page.getByRole('complementary').getByRole('button', { name: 'Close' }).waitFor();
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  await page.getByRole('complementary').getByRole('button', { name: 'Close' }).click();
+  await visit(page, 'account', 'Account');
+  await page.setViewportSize({ width: 400, height: 800 });
+  await page.evaluate(() => scrollTo(0, 400));
+  await page.getByRole('button', { name: 'Navigation' }).click();
+  await page.getByRole('dialog').waitFor();
   await context.close();
 });
 
@@ -359,7 +373,9 @@ test('a second factor is set up with a QR code and asked for', async () => {
 const screens = [
   ['', 'Board', 'Create task'],
   ['exceptions', 'Exceptions'],
+  ['dispatch', 'Dispatch'],
   ['table', 'Table'],
+  ['reports', 'Reports'],
   ['import', 'Import'],
   ['today', 'Today'],
   ['start', 'Getting started'],
@@ -372,6 +388,7 @@ const screens = [
   ['recipients/messages', 'Messages'],
   ['settings/messages', 'Message texts'],
   ['settings/organization', 'Settings'],
+  ['business/orders', 'Orders'],
   ['business/clients', 'Clients', 'New client'],
   ['business/services', 'Delivery services', 'New service'],
   ['settings/people', 'People', 'Invite person'],

@@ -103,11 +103,11 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 	return p.entries(ctx, org, where, newestFirst, q.Limit, args)
 }
 
-// AuditAttempts lists the attempts of a kind at an account in the hour since a time, up to
-// limit: oldest first, those that stand for several last.
-func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, attempt audit.AttemptKind, since time.Time, limit int) ([]audit.Entry, error) {
+// AuditAttempts lists the attempts of a kind at the account of an administrator or a worker
+// in the hour since a time, up to limit: oldest first, those that stand for several last.
+func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, id string, attempt audit.AttemptKind, since time.Time, limit int) ([]audit.Entry, error) {
 	const where = `t.org = $1 AND t.record <> '' AND t.record = $2 AND t.at >= $3 AND t.at < $4 AND t.attempt = $5`
-	args := []any{org, string(admin), since.UnixMilli(), since.Add(time.Hour).UnixMilli(), string(attempt)}
+	args := []any{org, id, since.UnixMilli(), since.Add(time.Hour).UnixMilli(), string(attempt)}
 	return p.entries(ctx, org, where, `t.requests, t.at, t.id`, limit, args)
 }
 

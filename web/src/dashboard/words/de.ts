@@ -678,7 +678,7 @@ export default {
   recordId: 'ID eines Datensatzes',
   result: 'Ergebnis',
   denied: 'Verweigert',
-  networkAddress: 'Netzwerkadresse',
+  networkAddress: 'IP-Adresse',
 
   // Installation
   installation: 'Installation',

@@ -662,7 +662,7 @@ export default {
   recordId: 'ID of a record',
   result: 'Result',
   denied: 'Denied',
-  networkAddress: 'Address in the network',
+  networkAddress: 'IP address',
 
   // Installation
   installation: 'Installation',

@@ -666,7 +666,7 @@ export default {
   recordId: 'ID de un registro',
   result: 'Resultado',
   denied: 'Denegado',
-  networkAddress: 'Dirección de red',
+  networkAddress: 'Dirección IP',
 
   // Installation
   installation: 'Instalación',

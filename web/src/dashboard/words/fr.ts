@@ -675,7 +675,7 @@ export default {
   recordId: 'Identifiant d’un élément',
   result: 'Résultat',
   denied: 'Refusé',
-  networkAddress: 'Adresse réseau',
+  networkAddress: 'Adresse IP',
 
   // Installation
   installation: 'Installation',

@@ -665,7 +665,7 @@ export default {
   recordId: 'ID de um registo',
   result: 'Resultado',
   denied: 'Negado',
-  networkAddress: 'Endereço de rede',
+  networkAddress: 'Endereço IP',
 
   // Installation
   installation: 'Instalação',

@@ -25,6 +25,7 @@ export default {
   errorforeignTeam: 'Das gehört zu einem Team, das Sie nicht leiten.',
   errorOther: 'Der Server hat das abgelehnt: {message}',
   accountTried: 'Versuchtes Konto',
+  workerTried: 'Fahrer, dessen Konto versucht wurde',
   attemptwrongPassword: 'Falsches Passwort',
   attemptwrongCode: 'Falscher Code',
   attempttooManyAttempts: 'Zu viele Versuche',

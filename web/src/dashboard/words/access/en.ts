@@ -25,6 +25,7 @@ export default {
   errorforeignTeam: 'It belongs to a team that you do not manage.',
   errorOther: '{message}',
   accountTried: 'Account that was tried',
+  workerTried: 'Worker whose account was tried',
   attemptwrongPassword: 'Wrong password',
   attemptwrongCode: 'Wrong code',
   attempttooManyAttempts: 'Too many attempts',

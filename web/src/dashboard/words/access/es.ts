@@ -24,6 +24,7 @@ export default {
   errorforeignTeam: 'Pertenece a un equipo que usted no dirige.',
   errorOther: 'El servidor lo ha rechazado: {message}',
   accountTried: 'Cuenta que se intentó usar',
+  workerTried: 'Repartidor cuya cuenta se intentó usar',
   attemptwrongPassword: 'Contraseña incorrecta',
   attemptwrongCode: 'Código incorrecto',
   attempttooManyAttempts: 'Demasiados intentos',

@@ -25,6 +25,7 @@ export default {
   errorforeignTeam: 'Cela appartient à une équipe que vous ne dirigez pas.',
   errorOther: 'Le serveur l’a refusé : {message}',
   accountTried: 'Compte visé',
+  workerTried: 'Livreur dont le compte est visé',
   attemptwrongPassword: 'Mot de passe faux',
   attemptwrongCode: 'Code faux',
   attempttooManyAttempts: 'Trop de tentatives',

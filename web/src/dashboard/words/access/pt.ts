@@ -24,6 +24,7 @@ export default {
   errorforeignTeam: 'Pertence a uma equipa que não gere.',
   errorOther: 'O servidor recusou: {message}',
   accountTried: 'Conta visada',
+  workerTried: 'Entregador cuja conta foi visada',
   attemptwrongPassword: 'Palavra-passe errada',
   attemptwrongCode: 'Código errado',
   attempttooManyAttempts: 'Demasiadas tentativas',

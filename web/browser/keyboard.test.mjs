@@ -123,6 +123,45 @@ test('tasks are assigned, and taken back', async () => {
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
+test('routes are planned, stopped, looked at, applied, and undone', async () => {
+  const some = Array.from({ length: 90 }, (_, i) => ({
+    destination: {
+      address: { number: String(i + 1), street: 'Route Street', city: 'New York', country: 'US' },
+      location: [around[0] + (i % 10) / 1000, around[1] + i / 5000],
+    },
+    recipients: [],
+    container: { type: 'TEAM', team },
+  }));
+  assert.deepEqual((await api('POST', '/tasks/batch', { tasks: some })).errors, []);
+  const waiting = async () => (await api('GET', `/containers/teams/${team}`)).tasks;
+  const before = await waiting();
+
+  await find('plan this team: keys', 'Plan this team: Keys');
+  await page.getByText('Tasks waiting: 91. Workers on duty: 2 of 2.').waitFor();
+  await press('r');
+  await page.getByRole('button', { name: /^Stop/ }).waitFor();
+  const stopped = page.waitForResponse((r) => r.url().endsWith('/stop'));
+  await press('s');
+  assert.equal((await stopped).status(), 200);
+  const plan = page.getByRole('tree', { name: 'Plan' });
+  await plan.waitFor();
+  assert.deepEqual(await waiting(), before);
+
+  // A route is unfolded, and one of its stops is shown on both sides.
+  await press('j', 'ArrowRight');
+  await tabTo(plan);
+  for (let i = 0; i < 5 && (await plan.getByRole('treeitem', { level: 2, selected: true }).count()) === 0; i++) {
+    await press('ArrowRight', 'j');
+  }
+  await plan.getByRole('treeitem', { level: 2, selected: true }).waitFor();
+  await press('Enter');
+  await page.getByRole('alertdialog', { name: 'Apply' }).waitFor();
+  await press('Enter');
+  await eventually('applied', async () => (await list(ada)).length + (await list(bob)).length > 0);
+  await undo('Plan applied');
+  await eventually('undone', async () => (await waiting()).join() === before.join());
+});
+
 test('a late task is fixed, and undone', async () => {
   await find('exceptions', /^Exceptions/);
   const late = page.getByRole('button', { name: 'Tardy' });

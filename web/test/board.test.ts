@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { everything, Groups } from '../src/dashboard/board/groups.ts';
-import { headHeight, Layout, rowHeight } from '../src/dashboard/board/layout.ts';
+import { headHeight, Layout, rowHeight, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { lateness, risk } from '../src/dashboard/board/status.ts';
@@ -268,6 +268,18 @@ test('only visible rows are built', () => {
   assert.ok(rows.slice(1).every((r) => r.y > 1000 - rowHeight && r.y < 1400));
   assert.deepEqual(layout.find('x'), { y: layout.height - rowHeight, height: rowHeight });
   assert.equal(layout.visible(layout.height - 10, layout.height).at(-1)?.id, 'x');
+});
+
+test('rows that stay keep their elements, and new ones get those of others', () => {
+  const slots = new Slots();
+  const first = slots.give(['a', 'b', 'c']);
+  assert.equal(new Set(first.values()).size, 3);
+  const second = slots.give(['b', 'c', 'd', 'e']);
+  assert.deepEqual([second.get('b'), second.get('c')], [first.get('b'), first.get('c')]);
+  assert.equal(second.get('d'), first.get('a'));
+  assert.equal(new Set(second.values()).size, 4);
+  assert.deepEqual([...slots.give(['x']).keys()], ['x']);
+  assert.equal(new Set(slots.give(['x', 'y', 'z']).values()).size, 3);
 });
 
 test('a day of 5,000 tasks and an event take little work', () => {

@@ -4,13 +4,14 @@
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //
 // TASKS, WORKERS, SECONDS, EVENTS (per second) and CUT (of the stream, in seconds) change
-// what is measured.
+// what is measured. MAP=0 leaves out the map, and TRACE names a file for a trace of Chromium.
 
 import { spawn } from 'node:child_process';
 import { differences, env, pause, start } from './demo.mjs';
 
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
 const rate = env('EVENTS', 50);
+const categories = ['toplevel', 'devtools.timeline', 'blink', 'cc', 'gpu', 'v8', 'disabled-by-default-v8.cpu_profiler'];
 const { origin, dray, folder, link, key, api, chrome, stop: end } = await start(0);
 
 // seed creates tasks around the hubs and gives most of them to workers.
@@ -88,6 +89,14 @@ try {
       for (const e of list.getEntries()) globalThis.long.push({ at: e.startTime, ms: e.duration });
     }).observe({ type: 'longtask', buffered: true });
   });
+  if (env('MAP', 1) === 0) {
+    await page.addInitScript(() => {
+      const { getContext } = HTMLCanvasElement.prototype;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        return kind === 'webgl2' ? null : getContext.call(this, kind, ...more);
+      };
+    });
+  }
   await page.goto(link);
   await page.getByRole('tree').waitFor();
   await page.goto('about:blank');
@@ -95,13 +104,14 @@ try {
   await page.goto(`${origin}/dashboard/`);
   await page.getByRole('treeitem').nth(5).waitFor();
   console.log(`usable after ${Math.round(performance.now() - begun)} ms`);
-  await page.locator('[data-stops]').waitFor();
+  if (env('MAP', 1) !== 0) await page.locator('[data-stops]').waitFor();
   await pause(5000); // the map's first draw
   const heap = () => page.evaluate(() => (globalThis.gc?.(), Math.round(performance.memory.usedJSHeapSize / 1e6)));
   const from = await page.evaluate(() => performance.now());
   const before = await heap();
   const head = async () => (await api('GET', '/board')).cursor;
   const cursor = await head();
+  if (process.env.TRACE) await chrome.startTracing(page, { path: process.env.TRACE, categories });
   const last = Date.now() + seconds * 1000;
   let n = 0;
   while (Date.now() < last) {
@@ -121,6 +131,7 @@ try {
   }
   await page.getByRole('searchbox').fill('');
   const events = (await head()) - cursor;
+  if (process.env.TRACE) await chrome.stopTracing();
   const long = await page.evaluate((since) => globalThis.long.filter((t) => t.at > since), from);
   console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB`);
   console.log(`tasks over 50 ms: ${long.length}, longest ${Math.round(Math.max(0, ...long.map((t) => t.ms)))} ms`);

@@ -128,7 +128,7 @@ export class MapView {
     this.starting = true;
     const inner = document.createElement('div');
     try {
-      if (!capable()) throw new Error('no WebGL');
+      if (graphics() === 'none') throw new Error('no WebGL');
       const { Street } = await import('./ondemand/street.ts');
       if (this.gone) return;
       this.host.prepend(inner); // below the drawing, until it is ready
@@ -228,9 +228,13 @@ export class MapView {
   }
 }
 
-// capable reports whether the device draws with WebGL 2.
-export function capable(): boolean {
+// graphics returns how the device draws with WebGL 2: not at all, in software, or with a
+// graphics processor.
+export function graphics(): 'none' | 'software' | 'hardware' {
   const gl = document.createElement('canvas').getContext('webgl2');
-  gl?.getExtension('WEBGL_lose_context')?.loseContext();
-  return gl !== null;
+  if (!gl) return 'none';
+  const unmasked = gl.getExtension('WEBGL_debug_renderer_info')?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER;
+  const name = String(gl.getParameter(unmasked));
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? 'software' : 'hardware';
 }

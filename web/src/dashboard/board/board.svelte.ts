@@ -16,7 +16,7 @@ import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
 const batch = 100; // ms between two updates of the views
-const slice = 8; // ms of one update that apply events
+const slice = 6; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
 const retries = 5; // of reading teams, hubs and workers while workers change
@@ -178,6 +178,7 @@ class Board {
     clearInterval(this.clock);
     clearTimeout(this.due);
     forgo(this);
+    forgo(this.groups);
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
     this.queue = [];
@@ -233,8 +234,12 @@ class Board {
       this.queue = [];
       this.head = 0;
     }
-    this.show();
-    this.settleDisputes();
+    const show = () => {
+      this.show();
+      this.settleDisputes();
+    };
+    if (document.hidden) show();
+    else turn(this.groups, show);
   }
 
   private apply({ event, data }: Message) {

@@ -21,7 +21,9 @@ export function chosen(): string[] {
 export function handle(event: KeyboardEvent, commands: Commands): boolean {
   if (document.querySelector('.dialog, [role="menu"]')) return false;
   const on = event.target as HTMLElement;
-  const list = on.closest('[role="tree"]') !== null;
+  // What has no focus, as after a dialog, is for the list, if there is one.
+  const tree = document.querySelector('[role="tree"]');
+  const list = tree !== null && (tree.contains(on) || on === document.body || on.id === 'main');
   if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
     void shift(chosen(), event.key === 'ArrowUp' ? -1 : 1);
     return true;

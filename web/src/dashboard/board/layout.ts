@@ -66,3 +66,23 @@ export class Layout {
     return Math.max(0, low - 1);
   }
 }
+
+// Slots gives rows that appear the elements of rows that disappear. New elements cost more
+// than other texts in them.
+export class Slots {
+  private taken = new Map<string, number>();
+
+  // give returns the slots of rows, by their keys. Those that stay keep theirs.
+  give(keys: readonly string[]): ReadonlyMap<string, number> {
+    const given = new Map<string, number>();
+    const free = new Set(this.taken.values());
+    let next = Math.max(-1, ...free) + 1;
+    for (const key of keys) {
+      const slot = this.taken.get(key);
+      if (slot !== undefined && free.delete(slot)) given.set(key, slot);
+    }
+    const left = [...free];
+    for (const key of keys) if (!given.has(key)) given.set(key, left.pop() ?? next++);
+    return (this.taken = given);
+  }
+}

@@ -119,12 +119,13 @@ export class Fleet {
     }
     if (ink !== this.ink) this.pictures.clear();
     this.ink = ink;
+    const ratio = ctx.getTransform().a;
     for (const { id, vehicle, x, y } of seen) {
       const { worker, heading } = vehicle;
       const warn = time - (worker.timeLastSeen ?? time) > silent || (worker.battery ?? 1) < lowBattery;
       const main = id === shown || id === hovered;
       ctx.globalAlpha = shown && !main ? 0.75 : 1;
-      const picture = this.picture(heading, warn, main, ctx.getTransform().a);
+      const picture = this.picture(heading, warn, main, ratio);
       ctx.drawImage(picture, Math.round(x) - half, Math.round(y) - half, 2 * half, 2 * half);
     }
     ctx.globalAlpha = 1;

@@ -90,8 +90,11 @@ export class Sprites {
   }
 }
 
-// drawStops draws stops, and returns how many are visible.
-export function drawStops(
+const portion = 50; // stops between two chances to pause
+
+// drawStops draws stops, and returns how many are visible. It can be paused: thousands take
+// longer than a frame has.
+export function* drawStops(
   ctx: CanvasRenderingContext2D,
   camera: Camera,
   stops: Iterable<Stop>,
@@ -99,15 +102,16 @@ export function drawStops(
   chosen: ReadonlySet<string>,
   numbers: ReadonlyMap<string, number>, // of the route that is shown
   ink: Ink,
-): number {
+): Generator<undefined, number> {
   const layers: Stop[][] = Array.from({ length: 11 }, () => []);
   // Of those of one kind that are at the same few pixels, one is drawn: thousands in a city
   // would only cover one another.
   const cell = Math.max(2, radius(camera.zoom, 'assigned') * 0.75);
   const columns = Math.ceil((camera.width + 400) / cell);
   const taken = new Map<number, number>(); // kinds, as bits
-  let seen = 0;
-  for (const stop of stops) {
+  let [seen, looked, drawn] = [0, 0, 0];
+  for (const stop of [...stops]) {
+    if (++looked % (10 * portion) === 0) yield;
     const [x, y] = [camera.x(stop.x), camera.y(stop.y)];
     if (!camera.sees(x, y, 140)) continue;
     seen++;
@@ -128,6 +132,7 @@ export function drawStops(
   ctx.imageSmoothingEnabled = false;
   for (const layer of layers) {
     for (const stop of layer) {
+      if (++drawn % portion === 0) yield;
       const number = numbers.get(stop.id);
       const r = number ? 10 : radius(camera.zoom, stop.status);
       const sprite = sprites.get(stop, r, chosen.has(stop.id));

@@ -7,6 +7,7 @@ import { options, styled } from '../../../map/ondemand/engine.ts';
 import { fit, project, unproject, type Point } from '../../../map/project.ts';
 import type { TileSource } from '../../../map/tiles.ts';
 import { Camera, inside } from './camera.ts';
+import { Copy, type View } from './copy.ts';
 import { Detail } from './detail.ts';
 import type { Fleet } from './fleet.ts';
 import { pass, type Line } from './routes.ts';
@@ -17,7 +18,8 @@ const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
 const calmest = 200; // if none moves a pixel meanwhile
 const refresh = 400; // ms between pictures of stops that change by themselves
-const follow = 80; // ms between pictures of stops while the map moves
+const follow = 100; // ms between pictures of stops while the map moves
+const slice = 5; // ms of a frame that draw stops
 const margin = 120; // pixels around the map that are drawn, too
 
 // Shown is what is emphasized.
@@ -28,6 +30,13 @@ export interface Shown {
   tones?: ReadonlyMap<string, string>; // of routes, by worker
 }
 
+// Next is a picture of the stops that is not complete.
+interface Next {
+  view: View;
+  camera: Camera;
+  rest: Generator<undefined, number>;
+}
+
 export interface Hit {
   task: string;
   worker: string;
@@ -36,8 +45,9 @@ export interface Hit {
 export class BoardView {
   readonly engine: Engine;
   readonly camera = new Camera();
-  private readonly below = layer();
-  private readonly above = layer();
+  private below = layer(margin); // routes and stops
+  private spare = layer(margin); // the next picture of them
+  private readonly above = layer(margin);
   private readonly calm = matchMedia('(prefers-reduced-motion: reduce)');
   private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
   private readonly ratio = Math.min(2, devicePixelRatio || 1);
@@ -51,13 +61,15 @@ export class BoardView {
   private stale = 0; // when the stops have to be drawn again, of performance.now; 0 if they need not
   private drawnAt = 0; // the stops
   private vehiclesAt = 0;
-  private drawn = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
+  private drawn: View = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
+  private next: Next | undefined;
   private gone = false;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly tiles: TileSource,
     label: string,
+    software: boolean, // there is no graphics processor
     private readonly stops: ReadonlyMap<string, Stop>,
     private readonly fleet: Fleet,
     private readonly lines: ReadonlyMap<string, Line>, // by worker
@@ -65,7 +77,7 @@ export class BoardView {
     this.ink = inkOf(host);
     this.sprites = new Sprites(this.ink, this.ratio);
     const inner = document.createElement('div');
-    host.replaceChildren(inner, this.below, this.above);
+    host.replaceChildren(inner, this.spare, this.below, this.above);
     this.engine = new Engine({
       container: inner,
       style: styled(this.ink, tiles, false),
@@ -74,6 +86,7 @@ export class BoardView {
       doubleClickZoom: false, // a double click opens a task
       fadeDuration: 0,
       locale: { 'Map.Title': label },
+      ...(software && { pixelRatio: 1, canvasContextAttributes: { preserveDrawingBuffer: true } }),
       ...(tiles.center && { center: [...tiles.center] as [number, number], zoom: 11 }),
     });
     this.engine.touchZoomRotate.disableRotation();
@@ -82,7 +95,11 @@ export class BoardView {
     this.engine.on('error', () => {}); // a tile that is missing is not the page's fault
     this.engine.on('move', () => this.pan());
     this.engine.on('resize', () => this.draw());
-    new Detail(this.engine);
+    if (software) {
+      const copy = layer(0);
+      host.prepend(copy);
+      new Copy(this.engine, copy, this.view, this.follow);
+    } else new Detail(this.engine);
     this.scheme.addEventListener('change', this.repaint);
     this.draw();
   }
@@ -123,14 +140,19 @@ export class BoardView {
     this.plan();
   }
 
+  private readonly view = (): View => ({ ...this.engine.getCenter(), zoom: this.engine.getZoom() });
+
+  // follow moves a picture with the map.
+  private readonly follow = (canvas: HTMLCanvasElement, from: View) => {
+    const to = this.view();
+    const [before, now] = [project([from.lng, from.lat]), project([to.lng, to.lat])];
+    const size = 512 * 2 ** to.zoom;
+    canvas.style.transform = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${2 ** (to.zoom - from.zoom)})`; // prettier-ignore
+  };
+
   // pan moves the pictures with the map; a new one is drawn now and then.
   private pan() {
-    const { lng, lat } = this.engine.getCenter();
-    const [before, now] = [project([this.drawn.lng, this.drawn.lat]), project([lng, lat])];
-    const scale = 2 ** (this.engine.getZoom() - this.drawn.zoom);
-    const size = 512 * 2 ** this.engine.getZoom();
-    const move = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${scale})`;
-    for (const canvas of [this.below, this.above]) canvas.style.transform = move;
+    for (const canvas of [this.below, this.above]) this.follow(canvas, this.drawn);
     const due = this.drawnAt + follow;
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
@@ -145,7 +167,7 @@ export class BoardView {
     if (this.gone || document.hidden) return;
     const now = performance.now();
     const next = this.fleet.moving(now) ? this.vehiclesAt + this.pace(now) : Infinity;
-    const at = Math.min(this.stale || Infinity, next);
+    const at = this.next ? now : Math.min(this.stale || Infinity, next);
     if (at === Infinity || (this.due && at >= this.dueAt)) return;
     clearTimeout(this.due);
     this.dueAt = at;
@@ -156,8 +178,10 @@ export class BoardView {
     this.due = 0;
     if (this.gone) return;
     const now = performance.now();
-    if (this.stale && this.stale <= now + 8) this.draw();
-    else this.drawVehicles(now);
+    if (!this.next && this.stale && this.stale <= now + 8) this.begin();
+    // Vehicles move on while the stops are drawn.
+    if (!this.next || now > this.vehiclesAt + calmest) this.drawVehicles(now);
+    else this.proceed(now + slice);
     this.plan();
   }
 
@@ -212,27 +236,47 @@ export class BoardView {
   }
 
   private draw() {
+    this.begin();
+    this.proceed(Infinity);
+  }
+
+  // begin begins the next picture of the stops.
+  private begin() {
     this.stale = 0;
     this.drawnAt = performance.now();
     const { clientWidth: width, clientHeight: height } = this.host;
-    const { lng, lat } = this.engine.getCenter();
-    const zoom = this.engine.getZoom();
-    const { camera, drawn } = this;
-    const moved = lng !== drawn.lng || lat !== drawn.lat || zoom !== drawn.zoom || width !== camera.width || height !== camera.height; // prettier-ignore
-    this.drawn = { lng, lat, zoom };
-    for (const canvas of [this.below, this.above]) canvas.style.transform = '';
-    camera.look([lng, lat], zoom, width, height);
-    const ctx = this.clear(this.below);
-    this.drawRoutes(ctx);
+    const view = this.view();
+    const camera = new Camera();
+    camera.look([view.lng, view.lat], view.zoom, width, height);
+    const ctx = this.clear(this.spare, camera);
+    this.drawRoutes(ctx, camera);
     const { selection, numbers } = this.shown;
     const chosen = this.hovered.task ? new Set([...selection, this.hovered.task]) : selection;
-    const seen = drawStops(ctx, this.camera, this.stops.values(), this.sprites, chosen, numbers, this.ink);
-    this.host.dataset['stops'] = String(seen);
-    if (moved || !this.fleet.moving(this.drawnAt)) this.drawVehicles(performance.now());
+    this.next = { view, camera, rest: drawStops(ctx, camera, this.stops.values(), this.sprites, chosen, numbers, this.ink) }; // prettier-ignore
   }
 
-  private drawRoutes(ctx: CanvasRenderingContext2D) {
-    const { camera, ink } = this;
+  // proceed draws until a time, and shows the picture once it is complete.
+  private proceed(until: number) {
+    const { view, camera: of, rest } = this.next!;
+    let part = rest.next();
+    while (!part.done && performance.now() < until) part = rest.next();
+    if (!part.done) return;
+    this.next = undefined;
+    this.host.dataset['stops'] = String(part.value);
+    [this.below, this.spare] = [this.spare, this.below];
+    this.below.style.visibility = '';
+    this.spare.style.visibility = 'hidden';
+    const { camera, drawn } = this;
+    const { lng, lat, zoom } = view;
+    const moved = lng !== drawn.lng || lat !== drawn.lat || zoom !== drawn.zoom || of.width !== camera.width || of.height !== camera.height; // prettier-ignore
+    this.drawn = view;
+    camera.look([lng, lat], zoom, of.width, of.height);
+    if (moved || !this.fleet.moving(this.drawnAt)) this.drawVehicles(performance.now());
+    for (const canvas of [this.below, this.above]) this.follow(canvas, view);
+  }
+
+  private drawRoutes(ctx: CanvasRenderingContext2D, camera: Camera) {
+    const { ink } = this;
     const main = this.hovered.worker || this.shown.worker;
     ctx.lineJoin = ctx.lineCap = 'round';
     const stroke = (id: string, width: number, color: string, alpha: number) => {
@@ -261,7 +305,7 @@ export class BoardView {
 
   private drawVehicles(now: number) {
     this.vehiclesAt = now;
-    const ctx = this.clear(this.above);
+    const ctx = this.clear(this.above, this.camera);
     this.fleet.draw(ctx, this.camera, this.ink, this.shown.worker, this.hovered.worker, now);
     if (this.lasso.length > 1) {
       ctx.beginPath();
@@ -277,8 +321,8 @@ export class BoardView {
     this.plan();
   }
 
-  private clear(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-    const [wide, tall] = [this.camera.width + 2 * margin, this.camera.height + 2 * margin];
+  private clear(canvas: HTMLCanvasElement, of: Camera): CanvasRenderingContext2D {
+    const [wide, tall] = [of.width + 2 * margin, of.height + 2 * margin];
     const [width, height] = [Math.round(wide * this.ratio), Math.round(tall * this.ratio)];
     const ctx = canvas.getContext('2d')!;
     if (canvas.width !== width || canvas.height !== height) {
@@ -294,9 +338,10 @@ export class BoardView {
   }
 }
 
-function layer(): HTMLCanvasElement {
+// layer returns a canvas over the map, and a margin around it.
+function layer(margin: number): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
-  canvas.style.cssText = `pointer-events: none; inset: -${margin}px auto auto -${margin}px`;
+  canvas.style.cssText = `pointer-events: none; will-change: transform; inset: -${margin}px auto auto -${margin}px`;
   canvas.setAttribute('aria-hidden', 'true');
   return canvas;
 }

@@ -23,6 +23,8 @@ export default {
   views: 'Ansichten',
   selectedCount: '{n} ausgewählt',
   clearSelection: 'Auswahl aufheben',
+  hintMove: 'wechseln',
+  hintSelect: 'auswählen',
   noStreets: 'Ohne Straßen: Es ist keine Karte importiert.',
   noMap:
     'Dieser Browser kann die Karte nicht zeichnen: Sie braucht WebGL. Listen und Zeitachse funktionieren ohne sie.',

@@ -21,6 +21,8 @@ export default {
   views: 'Views',
   selectedCount: '{n} selected',
   clearSelection: 'Clear selection',
+  hintMove: 'move',
+  hintSelect: 'select',
   day: 'Day',
   noStreets: 'There are no streets: no map is imported.',
   noMap: 'This browser cannot draw the map: it needs WebGL. Lists and timeline work without it.',

@@ -21,6 +21,8 @@ export default {
   views: 'Vistas',
   selectedCount: '{n} seleccionadas',
   clearSelection: 'Quitar la selección',
+  hintMove: 'moverse',
+  hintSelect: 'seleccionar',
   noStreets: 'Sin calles: no se ha importado ningún mapa.',
   noMap: 'Este navegador no puede dibujar el mapa: necesita WebGL. Las listas y el cronograma funcionan sin él.',
   lasso: 'Seleccionar con el lazo (Mayús y arrastrar)',

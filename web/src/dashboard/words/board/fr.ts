@@ -22,6 +22,8 @@ export default {
   views: 'Vues',
   selectedCount: '{n} sélectionnées',
   clearSelection: 'Effacer la sélection',
+  hintMove: 'parcourir',
+  hintSelect: 'sélectionner',
   noStreets: 'Sans rues : aucune carte n’est importée.',
   noMap:
     'Ce navigateur ne peut pas dessiner la carte : il lui faut WebGL. Les listes et la chronologie fonctionnent sans elle.',

@@ -22,6 +22,8 @@ export default {
   views: 'Visões',
   selectedCount: '{n} selecionadas',
   clearSelection: 'Limpar a seleção',
+  hintMove: 'percorrer',
+  hintSelect: 'selecionar',
   noStreets: 'Sem ruas: nenhum mapa foi importado.',
   noMap:
     'Este navegador não consegue desenhar o mapa: precisa de WebGL. As listas e a linha do tempo funcionam sem ele.',

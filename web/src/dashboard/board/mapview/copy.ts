@@ -1,0 +1,108 @@
+// A copy of the streets, for devices that draw them without a graphics processor. The page
+// would wait for every picture of the map that it shows. So it does not show the map, but
+// a copy of its last picture, taken once that is complete, which moves with the map until
+// the next one.
+
+import type { Map as Engine } from 'maplibre-gl';
+import { forgo, turn } from '../turns.ts';
+
+const glance = 10; // ms between two looks whether a picture is complete
+const longest = 300; // ms between two pictures
+
+// View is the part of the world that a picture shows.
+export interface View {
+  lng: number;
+  lat: number;
+  zoom: number;
+}
+
+type Painter = Engine['painter'];
+
+export class Copy {
+  private view: View | undefined; // of the copy
+  private next: View | undefined; // of the picture that is being drawn
+  private wanted = false; // another picture
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly canvas: HTMLCanvasElement,
+    private readonly viewed: () => View,
+    private readonly follow: (canvas: HTMLCanvasElement, from: View) => void,
+  ) {
+    engine.getContainer().classList.add('copied');
+    engine.on('move', () => this.moved());
+    engine.on('resize', () => this.reset()); // the picture is gone
+    engine.on('webglcontextlost', () => this.reset());
+    engine.on('webglcontextrestored', () => this.tame());
+    engine.on('remove', () => this.reset());
+    this.tame();
+  }
+
+  // tame lets the map draw only when its last picture is complete.
+  private tame() {
+    const { painter } = this.engine;
+    const render = painter.render.bind(painter);
+    painter.render = (...frame: Parameters<Painter['render']>) => {
+      if (this.next) {
+        this.wanted = true;
+        return;
+      }
+      render(...frame);
+      this.next = this.viewed();
+      this.wanted = false;
+      this.await(painter.context.gl as WebGL2RenderingContext);
+    };
+  }
+
+  private await(gl: WebGL2RenderingContext) {
+    const begun = performance.now();
+    const drawn = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
+    const look = () => {
+      if (drawn && gl.getSyncParameter(drawn, gl.SYNC_STATUS) === gl.UNSIGNALED) {
+        this.timer = setTimeout(look, glance);
+        return;
+      }
+      gl.deleteSync(drawn);
+      const took = performance.now() - begun;
+      turn(this, () => {
+        this.take();
+        // As long as it took, the processor is left to others.
+        this.timer = setTimeout(() => this.rested(), Math.min(longest, took));
+      });
+    };
+    this.timer = setTimeout(look, glance);
+  }
+
+  private take() {
+    const { canvas, next } = this;
+    const from = this.engine.getCanvas();
+    if (!next || from.width === 0 || from.height === 0) return;
+    if (canvas.width !== from.width || canvas.height !== from.height) {
+      canvas.width = from.width;
+      canvas.height = from.height;
+      canvas.style.width = from.style.width;
+      canvas.style.height = from.style.height;
+    }
+    const ctx = canvas.getContext('2d', { alpha: false })!;
+    ctx.drawImage(from, 0, 0);
+    this.view = next;
+    this.moved();
+  }
+
+  private rested() {
+    this.next = undefined;
+    if (this.wanted) this.engine.triggerRepaint();
+  }
+
+  private moved() {
+    if (this.view) this.follow(this.canvas, this.view);
+  }
+
+  private reset() {
+    clearTimeout(this.timer);
+    forgo(this);
+    this.next = undefined;
+  }
+}

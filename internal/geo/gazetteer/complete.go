@@ -43,8 +43,8 @@ type Completion struct {
 
 // CitiesBeginning returns the cities of a country, or of all if it is empty, that have a name
 // that begins with a text: the largest first, where Weight counts. A name that is not shown
-// counts if it is the whole text; otherwise such cities come last. Nobody who enters Los
-// means Cincinnati, although it was called Losantiville.
+// counts if it is the whole text; otherwise such cities come last: Los does not
+// mean Cincinnati, although it was called Losantiville.
 func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
 	shown, spelled := beginnings(text)
 	if len(shown[0]) < 2 || len(shown[0]) > maxName {

@@ -19,7 +19,8 @@ type checkpointer struct {
 	quit  chan struct{}
 	gone  chan struct{}
 	bytes atomic.Int64 // size of the log
-	long  atomic.Bool  // the log is over its limit
+	limit int64        // of the log, in bytes
+	long  atomic.Bool  // the writer has to restart the log
 
 	running *running // is notified of what is in the database file
 }
@@ -82,7 +83,7 @@ func (c *checkpointer) run() {
 	}
 	size := int64(frames) * pageSize
 	c.bytes.Store(size)
-	if size > walLimit {
+	if size > c.limit && (moved == frames || size > longestLog*c.limit) {
 		c.long.Store(true)
 	}
 	if moved < frames {
@@ -100,17 +101,25 @@ func (c *checkpointer) mark() {
 	}
 }
 
+// longestLog is how many times longer than its limit the log may become before the writer
+// waits for readers. They need what is in it, and usually end soon.
+const longestLog = 4
+
 // wrote is called by the writer between transactions. Under constant load the
 // log never becomes empty, because new frames arrive while old ones are moved;
-// so when it exceeds its limit, the writer pauses, moves the rest and restarts
-// the log. It waits only briefly for readers.
+// so when it exceeds its limit and nearly all of it is moved, the writer pauses, moves the
+// rest and restarts the log. It waits only briefly for readers.
 func (c *checkpointer) wrote(h *handle) {
 	c.running.wrote()
 	c.mark()
 	if !c.long.Load() {
 		return
 	}
-	h.busyTimeout(100 * time.Millisecond)
+	if wait := 100 * time.Millisecond; c.bytes.Load() > longestLog*c.limit {
+		h.busyTimeout(wait)
+	} else {
+		h.busyTimeout(wait / 20)
+	}
 	defer h.busyTimeout(10 * time.Second)
 	_, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_RESTART)
 	switch {

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 )
 
@@ -17,12 +18,9 @@ import (
 type readers struct {
 	open  func() (*handle, error)
 	log   *slog.Logger
-	slots chan struct{} // a slot for each connection that may be in use
+	slots *slots        // of the connections that may be in use
 	used  atomic.Uint64 // how often a connection was used
-
-	patience time.Duration // longest wait for a slot
-	waiting  atomic.Int64  // for a slot
-	count    engine.Counters
+	count engine.Counters
 
 	mu     sync.Mutex
 	idle   []*handle
@@ -30,9 +28,12 @@ type readers struct {
 	closed bool
 }
 
-// newReaders returns a pool of at most size connections.
-func newReaders(size int, patience time.Duration, log *slog.Logger, open func() (*handle, error)) *readers {
-	return &readers{open: open, log: log, slots: make(chan struct{}, size), patience: patience}
+// newReaders returns a pool of connections, of which a caller uses at most one for every
+// second processor.
+func newReaders(o Options, open func() (*handle, error)) *readers {
+	r := &readers{open: open, log: o.Logger}
+	r.slots = newSlots(o.Readers, max(runtime.GOMAXPROCS(0)/2, leastOfCaller), o.Patience, &r.count)
+	return r
 }
 
 // use runs fn with a connection.
@@ -40,14 +41,11 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case r.slots <- struct{}{}:
-	default:
-		if err := r.wait(ctx); err != nil {
-			return err
-		}
+	caller := lastmile.CallerOf(ctx)
+	if err := r.slots.take(ctx, caller); err != nil {
+		return err
 	}
-	defer func() { <-r.slots }()
+	defer r.slots.give(caller)
 	h, err := r.take()
 	if err != nil {
 		return outOfMemory(&r.count, err)
@@ -56,24 +54,6 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	h.stop = ctx.Done()
 	defer r.give(h) // also when fn ends its goroutine
 	return outOfMemory(&r.count, interrupted(ctx, fn(h)))
-}
-
-// wait waits for a slot, not too long and not with too many others.
-func (r *readers) wait(ctx context.Context) error {
-	defer r.waiting.Add(-1)
-	if r.waiting.Add(1) > queueLength {
-		return overloaded(&r.count, "%d reads are waiting", queueLength)
-	}
-	timer := time.NewTimer(r.patience)
-	defer timer.Stop()
-	select {
-	case r.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return overloaded(&r.count, "reads wait longer than %v", r.patience)
-	}
 }
 
 // take returns an idle connection or a new one.
@@ -176,13 +156,7 @@ func (r *readers) close() error {
 	}
 	r.closed = true
 	r.mu.Unlock()
-	for range cap(r.slots) {
-		r.slots <- struct{}{}
-	}
+	r.slots.drain()
 	r.trim()
-	// Callers that come late get ErrClosed.
-	for range cap(r.slots) {
-		<-r.slots
-	}
 	return nil
 }

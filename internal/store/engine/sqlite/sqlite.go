@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -25,7 +27,7 @@ type Options struct {
 	Timer      func() time.Time // a monotonic clock, for how long operations take; nil means Now
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
-	Readers    int              // most reading connections; 0 means 8
+	Readers    int              // most reading connections; 0 means two for each processor, but at least leastReaders
 	Patience   time.Duration    // longest wait of an operation; 0 means patience
 	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
 
@@ -33,6 +35,7 @@ type Options struct {
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
 
 	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
+	logLimit     int64         // of the write-ahead log; 0 means walLimit
 }
 
 // Files of a data folder.
@@ -50,6 +53,8 @@ const (
 	readerCache   = "cache_size=-2048"
 	readerMap     = "mmap_size=268435456"
 	walLimit      = 64 << 20
+	leastReaders  = 8
+	leastOfCaller = 2 // reading connections that one caller uses
 	checkpointGap = 200 * time.Millisecond
 	tidyGap       = 15 * time.Second
 )
@@ -77,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Readers == 0 {
-		o.Readers = 8
+		o.Readers = max(leastReaders, 2*runtime.GOMAXPROCS(0))
 	}
 	if o.Timer == nil {
 		o.Timer = o.Now
@@ -158,7 +163,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		log:     o.Logger,
 		head:    engine.Head(all),
 		writer:  newWriter(h, o.Logger, o.Timer, o.Patience),
-		readers: newReaders(o.Readers, o.Patience, o.Logger, func() (*handle, error) { return openReader(path) }),
+		readers: newReaders(o, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)
 	h.unsynced = doom
@@ -168,6 +173,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 			return nil, errors.Join(err, turn.close())
 		}
 		e.points.h.unsynced = doom
+		e.points.limit = cmp.Or(o.logLimit, walLimit)
 		if e.running, err = startRunning(o.Folder); err != nil {
 			e.points.h.close()
 			h.close()

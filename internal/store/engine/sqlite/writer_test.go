@@ -299,16 +299,16 @@ func TestAReadThatWaitsTooLongIsRejected(t *testing.T) {
 	ctx := t.Context()
 	read := func() error { return e.Direct(ctx, func(engine.Conn) error { return nil }) }
 	must(t, e.Read(ctx, func(engine.Conn) error {
-		e.readers.patience = 10 * time.Millisecond
+		e.readers.slots.patience = 10 * time.Millisecond
 		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("got %v", err)
 		}
-		e.readers.patience = time.Hour
-		e.readers.waiting.Add(queueLength)
+		e.readers.slots.patience = time.Hour
+		e.readers.slots.queue = make([]*waiter, queueLength)
 		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("with a full queue: %v", err)
 		}
-		e.readers.waiting.Add(-queueLength)
+		e.readers.slots.queue = nil
 		return nil
 	}))
 	must(t, read())
@@ -402,6 +402,43 @@ func TestTheLogDoesNotGrowForEver(t *testing.T) {
 	})
 	close(stop)
 	readers.Wait()
+}
+
+// TestTheWriterDoesNotWaitForReaders: a read that takes long keeps the log from being
+// restarted. The writer waits for it only when the log has become much longer.
+func TestTheWriterDoesNotWaitForReaders(t *testing.T) {
+	o := options(t.TempDir())
+	o.logLimit = 10 * pageSize
+	e, err := Open(t.Context(), o)
+	must(t, err)
+	defer func() { must(t, e.Close()) }()
+	ctx := t.Context()
+	written := 0
+	write := func(times int) {
+		for range times {
+			written++
+			must(t, e.Write(ctx, put(ctx, fmt.Sprint(written), 1)))
+		}
+	}
+	must(t, e.Read(ctx, func(c engine.Conn) error {
+		var n int
+		must(t, c.Row(ctx, `SELECT count(*) FROM note`).Scan(&n)) // now it has a snapshot
+		for size := int64(0); size <= o.logLimit; size = e.points.bytes.Load() {
+			write(1)
+			waitFor(t, func() bool { return e.points.bytes.Load() > size })
+		}
+		if size := e.points.bytes.Load(); size < longestLog*o.logLimit && e.points.long.Load() {
+			t.Errorf("the writer waits for a reader when the log has %d bytes", size)
+		}
+		write(longestLog * 10)
+		waitFor(t, func() bool { return e.points.bytes.Load() > longestLog*o.logLimit })
+		return nil
+	}))
+	waitFor(t, func() bool {
+		write(1)
+		time.Sleep(checkpointGap) // at most a few pages are written between two checkpoints
+		return e.points.bytes.Load() < o.logLimit
+	})
 }
 
 func TestStatementsAreCachedWithinBounds(t *testing.T) {

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -25,6 +26,8 @@ const (
 	MaxListPage = 128 << 10
 	// MaxListEntries is how many entries of the log of lists are read at once for a stream.
 	MaxListEntries = 500
+	// listRate is how many bytes of lists all streams of an organization read in a second.
+	listRate = 16 << 20
 	// clocksDiffer is how much the clocks of nodes may differ.
 	clocksDiffer = 10 * time.Second
 )
@@ -39,6 +42,7 @@ type Live struct {
 	EncodeEstimates func([]Estimated) ([]byte, error)
 
 	reads rate.Turns // of organizations
+	pages rate.Turns // of lists, of organizations
 
 	mu    sync.Mutex
 	known map[lastmile.OrganizationID]*followed
@@ -49,12 +53,25 @@ type followed struct {
 	followers int
 	state     *state // nil if it is not known
 	expired   atomic.Bool
+	latest    *listPage // for followers who had caught up; nil if it is not known
+}
+
+// listPage is what a follower reads of the log of lists.
+type listPage struct {
+	after   int64  // the entry after which it begins
+	seq     int64  // the event before which it ends
+	version uint64 // of the log before it was read: while it is the same, there is nothing else
+	entries []ListEntry
+	last    int64 // the last entry that was considered
+	end     int64 // the last entry before the event
+	fleet   int64
 }
 
 // state is the latest positions and estimates of an organization. It does not change.
 type state struct {
 	moved     map[lastmile.WorkerID]Moved
 	estimated map[lastmile.WorkerID]Estimated
+	encoded   sync.Map // WorkerID → []byte: all estimates of a worker, for every client that follows
 }
 
 // Moved is where a worker is.
@@ -231,34 +248,68 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 
 // takeLists returns the entries of the log of lists that come next, up to an event.
 func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message, err error) {
-	var (
-		entries   []ListEntry
-		last, end int64
-		fleet     int64
-	)
+	page, err := f.readLists(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range page.entries {
+		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
+	}
+	if page.fleet != f.fleet { // the latest is enough
+		messages = append(messages, Message{Name: "fleet", Data: fmt.Appendf(nil, `{"version":%d}`, page.fleet)})
+		f.fleet = page.fleet
+	}
+	f.nth = max(f.nth, page.last)
+	f.relisted, f.seq = f.nth < page.end, seq
+	return messages, nil
+}
+
+// readLists reads the page that comes next, when it is the organization's turn. Followers
+// who have come as far as another one get the same page: a change of a list is read once,
+// however many clients follow the board.
+func (f *Follower) readLists(ctx context.Context, seq int64) (page *listPage, err error) {
+	org := f.who.Organization
+	end, err := f.live.pages.Take(ctx, string(org))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { rate.After(page.pause(), end) }()
+	version := f.live.Hub.Version(events.BoardTopic(org))
+	f.live.mu.Lock()
+	of := f.live.known[org]
+	f.live.mu.Unlock()
+	if known := of.latest; known != nil && f.who.Manager() == "" && known.after == f.nth && known.seq == seq && known.version == version {
+		return known, nil
+	}
+	page = &listPage{after: f.nth, seq: seq, version: version}
 	err = f.live.Store.Read(ctx, func(r LiveReader) (err error) {
-		if fleet, err = r.FleetVersion(ctx, f.who.Organization); err != nil {
+		if page.fleet, err = r.FleetVersion(ctx, org); err != nil {
 			return err
 		}
-		if end, err = r.ListsBefore(ctx, f.who.Organization, seq+1); err != nil || end <= f.nth {
+		if page.end, err = r.ListsBefore(ctx, org, seq+1); err != nil || page.end <= f.nth {
 			return err
 		}
-		entries, last, err = r.ListEntries(ctx, f.who.Organization, f.who.Manager(), f.nth, seq, MaxListPage)
+		page.entries, page.last, err = r.ListEntries(ctx, org, f.who.Manager(), f.nth, seq, MaxListPage)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
+	if f.who.Manager() == "" && max(page.after, page.last) >= page.end {
+		of.latest = page
 	}
-	if fleet != f.fleet { // the latest is enough
-		messages = append(messages, Message{Name: "fleet", Data: fmt.Appendf(nil, `{"version":%d}`, fleet)})
-		f.fleet = fleet
+	return page, nil
+}
+
+// pause returns how long the turn of a page lasts after it was read.
+func (p *listPage) pause() (pause time.Duration) {
+	if p == nil {
+		return 0
 	}
-	f.nth = max(f.nth, last)
-	f.relisted, f.seq = f.nth < end, seq
-	return messages, nil
+	for _, e := range p.entries {
+		pause += time.Duration(len(e.Body)) * time.Second / listRate
+	}
+	return pause
 }
 
 // sees returns a function that reports whether the client may see a worker.
@@ -294,8 +345,7 @@ func (f *Follower) addPositions(messages []Message, now *state, sees func(lastmi
 }
 
 func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmile.WorkerID) bool) ([]Message, error) {
-	var batch []Estimated
-	at := f.live.Now()
+	var all [][]byte
 	for _, id := range slices.Sorted(maps.Keys(now.estimated)) {
 		made := now.estimated[id]
 		known := made.At.Before(f.since) || made.At.Equal(f.estimated[id])
@@ -303,22 +353,51 @@ func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmi
 			continue
 		}
 		f.estimated[id] = made.At
-		made.Tasks = slices.Clone(made.Tasks)
-		if known {
-			made.Tasks = slices.DeleteFunc(made.Tasks, func(t EstimatedTask) bool { return !slices.Contains(f.repeated[id], t.ID) })
+		data, err := f.live.encodeEstimates(now, made, f.repeated[id], known)
+		if err != nil {
+			return nil, err
 		}
-		for i := range made.Tasks {
-			t := &made.Tasks[i]
-			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, at)
-		}
-		batch = append(batch, made)
+		all = append(all, data)
 	}
 	clear(f.repeated)
-	if len(batch) == 0 {
+	if len(all) == 0 {
 		return messages, nil
 	}
-	data, err := f.live.EncodeEstimates(batch)
-	return append(messages, Message{Name: "estimates", Data: data}), err
+	return append(messages, Message{Name: "estimates", Data: joined(all)}), nil
+}
+
+// encodeEstimates encodes the estimates of a worker, of some tasks or of all. All of them
+// are encoded once, however many clients follow the board.
+func (l *Live) encodeEstimates(now *state, made Estimated, some []lastmile.TaskID, only bool) ([]byte, error) {
+	if data, ok := now.encoded.Load(made.Worker); ok && !only {
+		return data.([]byte), nil
+	}
+	all, at := made.Tasks, l.Now()
+	wanted := make(map[lastmile.TaskID]bool, len(some))
+	for _, id := range some {
+		wanted[id] = true
+	}
+	made.Tasks = nil
+	for _, t := range all {
+		if !only || wanted[t.ID] {
+			t.Estimates = store.EstimatesAt(t.Estimates, t.State, t.CompleteBefore, at)
+			made.Tasks = append(made.Tasks, t)
+		}
+	}
+	data, err := l.EncodeEstimates([]Estimated{made})
+	if err == nil && !only {
+		now.encoded.Store(made.Worker, data)
+	}
+	return data, err
+}
+
+// joined returns JSON arrays as one.
+func joined(arrays [][]byte) []byte {
+	items := make([][]byte, len(arrays))
+	for i, data := range arrays {
+		items[i] = data[1 : len(data)-1]
+	}
+	return append(append([]byte{'['}, bytes.Join(items, []byte{','})...), ']')
 }
 
 // read returns the latest positions and estimates of an organization, and whether they were

@@ -37,10 +37,17 @@ type Hub struct {
 	queued  chan struct{} // receives a value when pending has topics
 
 	mu          sync.Mutex
-	subscribers map[Topic]map[*Subscription]struct{}
+	subscribers map[Topic]*audience
 	all         map[*Subscription]struct{}
-	pending     batch // for the relay
-	live        bool  // notifications of other processes arrive
+	wakes       uint64 // how often subscribers were woken
+	pending     batch  // for the relay
+	live        bool   // notifications of other processes arrive
+}
+
+// audience is the subscribers of a topic.
+type audience struct {
+	members map[*Subscription]struct{}
+	version uint64 // the wake that was its last
 }
 
 // NewHub returns a Hub. It reaches other processes only while Run runs.
@@ -50,7 +57,7 @@ func NewHub(o HubOptions) *Hub {
 	}
 	return &Hub{
 		options: o, queued: make(chan struct{}, 1),
-		subscribers: map[Topic]map[*Subscription]struct{}{}, all: map[*Subscription]struct{}{},
+		subscribers: map[Topic]*audience{}, all: map[*Subscription]struct{}{},
 	}
 }
 
@@ -98,17 +105,21 @@ func (h *Hub) join(s *Subscription, topics []Topic) {
 	s.topics = slices.Clone(topics)
 	for _, topic := range topics {
 		if h.subscribers[topic] == nil {
-			h.subscribers[topic] = map[*Subscription]struct{}{}
+			h.wakes++ // what was read while nobody subscribed may be older than the last change
+			h.subscribers[topic] = &audience{members: map[*Subscription]struct{}{}, version: h.wakes}
 		}
-		h.subscribers[topic][s] = struct{}{}
+		h.subscribers[topic].members[s] = struct{}{}
 	}
 }
 
 // leave removes a subscriber from its topics. The caller holds the lock.
 func (h *Hub) leave(s *Subscription) {
 	for _, topic := range s.topics {
-		delete(h.subscribers[topic], s)
-		if len(h.subscribers[topic]) == 0 {
+		of := h.subscribers[topic]
+		if of == nil { // it was named twice
+			continue
+		}
+		if delete(of.members, s); len(of.members) == 0 {
 			delete(h.subscribers, topic)
 		}
 	}
@@ -133,17 +144,37 @@ func (h *Hub) Publish(topics ...Topic) {
 
 // wake wakes the subscribers of topics. The caller holds the lock.
 func (h *Hub) wake(topics []Topic) {
+	h.wakes++
 	for _, topic := range topics {
-		for s := range h.subscribers[topic] {
-			signal(s.changed)
+		if of := h.subscribers[topic]; of != nil {
+			of.version = h.wakes
+			for s := range of.members {
+				signal(s.changed)
+			}
 		}
 	}
+}
+
+// Version returns a number that changes with every change of a topic that has
+// subscribers. What was read after a subscriber got it is what others would read while
+// it is the same.
+func (h *Hub) Version(topic Topic) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if of := h.subscribers[topic]; of != nil {
+		return of.version
+	}
+	return 0
 }
 
 // wakeAll wakes every subscriber of this process.
 func (h *Hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.wakes++
+	for _, of := range h.subscribers {
+		of.version = h.wakes
+	}
 	for s := range h.all {
 		signal(s.changed)
 	}

@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"dray/internal/events"
@@ -37,6 +39,9 @@ type Feed struct {
 	Poll  time.Duration   // between two checks for events of other nodes without a number
 
 	reads rate.Turns // of organizations: many followers that catch up must not keep others waiting
+
+	mu    sync.Mutex
+	known map[lastmile.OrganizationID]*latest
 }
 
 // ErrEnded means that this node stops; the follower can continue on another node.
@@ -114,7 +119,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, seq, ErrEnded
 		default:
 		}
-		found, last, err := f.read(ctx, who, seq, followPage, MaxFollowedPage)
+		found, last, err := f.read(ctx, who, seq, f.followed)
 		if err != nil && ctx.Err() != nil { // while it was reading
 			return nil, seq, nil // the follower asks again
 		}
@@ -138,40 +143,135 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 // Page returns the events after seq that the caller may see and that are there already, in
 // order, and the number of the last one that was considered: seq if there is none.
 func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
-	found, last, err = f.read(ctx, who, seq, MaxLogPage, MaxLogPageBytes)
+	found, last, err = f.read(ctx, who, seq, func(ctx context.Context, org lastmile.OrganizationID, seq int64) ([]store.LoggedEvent, int, error) {
+		return f.stored(ctx, org, seq, MaxLogPage, MaxLogPageBytes)
+	})
 	if err == nil {
 		err = ctx.Err()
 	}
 	return found, last, err
 }
 
-// read returns the events after seq that are there already, when it is the
-// organization's turn, up to so many and so many bytes, and the number of the last one. It
-// returns none if ctx ends before.
-func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, most, size int) (found []store.LoggedEvent, last int64, err error) {
+// pageReader returns events after seq and how many bytes were read for them.
+type pageReader func(ctx context.Context, org lastmile.OrganizationID, seq int64) (found []store.LoggedEvent, size int, err error)
+
+// read returns the events after seq that are there already and that the caller may see,
+// when it is the organization's turn, and the number of the last one. It returns none if
+// ctx ends before.
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page pageReader) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
 		return nil, seq, nil // the follower asks again
 	}
-	bytes := 0
-	defer func() { rate.After(time.Duration(bytes)*time.Second/followRate, end) }()
+	size := 0
+	defer func() { rate.After(time.Duration(size)*time.Second/followRate, end) }()
+	if found, size, err = page(ctx, who.Organization, seq); err != nil || len(found) == 0 {
+		return nil, seq, err
+	}
+	last = found[len(found)-1].Seq
+	if who.Manager() == "" {
+		return found, last, nil
+	}
 	var scope managed
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		if found, err = r.EventsAfter(ctx, who.Organization, seq, most, size); err != nil || len(found) == 0 || who.Manager() == "" {
-			return err
-		}
 		scope.teams, scope.workers, err = r.Managed(ctx, who.Organization, who.Manager())
 		return err
 	})
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, seq, err
 	}
+	return slices.DeleteFunc(slices.Clone(found), func(e store.LoggedEvent) bool { return !scope.has(e) }), last, nil
+}
+
+// stored reads events, up to so many and so many bytes.
+func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int64, most, mostBytes int) (found []store.LoggedEvent, size int, err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = r.EventsAfter(ctx, org, seq, most, mostBytes)
+		return err
+	})
 	for _, e := range found {
-		bytes += len(e.Body)
+		size += len(e.Body)
 	}
-	last = found[len(found)-1].Seq
-	if who.Manager() != "" {
-		found = slices.DeleteFunc(found, func(e store.LoggedEvent) bool { return !scope.has(e) })
+	return found, size, err
+}
+
+// latest is the events that were read last for followers who had caught up. Others who are
+// not far behind get the same, so that an event is read once and not for each of them.
+type latest struct {
+	after   int64 // the event before the first
+	found   []store.LoggedEvent
+	version uint64 // of the log before it was read: while it is the same, there are no more
+}
+
+// latestLifetime is how long the latest events of an organization are kept.
+const latestLifetime = time.Second
+
+// since returns the events after seq, and whether they are known. Later ones may follow.
+func (l *latest) since(seq int64, version uint64) (found []store.LoggedEvent, known bool) {
+	if l == nil || seq < l.after || seq > l.last() {
+		return nil, false
 	}
-	return found, last, nil
+	i, _ := slices.BinarySearchFunc(l.found, seq+1, func(e store.LoggedEvent, seq int64) int { return cmp.Compare(e.Seq, seq) })
+	return l.found[i:], i < len(l.found) || version == l.version
+}
+
+// last is the number of the newest event.
+func (l *latest) last() int64 {
+	if len(l.found) == 0 {
+		return l.after
+	}
+	return l.found[len(l.found)-1].Seq
+}
+
+// extended returns the latest events with those that were read after seq.
+func (l *latest) extended(seq int64, found []store.LoggedEvent, version uint64) *latest {
+	if l == nil || l.last() != seq {
+		return &latest{seq, found, version}
+	}
+	all := slices.Concat(l.found, found)
+	first, size := len(all), 0
+	for first > 0 && len(all)-first < followPage && size < MaxFollowedPage {
+		first--
+		size += len(all[first].Body)
+	}
+	if first == 0 {
+		return &latest{l.after, all, version}
+	}
+	return &latest{all[first-1].Seq, all[first:], version}
+}
+
+// followed returns the events after seq for a follower, who gets those that come later when
+// it asks again. The organization has its turn.
+func (f *Feed) followed(ctx context.Context, org lastmile.OrganizationID, seq int64) (found []store.LoggedEvent, size int, err error) {
+	version := f.Hub.Version(events.OrganizationTopic(org))
+	f.mu.Lock()
+	before := f.known[org]
+	f.mu.Unlock()
+	if found, known := before.since(seq, version); known {
+		return found, 0, nil
+	}
+	if found, size, err = f.stored(ctx, org, seq, followPage, MaxFollowedPage); err != nil {
+		return nil, 0, err
+	}
+	if len(found) < followPage && size < MaxFollowedPage { // there are no more
+		f.keep(org, before.extended(seq, found, version))
+	}
+	return found, size, nil
+}
+
+// keep keeps the latest events of an organization for a moment.
+func (f *Feed) keep(org lastmile.OrganizationID, l *latest) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		f.known = map[lastmile.OrganizationID]*latest{}
+	}
+	f.known[org] = l
+	time.AfterFunc(latestLifetime, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.known[org] == l {
+			delete(f.known, org)
+		}
+	})
 }

@@ -104,3 +104,88 @@ func TestFollowersReadAtALimitedRate(t *testing.T) {
 		})
 	}
 }
+
+// countedLog is a log that counts how often it is read.
+type countedLog struct {
+	Reader
+	mu    sync.Mutex
+	head  int64
+	reads int
+}
+
+func (l *countedLog) Read(_ context.Context, fn func(Reader) error) error { return fn(l) }
+
+func (l *countedLog) Write(context.Context, func(Writer) error) error { return nil }
+
+func (l *countedLog) EventsAfter(_ context.Context, _ lastmile.OrganizationID, seq int64, _, _ int) (found []store.LoggedEvent, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reads++
+	for seq++; seq <= l.head; seq++ {
+		found = append(found, store.LoggedEvent{Seq: seq})
+	}
+	return found, nil
+}
+
+// TestFollowersShareEvents: an event is read once, however many followers wait for it, and
+// none of them misses it.
+func TestFollowersShareEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &countedLog{head: 7}
+		f := &Feed{Store: l, Hub: events.NewHub(events.HubOptions{}), Ended: make(chan struct{})}
+		const rounds = 10
+		var followers sync.WaitGroup
+		for range 50 {
+			followers.Go(func() {
+				for seq := int64(7); seq < 7+rounds; {
+					found, last, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq)
+					if err != nil || int64(len(found)) != last-seq || last <= seq {
+						t.Errorf("after %d: %v up to %d, %v", seq, found, last, err)
+						return
+					}
+					seq = last
+				}
+			})
+		}
+		for range rounds {
+			synctest.Wait()
+			l.mu.Lock()
+			l.head++
+			l.mu.Unlock()
+			f.Hub.Publish(events.OrganizationTopic("acme"))
+		}
+		followers.Wait()
+		if most := 3 * rounds; l.reads > most {
+			t.Errorf("the log was read %d times, want at most %d", l.reads, most)
+		}
+		time.Sleep(2 * latestLifetime)
+		if len(f.known) != 0 {
+			t.Error("the latest events are kept for ever")
+		}
+	})
+}
+
+// TestLatestEventsAreBounded: what followers share is no more than what one of them reads
+// at once, and never has a gap.
+func TestLatestEventsAreBounded(t *testing.T) {
+	var l *latest
+	for seq := range int64(3 * followPage) {
+		l = l.extended(seq, []store.LoggedEvent{{Seq: seq + 1, Body: make([]byte, 100)}}, uint64(seq))
+	}
+	if len(l.found) != followPage || l.after != 2*followPage || l.last() != 3*followPage {
+		t.Errorf("%d events after %d up to %d", len(l.found), l.after, l.last())
+	}
+	l = l.extended(l.last(), []store.LoggedEvent{{Seq: 3*followPage + 1, Body: make([]byte, MaxFollowedPage)}}, 1)
+	if len(l.found) != 1 {
+		t.Errorf("%d events, the last one as large as all may be", len(l.found))
+	}
+	if _, known := l.since(3*followPage-1, 1); known {
+		t.Error("events that were dropped are known")
+	}
+	if _, known := l.since(l.last(), 2); known {
+		t.Error("it is known that there is no event after a change")
+	}
+	if l = l.extended(7, nil, 3); l.after != 7 || l.last() != 7 {
+		t.Errorf("after a gap: %+v", l)
+	}
+}

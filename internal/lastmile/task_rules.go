@@ -92,6 +92,9 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 			return nil, err
 		}
 		t.Worker, t.Estimates = "", Estimates{}
+		if in.Kind != InWorker { // otherwise it is on its way to another worker
+			t.Container = in
+		}
 		events = append(events, t.event(TriggerTaskUnassigned, by, at))
 	}
 	t.place(in, by, at)
@@ -121,10 +124,9 @@ func (t *Task) Start(unfinished []TaskID, e Estimates, by Actor, at time.Time) (
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 
-func idStrings(ids []TaskID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = string(id)
+func idStrings(ids []TaskID) (all []string) {
+	for _, id := range ids {
+		all = append(all, string(id))
 	}
 	return all
 }
@@ -291,10 +293,4 @@ func (t *Task) CheckCycle(parents func(TaskID) ([]TaskID, error)) error {
 	return nil
 }
 
-func joinIDs(ids []TaskID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = string(id)
-	}
-	return strings.Join(names, ", ")
-}
+func joinIDs(ids []TaskID) string { return strings.Join(idStrings(ids), ", ") }

@@ -276,6 +276,9 @@ func TestPuttingATask(t *testing.T) {
 				if e.Task == nil || e.Organization != "acme" || e.Actor != me || !e.At.Equal(noon) || i > 0 && e.Sequence <= events[i-1].Sequence {
 					t.Errorf("event %d is %+v", i, e)
 				}
+				if test.to.Kind != lastmile.InWorker && e.Task.Container != test.to {
+					t.Errorf("event %d shows the task in %v", i, e.Task.Container)
+				}
 			}
 		})
 	}

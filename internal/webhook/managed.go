@@ -19,8 +19,9 @@ type assignee struct {
 	Worker    lastmile.WorkerID `json:"worker"`
 	Team      lastmile.TeamID   `json:"team"`
 	Container struct {
-		Type lastmile.ContainerKind `json:"type"`
-		Team lastmile.TeamID        `json:"team"`
+		Type   lastmile.ContainerKind `json:"type"`
+		Worker lastmile.WorkerID      `json:"worker"` // of a task on its way to another worker, the former one
+		Team   lastmile.TeamID        `json:"team"`
 	} `json:"container"`
 }
 
@@ -53,7 +54,7 @@ func (m managed) has(e store.LoggedEvent) bool {
 }
 
 func (m managed) of(a assignee) bool {
-	return slices.Contains(m.workers, a.Worker) || m.ofTeam(a.Team) || m.ofTeam(a.Container.Team)
+	return slices.Contains(m.workers, a.Worker) || slices.Contains(m.workers, a.Container.Worker) || m.ofTeam(a.Team) || m.ofTeam(a.Container.Team)
 }
 
 func (m managed) ofTeam(id lastmile.TeamID) bool { return slices.Contains(m.teams, id) }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, desk, eventually, gone, shot, url } from './kit.mjs';
+import { administrator, api, browser, desk, eventually, gone, shot, url } from './kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const around = [-73.98, 40.75];
@@ -186,5 +186,55 @@ test('a task is created, and found in the table', async () => {
     page.getByRole('button', { name: 'Export CSV' }).click(),
   ]);
   assert.match(readFileSync(await download.path(), 'utf8'), /Mona Keys/);
+  assert.deepEqual(faults, []);
+});
+
+test('a task is pinned and unpinned with a key, and keys work after the map was used', async () => {
+  const { page, faults } = second;
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Pin Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+    container: { type: 'WORKER', worker: ada },
+  });
+  const pinned = async () => (await api('GET', `/tasks/${id}/pin`)).pinned;
+  await page.evaluate(() => (location.hash = '#/'));
+  await page.getByRole('tree').waitFor();
+  await eventually('shown', async () => (await shown(page, ada)).includes(id));
+  await page.evaluate((task) => {
+    const { board } = document.querySelector('[role=tree]');
+    board.clear();
+    board.cursor = board.open = task;
+  }, id);
+  const drawer = page.getByRole('complementary', { name: 'Task' });
+  await drawer.getByText('Ada Board').waitFor();
+  await page.locator('.maplibregl-canvas').focus();
+  await page.keyboard.press('p');
+  await drawer.getByText('stays with the worker').waitFor();
+  assert.equal(await pinned(), 'worker');
+  await page.keyboard.press('z');
+  await gone(drawer.getByText('stays with the worker'));
+  assert.equal(await pinned(), null);
+  await page.keyboard.press('Escape');
+  await gone(drawer);
+  assert.deepEqual(faults, []);
+});
+
+test('the next person at the same page sees nothing of the one before', async () => {
+  const team = await api('POST', '/teams', { name: 'Few', workers: [], managers: [] });
+  const few = await administrator(chrome, 'Fern Few', { type: 'standard' });
+  await api('PUT', `/teams/${team.id}`, { managers: [few.id] });
+  await few.context.close();
+  const { page, faults } = second;
+  await page.evaluate(() => (location.hash = '#/'));
+  await page.getByLabel('Filter tasks').fill('Ada Board');
+  await row(page, 'Ada Board').first().waitFor();
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByLabel('Email').fill('Fern.Few@example.com');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('tree').waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  assert.equal(await row(page, 'Ada Board').count(), 0);
   assert.deepEqual(faults, []);
 });

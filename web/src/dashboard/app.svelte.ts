@@ -38,6 +38,7 @@ const probeInterval = 3000;
 class App {
   state = $state.raw<State>();
   me = $state.raw<Me>();
+  private person = ''; // who has used the page
   failed = $state.raw<Failure>(); // the page could not be opened
   ended = $state(false); // the session has ended while the page was open
   language = $state<Language>('en');
@@ -93,8 +94,14 @@ class App {
     }
   }
 
-  // welcome shows the page to a person who has signed in.
+  // welcome shows the page to a person who has signed in. Another person than before gets a
+  // new one: what was loaded may not be for them.
   async welcome(me: Me) {
+    if (this.person && this.person !== me.id) {
+      location.reload();
+      return;
+    }
+    this.person = me.id;
     if (!shelf.get('language') && me.language && isLanguage(me.language)) await this.speak(me.language);
     this.me = me;
     shelf.set('familiar', '1');
@@ -106,8 +113,8 @@ class App {
     await call('POST', `${account}/sign-out`);
     this.me = undefined;
     shelf.set('familiar', '');
-    this.ended = false;
     location.hash = '';
+    location.reload(); // nothing of what was loaded stays
   }
 
   async speak(language: Language) {

@@ -7,6 +7,7 @@ export function typing(event: KeyboardEvent): boolean {
     event.altKey ||
     on.isContentEditable ||
     /^(INPUT|TEXTAREA|SELECT)$/.test(on.tagName) ||
-    on.closest('[role="menu"], canvas') !== null
+    on.closest('[role="menu"]') !== null ||
+    (on.closest('canvas') !== null && /^(Arrow|[-+=_])/.test(event.key)) // which move a map
   );
 }

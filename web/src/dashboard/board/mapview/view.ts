@@ -63,6 +63,7 @@ export class BoardView {
   private vehiclesAt = 0;
   private drawn: View = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
   private next: Next | undefined;
+  private unfitted: readonly Point[] = []; // to be shown when the map is visible
   private gone = false;
 
   constructor(
@@ -94,7 +95,10 @@ export class BoardView {
     this.engine.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-left');
     this.engine.on('error', () => {}); // a tile that is missing is not the page's fault
     this.engine.on('move', () => this.pan());
-    this.engine.on('resize', () => this.draw());
+    this.engine.on('resize', () => {
+      if (this.unfitted.length > 0) this.fit(this.unfitted, false);
+      this.draw();
+    });
     if (software) {
       const copy = layer(0);
       host.prepend(copy);
@@ -194,6 +198,7 @@ export class BoardView {
   fit(points: readonly Point[], smoothly: boolean) {
     const places = points.map(project);
     const { clientWidth: width, clientHeight: height } = this.host;
+    this.unfitted = width === 0 ? points : [];
     if (places.length === 0 || width === 0) return;
     const view = fit(places, width, height, { top: 40, right: 40, bottom: 40, left: 40 }, 16);
     const [lon, lat] = unproject(view.centre);

@@ -83,7 +83,7 @@ SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
 .PHONY: test
 test: build ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
 	@$(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores check
-	@$(MAKE) $(SIDE_BY_SIDE) test-browser-desk test-browser-field test-browser-town test-clients
+	@$(MAKE) $(SIDE_BY_SIDE) $(BROWSER_TESTS) test-clients
 
 .PHONY: test-clients
 test-clients: build ## Test the built program with the published client libraries for Go and Node
@@ -97,17 +97,23 @@ test-clients: build ## Test the built program with the published client librarie
 chromium:
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 
-.PHONY: test-browser test-browser-field test-browser-desk test-browser-town
-test-browser: build chromium ## Test the pages of the built program in Chromium: the field apps, the dashboard and the maps, side by side
-	@$(MAKE) $(SIDE_BY_SIDE) test-browser-desk test-browser-field test-browser-town
+BROWSER_TESTS := test-browser-pages test-browser-field test-browser-desk test-browser-town
 
+.PHONY: test-browser $(BROWSER_TESTS)
+test-browser: build chromium ## Test the pages of the built program in Chromium: the field apps, the dashboard and the maps, side by side
+	@$(MAKE) $(SIDE_BY_SIDE) $(BROWSER_TESTS)
+
+PAGES_TESTS := web/browser/dashboard.test.mjs
 FIELD_TESTS := $(wildcard web/browser/driver*.test.mjs web/browser/track*.test.mjs web/browser/payloads.test.mjs web/browser/readme.test.mjs)
 
 test-browser-field: build chromium
 	scripts/with-server.sh node --test --test-concurrency=1 $(FIELD_TESTS)
 
+test-browser-pages: build chromium
+	scripts/with-server.sh node --test --test-concurrency=1 $(PAGES_TESTS)
+
 test-browser-desk: build chromium
-	scripts/with-server.sh node --test --test-concurrency=1 $(filter-out $(FIELD_TESTS),$(wildcard web/browser/*.test.mjs))
+	scripts/with-server.sh node --test --test-concurrency=1 $(filter-out $(PAGES_TESTS) $(FIELD_TESTS),$(wildcard web/browser/*.test.mjs))
 
 test-browser-town: build chromium
 	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test web/browser/town/*.test.mjs

@@ -206,7 +206,7 @@ test('a task is pinned and unpinned with a key, and keys work after the map was 
     board.cursor = board.open = task;
   }, id);
   const drawer = page.getByRole('complementary', { name: 'Task' });
-  await drawer.getByText('Ada Board').waitFor();
+  await drawer.getByRole('link', { name: 'Ada Board' }).waitFor();
   await page.locator('.maplibregl-canvas').focus();
   await page.keyboard.press('p');
   await drawer.getByText('stays with the worker').waitFor();

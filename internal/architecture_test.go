@@ -364,7 +364,7 @@ func short(dir string) string {
 	return strings.TrimPrefix(dir, "internal/")
 }
 
-// file is what the rules look at in a Go file.
+// file is what the rules check in a Go file.
 type file struct {
 	name       string
 	imports    []string

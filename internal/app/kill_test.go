@@ -206,8 +206,8 @@ func TestGracefulStop(t *testing.T) {
 	})
 }
 
-// errNotAccepted means that a connection was refused, or closed before the server
-// read anything: a request sent over it was never accepted.
+// errNotAccepted means that a connection failed, or was closed before the server read
+// anything: a request sent over it was never accepted.
 var errNotAccepted = errors.New("the connection was not accepted")
 
 // persistentClient keeps its connection for as long as the server does. It never

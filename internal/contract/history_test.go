@@ -87,7 +87,7 @@ func testHistory(t *testing.T, p *apptest.Platform) {
 	id(t, c, "/teams", fmt.Sprintf(`{"name":"Others","workers":[],"managers":[%q]}`, standardID))
 
 	task := id(t, c, "/tasks", plainTask)
-	standard.Call(t, "GET", "/api/v2/tasks/"+task+"/history", nil).OK(t) // while it is of nobody
+	standard.Call(t, "GET", "/api/v2/tasks/"+task+"/history", nil).OK(t) // while it has no worker or team
 	change := func(body string) { grace.Call(t, "PUT", "/api/v2/tasks/"+task, body).OK(t) }
 	change(`{"notes":"A","quantity":3}`)
 	change(`{"notes":"A"}`) // changes nothing

@@ -434,8 +434,8 @@ func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.W
 }
 
 // asApplied returns a plan without the tasks that are not where it puts them: those were
-// moved, started or deleted while it was made, or are in the order of before. left reports whether some of them could
-// still be assigned.
+// moved, started or deleted while it was made, or kept their order. left reports whether some
+// of them could still be assigned.
 func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmile.DispatchPlan, left bool, err error) {
 	plan = d.Plan
 	plan.Routes, plan.Unplanned = slices.Clone(plan.Routes), slices.Clone(plan.Unplanned)

@@ -46,9 +46,9 @@ type counts struct {
 // maxBroken is how many broken promises are listed.
 const maxBroken = 20
 
-func newLedger(forget bool) *ledger {
+func newLedger(discard bool) *ledger {
 	return &ledger{
-		discard: forget, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
+		discard: discard, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
 		visited: map[string][]string{}, seen: map[string]int{},
 	}
 }

@@ -140,7 +140,7 @@ test('a plan is compared with the routes before, worker by worker', () => {
   assert.deepEqual(c.span, [start - 5 * minute, Math.max(start + 32 * minute + 15 * minute, start + 55 * minute)]);
 });
 
-test('without routes of before, the lists say who had a task', () => {
+test('without earlier routes, the lists say who had a task', () => {
   const c = compare(planned([], [route('A', [stop('1', 5), stop('2', 9)], { tasksBefore: ['1'] })]));
   assert.ok(!c.known);
   assert.deepEqual([c.fates.get('1')!.from, c.fates.get('2')!.from, c.rows[0]!.changed], ['A', '', true]);

@@ -295,7 +295,7 @@ func (t trackingTx) Fire(ctx context.Context, org lastmile.OrganizationID, name,
 // DeleteFired deletes the names under which a task or a route plan has fired.
 func (t trackingTx) DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
 	if err := t.send(ctx, `DELETE FROM firing WHERE org = $1 AND task = $2`, org, id); err != nil {
-		return fmt.Errorf("forget what %s fired: %w", id, err)
+		return fmt.Errorf("delete what %s has fired: %w", id, err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ export function compare(dispatch: Dispatch): Comparison {
       }
     }
   }
-  // Without routes of before, the lists say who had a task.
+  // Without earlier routes, the lists say who had a task.
   if (!known) for (const { routeId, tasksBefore } of plan.routes) for (const id of tasksBefore) fate(id).from = routeId;
   for (const { id } of plan.unplanned) fate(id);
 

@@ -28,6 +28,26 @@ func TestUnusedVehiclesAreFound(t *testing.T) {
 func TestBoundOfPairs(t *testing.T) {
 	s := pairsSearch(t, mixed)
 	places := 0
+	s.eachPair(func(step int, q, r int32) {
+		s.strict = true
+		defer func() { s.strict = false }()
+		at := s.searchPair(q, r, noWay)
+		if at.first < 0 || s.routes[r].late > 0 {
+			return
+		}
+		places++
+		if bound := s.boundPair(r, s.m.requests[q][0], s.m.requests[q][1]); bound > at.cost {
+			t.Fatalf("step %d: pair %d costs %d in route %d; the bound is %d", step, q, at.cost, r, bound)
+		}
+	})
+	if places == 0 {
+		t.Error("no pair had a place")
+	}
+}
+
+// eachPair calls a function for pairs without a place and for every route, while the search
+// goes on.
+func (s *search) eachPair(try func(step int, q, r int32)) {
 	for step := range 500 {
 		s.improve()
 		q := int32(step % len(s.m.requests))
@@ -37,22 +57,10 @@ func TestBoundOfPairs(t *testing.T) {
 		s.begin()
 		s.remove(q, nil)
 		s.refreshTouched()
-		s.strict = true
 		for r := range int32(len(s.routes)) {
-			at := s.searchPair(q, r, noWay)
-			if at.first < 0 || s.routes[r].late > 0 {
-				continue
-			}
-			places++
-			if bound := s.boundPair(r, s.m.requests[q][0], s.m.requests[q][1]); bound > at.cost {
-				t.Fatalf("step %d: pair %d costs %d in route %d; the bound is %d", step, q, at.cost, r, bound)
-			}
+			try(step, q, r)
 		}
-		s.strict = false
 		s.undo()
-	}
-	if places == 0 {
-		t.Error("no pair had a place")
 	}
 }
 
@@ -61,29 +69,18 @@ func TestBoundOfPairs(t *testing.T) {
 func TestPlacesOfPairs(t *testing.T) {
 	s := pairsSearch(t, straight)
 	places := 0
-	for step := range 500 {
-		s.improve()
-		q := int32(step % len(s.m.requests))
-		if s.m.kinds[q] != pair {
-			continue
+	s.eachPair(func(step int, q, r int32) {
+		got := s.searchPair(q, r, noWay)
+		s.strict = true
+		want := s.searchPair(q, r, noWay)
+		s.strict = false
+		if got.cost != want.cost {
+			t.Fatalf("step %d: pair %d costs %d in route %d; want %d", step, q, got.cost, r, want.cost)
 		}
-		s.begin()
-		s.remove(q, nil)
-		s.refreshTouched()
-		for r := range int32(len(s.routes)) {
-			got := s.searchPair(q, r, noWay)
-			s.strict = true
-			want := s.searchPair(q, r, noWay)
-			s.strict = false
-			if got.cost != want.cost {
-				t.Fatalf("step %d: pair %d costs %d in route %d; want %d", step, q, got.cost, r, want.cost)
-			}
-			if got.first >= 0 {
-				places++
-			}
+		if got.first >= 0 {
+			places++
 		}
-		s.undo()
-	}
+	})
 	if places == 0 {
 		t.Error("no pair had a place")
 	}

@@ -34,7 +34,7 @@ func (s eventStream) routes() []edge.Route {
 
 const eventsDescription = `A stream of server-sent events. The ID of each event is a number: a client that reconnects sends the last one in the Last-Event-ID header and misses no event. The data is the same as the body of a webhook request.
 
-With lists=true, the stream continues a board (GET /board) from its cursor. Events named containers have the list of a worker or a team after it has changed: container, activeTask, tasks (null if there are more than 1,000), pinned and version. A task that an event has moved elsewhere may still be in the list, until its next version; its pin ended. Events named tasks have tasks that were created without an event, as tasks of batches are, in the form of the board: a client shows those of which it does not show the same or a newer version. Events named fleet have the version of teams, hubs and schedules after one of them has changed, and at the beginning: a client that has another one (fleet of the board) reads them again, with GET /board?tasks=false. Events named estimates have workers (worker, delayTime) with the estimated times of their tasks, at most once a second. With positions=true, events named positions have the latest positions of workers who moved, at most once a second. These events have no ID. After a client has reconnected, it gets the lists that have changed and the tasks that were created since the last event, perhaps again, and the latest estimates and positions. If events after the last one that it has received are no longer stored, the request is rejected with the cause cursorTooOld, and the client reads the board again.`
+With lists=true, the stream continues a board (GET /board) from its cursor. Events named containers have the list of a worker or a team after it has changed: container, activeTask, tasks (null if there are more than 1,000), pinned and version. A task that an event has moved elsewhere may still be in the list, until its next version; its pin ended. Events named tasks have tasks that were created without an event, as tasks of batches are, in the form of the board: a client shows those of which it does not show the same or a newer version. Events named fleet have the version of teams, hubs and schedules after one of them has changed, and at the beginning: a client that has another one (fleet of the board) reads them again, with GET /board?tasks=false. Events named estimates have workers (worker, delayTime) with the estimated times of their tasks, at most once a second. Events named hidden have a task that is elsewhere now, where a standard administrator does not see it: a client that shows the task removes it. With positions=true, events named positions have the latest positions of workers who moved, at most once a second. These events have no ID. After a client has reconnected, it gets the lists that have changed and the tasks that were created since the last event, perhaps again, and the latest estimates and positions. If events after the last one that it has received are no longer stored, the request is rejected with the cause cursorTooOld, and the client reads the board again.`
 
 // eventNames is more than what an event of the stream has besides its body.
 const eventNames = 100
@@ -168,7 +168,7 @@ func (s eventStream) nextOfBoard(ctx context.Context, c *edge.Call, seq int64, f
 		defer close(ended)
 		follower.Until(waiting, cancel)
 	}()
-	events, last, err := s.Feed.Next(waiting, c.Who, seq)
+	events, last, err := s.Feed.NextOfBoard(waiting, c.Who, seq)
 	idle := errors.Is(waiting.Err(), context.DeadlineExceeded)
 	cancel()
 	<-ended
@@ -176,7 +176,9 @@ func (s eventStream) nextOfBoard(ctx context.Context, c *edge.Call, seq int64, f
 		return nil, seq, err
 	}
 	for _, e := range events {
-		follower.Repeat(e.Task, e.Worker)
+		if e.Body != nil {
+			follower.Repeat(e.Task, e.Worker)
+		}
 	}
 	messages, err := follower.Take(ctx, last)
 	if err != nil {
@@ -194,6 +196,10 @@ func (s eventStream) nextOfBoard(ctx context.Context, c *edge.Call, seq int64, f
 		for len(messages) > 0 && messages[0].Logged && messages[0].Seq < e.Seq {
 			text = appendEvent(text, 0, messages[0].Name, messages[0].Data)
 			messages = messages[1:]
+		}
+		if e.Body == nil {
+			text = appendEvent(text, 0, "hidden", fmt.Appendf(nil, `{"task":%q}`, e.Task))
+			continue
 		}
 		text = appendEvent(text, e.Seq, e.Trigger.String(), e.Body)
 	}

@@ -118,6 +118,7 @@ func TestRoleViewContract(t *testing.T) {
 			}
 			events.close()
 		}
+		t.Run("a task is given to another team", func(t *testing.T) { testLeavingTask(t, c, north, south) })
 		t.Run("the past", func(t *testing.T) { testPastOfManagers(t, c, north, south) })
 		total := c.Must(t, "GET", "/analytics?by=team", nil)
 		if groups := total["groups"].([]any); len(groups) != 2 {
@@ -132,6 +133,42 @@ func TestRoleViewContract(t *testing.T) {
 		})
 		t.Run("streams end when teams change", func(t *testing.T) { testStreamsOfManagers(t, c, north, south) })
 	})
+}
+
+// testLeavingTask gives an unassigned task to another team and its worker, and takes it back.
+func testLeavingTask(t *testing.T, c *apptest.Client, north, south *crew) {
+	board, plain := north.follow(t, "?lists=1"), north.follow(t, "")
+	task := driverTask(t, c, nil)
+	for _, container := range []string{
+		fmt.Sprintf(`{"type":"TEAM","team":%q}`, south.team),
+		fmt.Sprintf(`{"type":"WORKER","worker":%q}`, south.worker),
+		fmt.Sprintf(`{"type":"ORGANIZATION","organization":%q}`, c.Organization.ID),
+	} {
+		send(t, c, "PUT", "/tasks/"+task, `{"container":`+container+`}`).OK(t)
+	}
+	names := func(s *stream) (all []string) {
+		for {
+			e := s.next(t)
+			if strings.Contains(e.data, south.team) || strings.Contains(e.data, south.worker) {
+				t.Errorf("the manager of another team gets %s %s", e.event, e.data)
+			}
+			if !strings.Contains(e.data, task) {
+				continue
+			}
+			if e.event == "hidden" && (e.id != 0 || e.data != fmt.Sprintf(`{"task":%q}`, task)) {
+				t.Errorf("that the task has left is reported as %+v", e)
+			}
+			if all = append(all, e.event); e.event == "taskUpdated" {
+				return all
+			}
+		}
+	}
+	if got := fmt.Sprint(names(board)); got != "[taskCreated hidden hidden taskUnassigned taskUpdated]" {
+		t.Errorf("a board gets %s", got)
+	}
+	if got := fmt.Sprint(names(plain)); got != "[taskCreated taskUnassigned taskUpdated]" {
+		t.Errorf("a client that does not follow lists gets %s", got)
+	}
 }
 
 // testPastOfManagers reads the event log and where workers were.

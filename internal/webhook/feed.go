@@ -111,6 +111,16 @@ func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err
 // ends, and the number of the last one that was considered. It returns none when ctx
 // ended first, and ErrEnded when the feed did.
 func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, int64, error) {
+	return f.next(ctx, who, seq, managed.seen)
+}
+
+// NextOfBoard returns the events as Next does. Those that moved a task to where a manager
+// does not see it are there as well, without a body: a board that showed the task removes it.
+func (f *Feed) NextOfBoard(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, int64, error) {
+	return f.next(ctx, who, seq, managed.seenOnBoard)
+}
+
+func (f *Feed) next(ctx context.Context, who lastmile.Principal, seq int64, seen seenBy) ([]store.LoggedEvent, int64, error) {
 	following := f.Hub.Subscribe(events.OrganizationTopic(who.Organization))
 	defer following.Close()
 	for {
@@ -119,7 +129,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, seq, ErrEnded
 		default:
 		}
-		found, last, err := f.read(ctx, who, seq, f.followed)
+		found, last, err := f.read(ctx, who, seq, f.followed, seen)
 		if err != nil && ctx.Err() != nil { // while it was reading
 			return nil, seq, nil // the follower asks again
 		}
@@ -145,7 +155,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
 	found, last, err = f.read(ctx, who, seq, func(ctx context.Context, org lastmile.OrganizationID, seq int64) ([]store.LoggedEvent, int, error) {
 		return f.stored(ctx, org, seq, MaxLogPage, MaxLogPageBytes)
-	})
+	}, managed.seen)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -155,10 +165,13 @@ func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (fou
 // pageReader returns events after seq and how many bytes were read for them.
 type pageReader func(ctx context.Context, org lastmile.OrganizationID, seq int64) (found []store.LoggedEvent, size int, err error)
 
+// seenBy returns what a manager sees of events.
+type seenBy func(managed, []store.LoggedEvent) []store.LoggedEvent
+
 // read returns the events after seq that are there already and that the caller may see,
 // when it is the organization's turn, and the number of the last one. It returns none if
 // ctx ends before.
-func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page pageReader) (found []store.LoggedEvent, last int64, err error) {
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page pageReader, seen seenBy) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
 		return nil, seq, nil // the follower asks again
@@ -180,7 +193,7 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page
 	if err != nil {
 		return nil, seq, err
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(e store.LoggedEvent) bool { return !scope.has(e) }), last, nil
+	return seen(scope, found), last, nil
 }
 
 // stored reads events, up to so many and so many bytes.

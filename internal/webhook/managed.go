@@ -25,6 +25,26 @@ type assignee struct {
 	} `json:"container"`
 }
 
+// seen returns the events that are about the teams.
+func (m managed) seen(all []store.LoggedEvent) []store.LoggedEvent {
+	return slices.DeleteFunc(slices.Clone(all), func(e store.LoggedEvent) bool { return !m.has(e) })
+}
+
+// seenOnBoard returns the events that are about the teams, and without their bodies those
+// that may have moved a task away from them. The last event of every move is taskUpdated.
+func (m managed) seenOnBoard(all []store.LoggedEvent) (found []store.LoggedEvent) {
+	for _, e := range all {
+		if !m.has(e) {
+			if e.Task == "" || e.Trigger != lastmile.TriggerTaskUpdated {
+				continue
+			}
+			e.Body = nil
+		}
+		found = append(found, e)
+	}
+	return found
+}
+
 // has reports whether an event is about the teams: about a task or a route plan that one
 // of them has or that belongs to none, or about one of their workers or dispatches. It
 // counts to whom the record belonged after the event.

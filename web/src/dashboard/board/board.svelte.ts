@@ -247,6 +247,7 @@ class Board {
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
     else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) records.addTask(t);
     else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
+    else if (event === 'hidden') records.removeTask((JSON.parse(data) as { task: string }).task);
     else if (event === 'fleet') void this.restaff((JSON.parse(data) as { version: number }).version);
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;

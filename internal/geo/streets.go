@@ -227,6 +227,7 @@ func (s *Streets) Reverse(_ context.Context, at lastmile.Point, limit int) ([]la
 
 func suggestion(places *gazetteer.Gazetteer, h street.Hit, likely string) lastmile.GeocodedAddress {
 	place := streetHit(places, h, likely).GeocodedAddress
+	place.Address.Number = cmp.Or(place.Address.Number, h.Requested) // not every house is on the map
 	if h.Kind != street.KindHouse && h.Kind != street.KindCrossing {
 		place.Warnings = []string{lastmile.WarnApproximate}
 	}

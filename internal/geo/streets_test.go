@@ -198,6 +198,12 @@ func TestSuggestAndReverse(t *testing.T) {
 	if err != nil || len(found) == 0 || len(found) > 5 || found[0].Address != house.Address {
 		t.Errorf("found %+v, want %+v: %v", found, house, err)
 	}
+	for _, text := range []string{"9999 " + house.Address.Street, house.Address.Street + " 9999"} { // of a house that the map does not have
+		found, err = s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: text, Country: "US", Near: near}, 5)
+		if err != nil || len(found) == 0 || found[0].Address.Number != "9999" || found[0].Address.Street != house.Address.Street || found[0].Precision != lastmile.PrecisionStreet {
+			t.Errorf("%s: found %+v: %v", text, found, err)
+		}
+	}
 	found, err = streets().Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "San Fran", Country: "US"}, 3)
 	if err != nil || len(found) == 0 || found[0].Address.City != "San Francisco" || found[0].Precision != lastmile.PrecisionCity {
 		t.Errorf("found %+v: %v", found, err)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { everything, Groups } from '../src/dashboard/board/groups.ts';
+import { everything, finish, Groups, type Filter } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
@@ -235,18 +235,35 @@ test('the filter applies to states, lateness, teams and any text', () => {
   ];
   const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
   const shown = () => groups.groups.flatMap((g) => g.ids);
+  const narrow = (change: Partial<Filter>) => finish(groups.narrow({ ...everything, ...change }, now));
   assert.deepEqual(shown(), ['a', 'b']); // without what is done
-  groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
+  narrow({ text: 'lovelace ADA' });
   assert.deepEqual(shown(), ['a']);
-  groups.narrow({ ...everything, text: 'worker w' }, now);
+  narrow({ text: 'worker w' });
   assert.deepEqual(shown(), ['c', 'b']);
-  groups.narrow({ ...everything, late: true }, now);
+  narrow({ late: true });
   assert.deepEqual(shown(), ['b']);
-  groups.narrow({ ...everything, statuses: new Set(['completed']) }, now);
+  narrow({ statuses: new Set(['completed']) });
   assert.deepEqual(shown(), ['c']);
-  groups.narrow({ ...everything, team: 'u' }, now);
+  narrow({ team: 'u' });
   assert.deepEqual(groups.groups.map((g) => g.key), [pool, listOf('v')]); // prettier-ignore
   assert.equal(groups.counts.assigned, 0);
+  narrow({});
+  assert.equal(groups.counts.assigned, 1);
+});
+
+test('a filter applies when all lists are made, and to what changes meanwhile', () => {
+  const tasks = [given('a', 'w', { notes: 'glass' }), given('b', 'v'), made('c')];
+  const { records, groups, show } = opened(tasks, [person('w', ['a']), person('v', ['b'])]);
+  const shown = () => groups.groups.flatMap((g) => g.ids);
+  const all = shown();
+  const work = groups.narrow({ ...everything, text: 'glass' }, now);
+  work.next();
+  records.setTask(given('b', 'v', { notes: 'glass', timeLastModified: 2 }));
+  show();
+  assert.deepEqual(shown(), all);
+  finish(work);
+  assert.deepEqual(shown().sort(), ['a', 'b']);
 });
 
 test('lateness is that of the arrival, or of the clock', () => {

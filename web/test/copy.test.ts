@@ -101,16 +101,32 @@ test('a map that does not change is not drawn again', () => {
   assert.deepEqual([copied, map.repaints], [1, 0]);
 });
 
-test('a picture of another size is not copied, and does not keep the next from being drawn', () => {
+test('a picture of another size is not copied, and only delays the next', () => {
   map.painter.render();
-  map.emit('resize');
+  for (let i = 0; i < 3; i++) {
+    map.emit('resize');
+    map.painter.render();
+    wait(50);
+  }
+  assert.equal(map.pictures, 1, 'they do not pile up');
   map.complete = true;
   wait(500);
-  assert.equal(copied, 0);
+  assert.deepEqual([copied, map.repaints], [0, 1]);
   map.painter.render();
   map.complete = true;
   wait(500);
   assert.deepEqual([map.pictures, copied], [2, 1]);
+});
+
+test('a map that rests is drawn at once when it gets another size', () => {
+  map.painter.render();
+  wait(200);
+  map.complete = true;
+  wait(50);
+  assert.equal(copied, 1);
+  map.emit('resize');
+  map.painter.render();
+  assert.equal(map.pictures, 2);
 });
 
 test('a graphics context that was lost and restored is drawn as before', () => {

@@ -11,6 +11,7 @@ import {
   ruleCounts,
   totalsOf,
   touched,
+  undone,
   vehiclesOf,
 } from '../src/dashboard/dispatch/compare.ts';
 import { bodyOf, defaults, routeOf, wishesOf } from '../src/dashboard/dispatch/request.ts';
@@ -87,6 +88,20 @@ const board = (id: string, more: Partial<BoardTask> = {}): BoardTask => ({
   timeLastModified: 1,
   destination: { id: `d${id}`, location: [0, 0], line: '' },
   ...more,
+});
+
+test('an applied plan is undone when the lists that it changed are as they were', () => {
+  const before = [route('A', [stop('1', 10), stop('2', 20)]), route('B', [stop('3', 5)])];
+  const after = [route('A', [stop('2', 8), stop('4', 12), stop('1', 30)]), route('B', [stop('3', 5)])];
+  const c = compare(planned(before, after));
+  const is = (a: string[], open = ['1', '2', '3', '4']) =>
+    undone(c, (id) => open.includes(id), (worker) => (worker === 'A' ? a : [])); // prettier-ignore
+  assert.ok(!is(['2', '4', '1']), 'as planned');
+  assert.ok(!is(['2', '1']), 'another order');
+  assert.ok(is(['1', '2']));
+  assert.ok(is(['9', '1', '8', '2']), 'with tasks that came later');
+  assert.ok(is(['2'], ['2', '4']), 'one has started since');
+  assert.ok(!is(['2'], ['2']), 'what is left is where both have it');
 });
 
 test('totals count tasks, lateness, travel and workers', () => {

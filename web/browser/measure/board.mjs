@@ -1,5 +1,7 @@
 // Measures the board with a busy day: how soon it is usable, tasks of the main thread that
-// are longer than 50 ms, the heap, and whether it equals the API after an interruption.
+// are longer than 50 ms, the heap, and whether it equals the API after an interruption. Of
+// these tasks, it also reports the processor time, and how long others had the processor
+// instead: at:whole/processor/others, in ms.
 //
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //
@@ -7,6 +9,7 @@
 // what is measured. MAP=0 leaves out the map, and TRACE names a file for a trace of Chromium.
 
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { differences, env, pause, start } from './demo.mjs';
 
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
@@ -63,6 +66,34 @@ function change(made) {
   return () => ((stopped = true), all);
 }
 
+// watch notes how long the main thread of the page has run, and how long it could have, but
+// others had the processor. It returns a function that tells both, between two times, in ms.
+async function watch() {
+  const { processInfo } = await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
+  const [{ id }] = processInfo.filter((p) => p.type === 'renderer').sort((a, b) => b.cpuTime - a.cpuTime);
+  const notes = [];
+  const timer = setInterval(() => {
+    const [ran, waited] = readFileSync(`/proc/${id}/task/${id}/schedstat`, 'utf8').split(' ');
+    notes.push([performance.timeOrigin + performance.now(), Number(ran) / 1e6, Number(waited) / 1e6]);
+  }, 4);
+  timer.unref();
+  const at = (time) => {
+    let [low, high] = [0, notes.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (notes[middle][0] <= time) low = middle;
+      else high = middle;
+    }
+    const [before, after] = [notes[low], notes[high]];
+    const part = (time - before[0]) / (after[0] - before[0]);
+    return before.map((n, i) => n + part * (after[i] - n));
+  };
+  return (from, to) => {
+    const [begin, end] = [at(from), at(to)];
+    return { ran: end[1] - begin[1], waited: end[2] - begin[2] };
+  };
+}
+
 // The demonstration has at most 42 workers; the simulation drives as many as one likes.
 const fleet = spawn(
   dray,
@@ -107,7 +138,8 @@ try {
   if (env('MAP', 1) !== 0) await page.locator('[data-stops]').waitFor();
   await pause(5000); // the map's first draw
   const heap = () => page.evaluate(() => (globalThis.gc?.(), Math.round(performance.memory.usedJSHeapSize / 1e6)));
-  const from = await page.evaluate(() => performance.now());
+  const time = await watch();
+  const [begunAt, from] = await page.evaluate(() => [performance.timeOrigin, performance.now()]);
   const before = await heap();
   const head = async () => (await api('GET', '/board')).cursor;
   const cursor = await head();
@@ -134,8 +166,11 @@ try {
   if (process.env.TRACE) await chrome.stopTracing();
   const long = await page.evaluate((since) => globalThis.long.filter((t) => t.at > since), from);
   console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB`);
-  console.log(`tasks over 50 ms: ${long.length}, longest ${Math.round(Math.max(0, ...long.map((t) => t.ms)))} ms`);
-  console.log(long.map((t) => `${Math.round(t.at - from)}:${Math.round(t.ms)}`).join(' '));
+  for (const t of long) Object.assign(t, time(begunAt + t.at, begunAt + t.at + t.ms));
+  const own = long.filter((t) => t.ran > 50);
+  const longest = (of) => Math.round(Math.max(0, ...of));
+  console.log(`tasks over 50 ms: ${long.length}, longest ${longest(long.map((t) => t.ms))} ms; of processor time: ${own.length}, longest ${longest(long.map((t) => t.ran))} ms`); // prettier-ignore
+  console.log(long.map((t) => `${Math.round(t.at - from)}:${[t.ms, t.ran, t.waited].map(Math.round).join('/')}`).join(' '));
   await stop();
   console.log('equal to the API:', JSON.stringify(await differences(page)));
   if (cut > 0) {

@@ -1,35 +1,47 @@
-// Times and numbers in the reader's language and the organization's time zone.
+// Times and numbers in the reader's language and the organization's time zone, with formats
+// that are made once: that takes longer than to use one, and rows of lists use them often.
 
 import { app } from './app.svelte.ts';
 
 const zone = () => app.me?.organization.timezone || undefined;
 
-function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat(app.language, { timeZone: zone(), ...options });
-  } catch {
-    return new Intl.DateTimeFormat(app.language, options); // a zone that the browser does not know
-  }
+const formats = new Map<string, unknown>();
+
+function once<T>(kind: string, options: object, make: () => T): T {
+  const key = `${kind} ${app.language} ${zone()} ${JSON.stringify(options)}`;
+  if (!formats.has(key)) formats.set(key, make());
+  return formats.get(key) as T;
 }
+
+// times returns a format of times.
+export const times = (options: Intl.DateTimeFormatOptions, language = app.language): Intl.DateTimeFormat =>
+  once(`times ${language}`, options, () => {
+    try {
+      return new Intl.DateTimeFormat(language, { timeZone: zone(), ...options });
+    } catch {
+      return new Intl.DateTimeFormat(language, options); // a zone that the browser does not know
+    }
+  });
+
+// numbers returns a format of numbers.
+export const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  once('numbers', options, () => new Intl.NumberFormat(app.language, options));
 
 const clockOptions = { hour: 'numeric', minute: '2-digit' } as const;
 
 // day returns the date of a time, as YYYY-MM-DD.
-export function day(ms: number): string {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone(), dateStyle: 'short' });
-  return parts.format(ms);
-}
+export const day = (ms: number): string => times({ dateStyle: 'short' }, 'en-CA').format(ms);
 
 // when formats a time; without the date if it is today.
 export function when(ms: number): string {
-  if (day(ms) === day(Date.now())) return format(clockOptions).format(ms);
+  if (day(ms) === day(Date.now())) return times(clockOptions).format(ms);
   const sameYear = day(ms).slice(0, 4) === day(Date.now()).slice(0, 4);
-  return format({ day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }), ...clockOptions }).format(ms);
+  return times({ day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }), ...clockOptions }).format(ms);
 }
 
 // exactly formats a time to the second, with its zone.
 export const exactly = (ms: number): string =>
-  format({
+  times({
     year: 'numeric',
     month: 'short',
     day: 'numeric',
@@ -40,12 +52,13 @@ export const exactly = (ms: number): string =>
   }).format(ms);
 
 // date formats a day.
-export const date = (ms: number): string => format({ weekday: 'long', day: 'numeric', month: 'long' }).format(ms);
+export const date = (ms: number): string => times({ weekday: 'long', day: 'numeric', month: 'long' }).format(ms);
 
 // ago formats how long ago a time was.
 export function ago(ms: number, now = Date.now()): string {
   const seconds = Math.round((ms - now) / 1000);
-  const relative = new Intl.RelativeTimeFormat(app.language, { numeric: 'auto', style: 'short' });
+  const options = { numeric: 'auto', style: 'short' } as const;
+  const relative = once('ago', options, () => new Intl.RelativeTimeFormat(app.language, options));
   for (const [unit, size] of [
     ['day', 86_400],
     ['hour', 3600],
@@ -56,11 +69,11 @@ export function ago(ms: number, now = Date.now()): string {
   return relative.format(seconds, 'second');
 }
 
-export const number = (n: number): string => new Intl.NumberFormat(app.language).format(n);
+export const number = (n: number): string => numbers({}).format(n);
 
 export function money(amount: number, currency: string): string {
   try {
-    return new Intl.NumberFormat(app.language, { style: 'currency', currency }).format(amount);
+    return numbers({ style: 'currency', currency }).format(amount);
   } catch {
     return `${amount} ${currency}`;
   }
@@ -79,9 +92,5 @@ export function country(code: string): string {
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
   const step = Math.min(n < 1 ? 0 : Math.floor(Math.log10(n) / 3), units.length - 1);
-  return new Intl.NumberFormat(app.language, {
-    style: 'unit',
-    unit: units[step]!,
-    maximumSignificantDigits: 3,
-  }).format(n / 1000 ** step);
+  return numbers({ style: 'unit', unit: units[step]!, maximumSignificantDigits: 3 }).format(n / 1000 ** step);
 }

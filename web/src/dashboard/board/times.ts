@@ -1,26 +1,10 @@
-// Times and durations of the board, with formats that are made once: rows use them often.
+// Times and durations of the board.
 
 import { app } from '../app.svelte.ts';
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const zone = app.me?.organization.timezone;
-  const key = `${app.language} ${zone} ${JSON.stringify(options)}`;
-  let found = formats.get(key);
-  if (!found) {
-    try {
-      found = new Intl.DateTimeFormat(app.language, { ...options, ...(zone && { timeZone: zone }) });
-    } catch {
-      found = new Intl.DateTimeFormat(app.language, options);
-    }
-    formats.set(key, found);
-  }
-  return found;
-}
+import { numbers, times } from '../format.ts';
 
 // clock formats a time of day.
-export const clock = (ms: number): string => format({ hour: 'numeric', minute: '2-digit' }).format(ms);
+export const clock = (ms: number): string => times({ hour: 'numeric', minute: '2-digit' }).format(ms);
 
 // dayName formats a date such as 2026-11-16.
 export const dayName = (date: string): string =>
@@ -39,7 +23,7 @@ export interface Day {
 export function span(after: number | undefined, before: number | undefined, day?: Day): string {
   const outside = (ms: number | undefined) => day !== undefined && ms !== undefined && (ms < day.from || ms >= day.to);
   const time = { hour: 'numeric', minute: '2-digit' } as const;
-  const shown = format(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
+  const shown = times(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
   if (after !== undefined && before !== undefined) {
     // Ranges of 24-hour clocks would be of another form than single times.
     const plain = !shown.resolvedOptions().hour12;
@@ -53,14 +37,12 @@ export function span(after: number | undefined, before: number | undefined, day?
 export function minutes(ms: number): string {
   const all = ms === 0 ? 0 : Math.max(1, Math.round(ms / 60_000));
   const [h, m] = [Math.floor(all / 60), all % 60];
-  const part = (n: number, unit: string) =>
-    new Intl.NumberFormat(app.language, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
+  const part = (n: number, unit: string) => numbers({ style: 'unit', unit, unitDisplay: 'short' }).format(n);
   return [h > 0 && part(h, 'hour'), (m > 0 || h === 0) && part(m, 'minute')].filter(Boolean).join(' ');
 }
 
-export const percent = (share: number): string =>
-  new Intl.NumberFormat(app.language, { style: 'percent' }).format(share);
+export const percent = (share: number): string => numbers({ style: 'percent' }).format(share);
 
 // kilometers formats a distance in meters.
 export const kilometers = (meters: number): string =>
-  new Intl.NumberFormat(app.language, { style: 'unit', unit: 'kilometer', maximumFractionDigits: 1 }).format(meters / 1000); // prettier-ignore
+  numbers({ style: 'unit', unit: 'kilometer', maximumFractionDigits: 1 }).format(meters / 1000);

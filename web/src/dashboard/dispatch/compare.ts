@@ -38,6 +38,8 @@ export interface Row {
   worker: string;
   before: Totals;
   after: Totals;
+  was: string[]; // tasks before, without the active one
+  next: string[]; // and after
   changed: boolean; // other tasks, or another order
 }
 
@@ -92,16 +94,18 @@ export function compare(dispatch: Dispatch): Comparison {
   if (!known) for (const { routeId, tasksBefore } of plan.routes) for (const id of tasksBefore) fate(id).from = routeId;
   for (const { id } of plan.unplanned) fate(id);
 
-  const was = new Map(before.map((r) => [r.routeId, r]));
+  const earlier = new Map(before.map((r) => [r.routeId, r]));
   const rows = plan.routes.map((route): Row => {
-    const old = was.get(route.routeId);
-    const order = old ? old.stops.filter((s) => !s.active).map((s) => s.id) : route.tasksBefore;
+    const old = earlier.get(route.routeId);
+    const was = old ? old.stops.filter((s) => !s.active).map((s) => s.id) : route.tasksBefore;
     const next = route.stops.filter((s) => !s.active).map((s) => s.id);
     return {
       worker: route.routeId,
       before: totalsOf(old ? [old] : [], 0),
       after: totalsOf([route], 0),
-      changed: order.join() !== next.join(),
+      was,
+      next,
+      changed: was.join() !== next.join(),
     };
   });
   // Those who get most come first; those without any tasks last.
@@ -126,6 +130,23 @@ export const moved = ({ fates }: Comparison): Fate[] => [...fates.values()].filt
 export function touched({ fates, rows }: Comparison): string[] {
   const changed = new Set(rows.filter((r) => r.changed).map((r) => r.worker));
   return [...fates.values()].filter((f) => f.after && !f.after.active && changed.has(f.to)).map((f) => f.id);
+}
+
+// undone reports whether the lists that an applied plan has changed are as they were, though
+// not as planned. Only tasks that are open, which means not started, can be put back.
+export function undone(
+  { fates, rows }: Comparison,
+  open: (id: string) => boolean,
+  list: (worker: string) => readonly string[],
+): boolean {
+  let differs = false;
+  for (const { worker, was, next, changed } of rows) {
+    if (!changed) continue;
+    const before = was.filter(open).join();
+    if (list(worker).filter((id) => fates.has(id) && open(id)).join() !== before) return false; // prettier-ignore
+    differs ||= next.filter(open).join() !== before;
+  }
+  return differs;
 }
 
 // plannedName returns what a task is called of which only the plan knows: street and city, and

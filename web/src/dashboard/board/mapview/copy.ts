@@ -22,6 +22,8 @@ export class Copy {
   private view: View | undefined; // of the copy
   private next: View | undefined; // of the picture that is being drawn
   private wanted = false; // another picture
+  private drawing = false; // next is not complete
+  private gone = false; // next, because the map has another size
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -31,8 +33,10 @@ export class Copy {
     private readonly follow: (canvas: HTMLCanvasElement, from: View) => void,
   ) {
     engine.getContainer().classList.add('copied');
+    // Its middle stays that of the map, also while the map has another size than the copy.
+    Object.assign(canvas.style, { inset: '50% auto auto 50%', translate: '-50% -50%' });
     engine.on('move', () => this.moved());
-    engine.on('resize', () => this.reset()); // the picture is gone
+    engine.on('resize', () => this.resized());
     engine.on('webglcontextlost', () => this.reset());
     engine.on('webglcontextrestored', () => this.tame());
     engine.on('remove', () => this.reset());
@@ -57,6 +61,7 @@ export class Copy {
 
   private await(gl: WebGL2RenderingContext) {
     const begun = performance.now();
+    this.drawing = true;
     const drawn = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     gl.flush();
     const look = () => {
@@ -65,6 +70,12 @@ export class Copy {
         return;
       }
       gl.deleteSync(drawn);
+      this.drawing = false;
+      if (this.gone) {
+        this.gone = false;
+        this.rested();
+        return;
+      }
       const took = performance.now() - begun;
       turn(this, () => {
         this.take();
@@ -100,9 +111,17 @@ export class Copy {
     if (this.view) this.follow(this.canvas, this.view);
   }
 
+  // resized gives up the last picture. One that is being drawn is waited for nevertheless:
+  // while a window is resized, pictures would pile up before the one that is seen.
+  private resized() {
+    if (this.drawing) this.gone = this.wanted = true;
+    else this.reset();
+  }
+
   private reset() {
     clearTimeout(this.timer);
     forgo(this);
     this.next = undefined;
+    this.drawing = this.gone = false;
   }
 }

@@ -25,6 +25,7 @@ export default {
   clearSelection: 'Auswahl aufheben',
   hintMove: 'wechseln',
   hintSelect: 'auswählen',
+  hintKeys: 'alle Tasten',
   noStreets: 'Ohne Straßen: Es ist keine Karte importiert.',
   noMap:
     'Dieser Browser kann die Karte nicht zeichnen: Sie braucht WebGL. Listen und Zeitachse funktionieren ohne sie.',

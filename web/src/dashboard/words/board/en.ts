@@ -23,6 +23,7 @@ export default {
   clearSelection: 'Clear selection',
   hintMove: 'move',
   hintSelect: 'select',
+  hintKeys: 'all keys',
   day: 'Day',
   noStreets: 'There are no streets: no map is imported.',
   noMap: 'This browser cannot draw the map: it needs WebGL. Lists and timeline work without it.',

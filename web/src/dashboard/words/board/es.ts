@@ -23,6 +23,7 @@ export default {
   clearSelection: 'Quitar la selección',
   hintMove: 'moverse',
   hintSelect: 'seleccionar',
+  hintKeys: 'atajos',
   noStreets: 'Sin calles: no se ha importado ningún mapa.',
   noMap: 'Este navegador no puede dibujar el mapa: necesita WebGL. Las listas y el cronograma funcionan sin él.',
   lasso: 'Seleccionar con el lazo (Mayús y arrastrar)',

@@ -24,6 +24,7 @@ export default {
   clearSelection: 'Effacer la sélection',
   hintMove: 'parcourir',
   hintSelect: 'sélectionner',
+  hintKeys: 'raccourcis',
   noStreets: 'Sans rues : aucune carte n’est importée.',
   noMap:
     'Ce navigateur ne peut pas dessiner la carte : il lui faut WebGL. Les listes et la chronologie fonctionnent sans elle.',

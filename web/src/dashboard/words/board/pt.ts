@@ -24,6 +24,7 @@ export default {
   clearSelection: 'Limpar a seleção',
   hintMove: 'percorrer',
   hintSelect: 'selecionar',
+  hintKeys: 'atalhos',
   noStreets: 'Sem ruas: nenhum mapa foi importado.',
   noMap:
     'Este navegador não consegue desenhar o mapa: precisa de WebGL. As listas e a linha do tempo funcionam sem ele.',

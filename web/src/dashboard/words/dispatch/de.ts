@@ -49,6 +49,7 @@ const words: typeof en = {
   dispatch_success: 'Übernommen',
   dispatch_failed: 'Fehlgeschlagen',
   dispatch_discarded: 'Verworfen',
+  dispatch_undone: 'Rückgängig gemacht',
   served: 'Auf Touren',
   leftOut: 'Übrig',
   lateTasks: 'Verspätete',

@@ -46,6 +46,7 @@ export default {
   dispatch_success: 'Applied',
   dispatch_failed: 'Failed',
   dispatch_discarded: 'Discarded',
+  dispatch_undone: 'Undone',
   served: 'On routes',
   leftOut: 'Left out',
   lateTasks: 'Late tasks',

@@ -48,6 +48,7 @@ const words: typeof en = {
   dispatch_success: 'Aplicado',
   dispatch_failed: 'Fallido',
   dispatch_discarded: 'Descartado',
+  dispatch_undone: 'Deshecho',
   served: 'En rutas',
   leftOut: 'Fuera',
   lateTasks: 'Tareas tarde',

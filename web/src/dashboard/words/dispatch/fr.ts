@@ -49,6 +49,7 @@ const words: typeof en = {
   dispatch_success: 'Appliqué',
   dispatch_failed: 'Échoué',
   dispatch_discarded: 'Abandonné',
+  dispatch_undone: 'Annulé',
   served: 'En tournée',
   leftOut: 'Laissées de côté',
   lateTasks: 'En retard',

@@ -48,6 +48,7 @@ const words: typeof en = {
   dispatch_success: 'Aplicado',
   dispatch_failed: 'Falhou',
   dispatch_discarded: 'Descartado',
+  dispatch_undone: 'Desfeito',
   served: 'Em rotas',
   leftOut: 'De fora',
   lateTasks: 'Atrasadas',

@@ -23,6 +23,10 @@ export function preferred(wanted: readonly string[]): Language {
   return 'en';
 }
 
+// regional returns the reader's variant of a language, such as en-GB: dates and numbers differ.
+export const regional = (language: Language, wanted: readonly string[]): string =>
+  wanted.find((tag) => tag.toLowerCase().split('-')[0] === language) ?? language;
+
 // fill replaces the placeholders in braces with values.
 export function fill(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

@@ -30,6 +30,8 @@ test('errors of a field name it as the form does', async () => {
     ['the address cannot be geocoded', 'Die Adresse wurde nicht gefunden.'],
     ['The worker "x" does not exist.', 'Das gibt es nicht mehr.'],
     ['url is required', 'URL: Bitte ausfüllen.'],
+    ['url must begin with https://', 'URL: muss mit https:// beginnen.'],
+    ['the webhook could not be validated: could not connect', 'Der Webhook wurde nicht gespeichert. Keine Verbindung.'],
   ] as const) {
     assert.ok((await read('de', message)).startsWith(want), `${message}: ${await read('de', message)}`);
   }

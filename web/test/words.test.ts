@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { regional } from '../src/language.ts';
 import { dictionary, english, fill, languages, preferred, type Language, type Words } from '../src/driver/words.ts';
 import { later, same, type State } from '../src/track/state.ts';
 
@@ -20,6 +21,11 @@ test('the language is the first of the phone that the app speaks', () => {
   assert.equal(preferred(['ja']), 'en');
 });
 
+test('dates and numbers are those of the country that the browser names', () => {
+  assert.equal(regional('en', ['de-CH', 'en-GB', 'en-US']), 'en-GB');
+  assert.equal(regional('es', ['est', 'de']), 'es');
+});
+
 test('values are put in as they are', () => {
   assert.equal(fill('{a} and {b}', { a: '{b}', b: '$&' }), '{b} and $&');
   assert.equal(fill('{unknown}', {}), '{unknown}');
@@ -36,4 +42,12 @@ test('the live region changes only when the words do', () => {
   assert.ok(!same(state, { ...state, stage: 'arrived' }));
   assert.ok(!same(state, { ...state, worker: null }));
   assert.deepEqual([later(0), later(2), later(20)], [3000, 12_000, 60_000]);
+});
+
+test('Portuguese is that of Portugal everywhere', async () => {
+  const brazilian = /\b(equipe|senha|arquivo|planilha|planej|exclu|tela\b|câmera|andamento|aplicativo|esperando)/i;
+  const dashboard = (await import('../src/dashboard/words.ts')).dictionary;
+  for (const words of [await dictionary('pt'), await dashboard('pt')]) {
+    for (const [name, text] of Object.entries(words)) assert.doesNotMatch(text, brazilian, name);
+  }
 });

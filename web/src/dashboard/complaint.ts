@@ -79,6 +79,8 @@ const forms: [Word, RegExp][] = [
   ['errorWeak', /^(?<field>\w+) must not (be the e-mail address|repeat one character)$/],
   ['errorCode', /^code is not the one that the authenticator app shows now/],
   ['errorAddress', /\bthe address cannot be geocoded$/],
+  ['errorHttps', /^url must (begin with https:|be an https address)/],
+  ['errorHook', /^the webhook could not be validated: (?<reason>.*)$/],
   ['errorGone', /^The [\w ]+ ".*" does not exist\.$/],
 ];
 
@@ -114,6 +116,7 @@ export function complaint(
     const values: Record<string, string> = { ...found.groups };
     if (values.field) values.field = labelOf(values.field, words);
     if (values.other) values.other = labelOf(values.other, words);
+    if (values.reason) values.reason = (words as Record<string, string>)[`hook ${values.reason}`] ?? values.reason;
     if (values.unit) values.max += ` ${units[values.unit]}`;
     return { word, values };
   }

@@ -8,13 +8,13 @@ const zone = () => app.me?.organization.timezone || undefined;
 const formats = new Map<string, unknown>();
 
 function once<T>(kind: string, options: object, make: () => T): T {
-  const key = `${kind} ${app.language} ${zone()} ${JSON.stringify(options)}`;
+  const key = `${kind} ${app.locale} ${zone()} ${JSON.stringify(options)}`;
   if (!formats.has(key)) formats.set(key, make());
   return formats.get(key) as T;
 }
 
 // times returns a format of times.
-export const times = (options: Intl.DateTimeFormatOptions, language = app.language): Intl.DateTimeFormat =>
+export const times = (options: Intl.DateTimeFormatOptions, language = app.locale): Intl.DateTimeFormat =>
   once(`times ${language}`, options, () => {
     try {
       return new Intl.DateTimeFormat(language, { timeZone: zone(), ...options });
@@ -25,7 +25,7 @@ export const times = (options: Intl.DateTimeFormatOptions, language = app.langua
 
 // numbers returns a format of numbers.
 export const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
-  once('numbers', options, () => new Intl.NumberFormat(app.language, options));
+  once('numbers', options, () => new Intl.NumberFormat(app.locale, options));
 
 const clockOptions = { hour: 'numeric', minute: '2-digit' } as const;
 
@@ -58,7 +58,7 @@ export const date = (ms: number): string => times({ weekday: 'long', day: 'numer
 export function ago(ms: number, now = Date.now()): string {
   const seconds = Math.round((ms - now) / 1000);
   const options = { numeric: 'auto', style: 'short' } as const;
-  const relative = once('ago', options, () => new Intl.RelativeTimeFormat(app.language, options));
+  const relative = once('ago', options, () => new Intl.RelativeTimeFormat(app.locale, options));
   for (const [unit, size] of [
     ['day', 86_400],
     ['hour', 3600],
@@ -82,7 +82,7 @@ export function money(amount: number, currency: string): string {
 // country returns the name of a country, by its code.
 export function country(code: string): string {
   try {
-    return new Intl.DisplayNames(app.language, { type: 'region' }).of(code) ?? code;
+    return new Intl.DisplayNames(app.locale, { type: 'region' }).of(code) ?? code;
   } catch {
     return code;
   }

@@ -8,7 +8,7 @@ export const clock = (ms: number): string => times({ hour: 'numeric', minute: '2
 
 // dayName formats a date such as 2026-11-16.
 export const dayName = (date: string): string =>
-  new Intl.DateTimeFormat(app.language, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(app.locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
     Date.parse(`${date}T00:00:00Z`),
   );
 

@@ -19,6 +19,8 @@ export default {
   errorAttempts:
     'Zu viele Versuche. Bitte {n} min warten, einen Browser nehmen, in dem Sie schon angemeldet waren, oder ein neues Passwort setzen.',
   errorAddress: 'Die Adresse wurde nicht gefunden. Bitte berichtigen oder den Ort auf der Karte setzen.',
+  errorHttps: 'URL: muss mit https:// beginnen.',
+  errorHook: 'Der Webhook wurde nicht gespeichert. {reason}',
   errorGone: 'Das gibt es nicht mehr. Bitte die Seite neu laden.',
   errorreadOnly: 'Sie haben nur Lesezugriff und können nichts ändern.',
   errorsuperRequired: 'Das ist nur für Administratoren.',

@@ -19,6 +19,8 @@ export default {
   errorAttempts:
     'Too many attempts. Wait {n} min, use a browser in which you have signed in before, or set a new password.',
   errorAddress: 'The address was not found. Correct it, or set the location on the map.',
+  errorHttps: 'URL: must begin with https://.',
+  errorHook: 'The webhook was not saved. {reason}',
   errorGone: 'It does not exist any more. Reload the page.',
   errorreadOnly: 'You have read-only access and cannot change anything.',
   errorsuperRequired: 'Only administrators may do this.',

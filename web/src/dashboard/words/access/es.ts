@@ -18,6 +18,8 @@ export default {
   errorAttempts:
     'Demasiados intentos. Espere {n} min, use un navegador en el que ya haya iniciado sesión o cree otra contraseña.',
   errorAddress: 'No se encontró la dirección. Corríjala o marque el lugar en el mapa.',
+  errorHttps: 'URL: debe empezar con https://.',
+  errorHook: 'El webhook no se guardó. {reason}',
   errorGone: 'Ya no existe. Vuelva a cargar la página.',
   errorreadOnly: 'Tiene acceso de solo lectura y no puede cambiar nada.',
   errorsuperRequired: 'Solo los administradores pueden hacerlo.',

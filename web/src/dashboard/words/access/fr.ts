@@ -19,6 +19,8 @@ export default {
   errorAttempts:
     'Trop de tentatives. Attendez {n} min, prenez un navigateur avec lequel vous vous êtes déjà connecté, ou changez de mot de passe.',
   errorAddress: 'L’adresse est introuvable. Corrigez-la ou placez le lieu sur la carte.',
+  errorHttps: 'URL : doit commencer par https://.',
+  errorHook: 'Le webhook n’a pas été enregistré. {reason}',
   errorGone: 'Cela n’existe plus. Rechargez la page.',
   errorreadOnly: 'Vous avez un accès en lecture seule et ne pouvez rien modifier.',
   errorsuperRequired: 'Seuls les administrateurs peuvent le faire.',

@@ -18,6 +18,8 @@ export default {
   errorAttempts:
     'Demasiadas tentativas. Espere {n} min, use um navegador em que já iniciou sessão ou defina outra palavra-passe.',
   errorAddress: 'O endereço não foi encontrado. Corrija-o ou marque o local no mapa.',
+  errorHttps: 'URL: tem de começar por https://.',
+  errorHook: 'O webhook não foi guardado. {reason}',
   errorGone: 'Já não existe. Recarregue a página.',
   errorreadOnly: 'Tem acesso só de leitura e não pode alterar nada.',
   errorsuperRequired: 'Só os administradores podem fazer isto.',

@@ -52,7 +52,7 @@ export default {
   attemptCount: 'Versuche: {n}',
   noWebhookHeard: 'Kein Webhook wurde über diesen Auftrag benachrichtigt.',
   failingWebhooks: 'Webhooks mit Fehlern',
-  failedInARow: '{n} Versuche in Folge fehlgeschlagen',
+  failedInARow: 'Fehlgeschlagene Versuche in Folge: {n}',
   enableAgain: 'Aktivieren',
   redeliverAll: 'Fehlgeschlagene erneut senden',
 };

@@ -33,7 +33,7 @@ export default {
   taskFieldcontainer: 'lista',
   taskFielddependencies: 'orden de las tareas',
   taskFieldmetadata: 'metadatos',
-  taskFieldcustomFields: 'campos personalizados',
+  taskFieldcustomFields: 'campos propios',
   taskFieldbarcodes: 'códigos de barras',
   taskFieldrequirements: 'requisitos',
   taskFieldpriority: 'prioridad',
@@ -52,7 +52,7 @@ export default {
   attemptCount: 'intentos: {n}',
   noWebhookHeard: 'Ningún webhook recibió avisos de esta tarea.',
   failingWebhooks: 'Webhooks con fallos',
-  failedInARow: '{n} intentos fallidos seguidos',
+  failedInARow: 'Intentos fallidos seguidos: {n}',
   enableAgain: 'Activar',
   redeliverAll: 'Reenviar los fallidos',
 };

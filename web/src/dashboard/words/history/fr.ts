@@ -52,7 +52,7 @@ export default {
   attemptCount: 'tentatives : {n}',
   noWebhookHeard: 'Aucun webhook n’a été averti de cette tâche.',
   failingWebhooks: 'Webhooks en échec',
-  failedInARow: '{n} échecs de suite',
+  failedInARow: 'Échecs de suite : {n}',
   enableAgain: 'Activer',
   redeliverAll: 'Renvoyer les échecs',
 };

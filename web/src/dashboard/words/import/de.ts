@@ -13,7 +13,7 @@ export default {
   importTooLarge: 'Die Datei ist zu groß. Teilen Sie sie: höchstens {n} Zeilen und {size}.',
   importNothing: 'Es sind keine Zeilen darin.',
   importColumns: 'Spalten',
-  importColumnsLead: '{n} Zeilen in {name}. Prüfen Sie, was jede Spalte bedeutet.',
+  importColumnsLead: 'Zeilen in {name}: {n}. Prüfen Sie, was jede Spalte bedeutet.',
   importPasted: 'den eingefügten Zellen',
   importColumn: 'Spalte',
   importSamples: 'Beispiele',

@@ -12,7 +12,7 @@ export default {
   importTooLarge: 'The file is too large. Divide it: at most {n} rows and {size}.',
   importNothing: 'There are no rows in it.',
   importColumns: 'Columns',
-  importColumnsLead: '{n} rows in {name}. Check what each column means.',
+  importColumnsLead: 'Rows in {name}: {n}. Check what each column means.',
   importPasted: 'the pasted cells',
   importColumn: 'Column',
   importSamples: 'Examples',

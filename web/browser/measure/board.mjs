@@ -170,7 +170,9 @@ try {
   const own = long.filter((t) => t.ran > 50);
   const longest = (of) => Math.round(Math.max(0, ...of));
   console.log(`tasks over 50 ms: ${long.length}, longest ${longest(long.map((t) => t.ms))} ms; of processor time: ${own.length}, longest ${longest(long.map((t) => t.ran))} ms`); // prettier-ignore
-  console.log(long.map((t) => `${Math.round(t.at - from)}:${[t.ms, t.ran, t.waited].map(Math.round).join('/')}`).join(' '));
+  console.log(
+    long.map((t) => `${Math.round(t.at - from)}:${[t.ms, t.ran, t.waited].map(Math.round).join('/')}`).join(' '),
+  );
   await stop();
   console.log('equal to the API:', JSON.stringify(await differences(page)));
   if (cut > 0) {

@@ -116,7 +116,7 @@ test-browser-desk: build chromium
 	scripts/with-server.sh node --test --test-concurrency=1 $(filter-out $(PAGES_TESTS) $(FIELD_TESTS),$(wildcard web/browser/*.test.mjs))
 
 test-browser-town: build chromium
-	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test web/browser/town/*.test.mjs
+	DRAY_TEST_TOWN=1 scripts/with-server.sh node --test --test-concurrency=1 web/browser/town/*.test.mjs
 
 .PHONY: screenshots
 screenshots: build chromium ## Rewrite the images of the README from the pages of the built program

@@ -155,8 +155,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	shares := rate.NewShares(runtime.GOMAXPROCS(0) / searchShare)
-	streets := &geo.Streets{Indexes: files.Streets, Shares: shares}
-	geocoder, travel, err := openMaps(c, files, streets, geoStore{db: db, now: now}, log, now)
+	saved := geoStore{db: db, now: now}
+	streets := &geo.Streets{Indexes: files.Streets, Postal: geo.MapPostalCodes{PostalCodes: saved, Indexes: files.Streets}, Shares: shares}
+	geocoder, travel, err := openMaps(c, files, streets, saved, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -38,7 +38,7 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database
 		travel.Cache = db
 	}
-	gazetteer := &geo.Gazetteer{Imported: geo.MapPostalCodes{PostalCodes: db, Indexes: streets.Indexes}}
+	gazetteer := &geo.Gazetteer{Imported: streets.Postal}
 	return &geo.Chain{Sources: append(geocoders, streets, gazetteer), Failed: onError}, travel, nil
 }
 

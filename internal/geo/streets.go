@@ -18,6 +18,7 @@ const StreetsSource = "streets"
 // Streets finds addresses in the street indexes of imported maps, to the door.
 type Streets struct {
 	Indexes func() []*street.Index // those in use now
+	Postal  PostalCodes            // imported; nil for none
 	Shares  *rate.Shares           // of the processors; callers take turns
 }
 

@@ -3,6 +3,7 @@ package geo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 		return nil, err
 	}
 	guess := completer{places: places, AddressQuery: q, limit: limit}
+	if err := guess.takePostalCode(ctx, s.Postal); err != nil {
+		return nil, err
+	}
 	for _, c := range guess.completions() {
 		towns, err := inTurn(ctx, s, indexes, func(x *street.Index) ([]street.Town, error) {
 			return x.Towns(street.Query{Line: c.name, Prefix: c.regions == nil, Limit: limit, Near: near})
@@ -45,19 +49,36 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 			guess.partly = append(guess.partly, one)
 		}
 	}
-	return guess.result(), nil
+	guess.addCode()
+	if all := guess.result(); len(all) > 0 || !strings.Contains(q.Unparsed, ",") && guess.Unparsed == q.Unparsed {
+		return all, nil
+	}
+	return s.readWhole(ctx, q)
+}
+
+// readWhole returns the city or postal code of a text that completes no name, but looks like
+// a whole address. Its street is not known.
+func (s *Streets) readWhole(ctx context.Context, q lastmile.AddressQuery) ([]lastmile.GeocodedAddress, error) {
+	q.Precision = 0
+	place, err := (&Gazetteer{Imported: s.Postal}).Geocode(ctx, q)
+	if _, rejected := errors.AsType[*lastmile.Error](err); rejected {
+		return []lastmile.GeocodedAddress{}, nil
+	}
+	place.Address.Number, place.Address.Street, place.Address.Apartment = "", "", ""
+	return []lastmile.GeocodedAddress{place}, err
 }
 
 // completer collects what a text may become.
 type completer struct {
-	lastmile.AddressQuery
-	places *gazetteer.Gazetteer
-	limit  int
+	lastmile.AddressQuery // without its postal code
+	places                *gazetteer.Gazetteer
+	limit                 int
 
 	named         []lastmile.GeocodedAddress // towns of maps with the name
 	begun         []lastmile.GeocodedAddress // towns of maps whose name begins with it
 	misspelled    []lastmile.GeocodedAddress // towns of maps with nearly the name
 	whole, partly []lastmile.GeocodedAddress // streets that explain the whole text, or a part of it
+	coded         []lastmile.GeocodedAddress // areas of the postal code
 	cities        []likelyCity
 }
 
@@ -66,14 +87,6 @@ type likelyCity struct {
 	gazetteer.Completion
 	within bool // the region that the text names after a comma
 	score  float64
-}
-
-// rank returns 1 if the text only begins a name that is not shown, otherwise 0.
-func (c likelyCity) rank() int {
-	if c.Other && !c.Whole {
-		return 1
-	}
-	return 0
 }
 
 // completion is a way to read a text: a name that may be incomplete, and the regions
@@ -91,25 +104,33 @@ const maxRegionWords = 8
 // followed by a state, a country or both, with or without commas. The last of them may be
 // incomplete.
 func (c *completer) completions() []completion {
+	if c.Unparsed == "" {
+		return nil // it was a postal code
+	}
 	all := []completion{{name: c.Unparsed}}
 	words := strings.Fields(strings.ReplaceAll(c.Unparsed, ",", " , "))
 	for at := len(words) - 1; at > 0 && len(words)-at <= maxRegionWords+2; at-- {
 		if words[at] == "," {
 			continue
 		}
-		regions := c.regions(strings.Trim(strings.Join(words[at:], " "), " ,"))
+		comma := words[at-1] == ","
+		regions := c.regions(strings.Trim(strings.Join(words[at:], " "), " ,"), comma)
 		name := strings.ReplaceAll(strings.Trim(strings.Join(words[:at], " "), " ,"), " ,", ",")
 		if len(regions) > 0 && name != "" {
-			all = append(all, completion{name, regions, words[at-1] == ","})
+			all = append(all, completion{name, regions, comma})
 		}
 	}
 	return all
 }
 
-// regions returns the regions that a text names.
-func (c *completer) regions(text string) (all []region) {
+// regions returns the regions that a text names or, if it names none, those whose names it
+// begins. Those of states abroad are completed only after a comma.
+func (c *completer) regions(text string, comma bool) (all []region) {
 	if code, ok := c.places.Country(text); ok {
-		all = append(all, region{country: code})
+		all = append(all, c.country(code, text))
+		for _, territory := range territories[code] {
+			all = append(all, region{country: territory}) // Hong Kong, China
+		}
 	}
 	for _, country := range append([]string{c.Country}, closedCountries...) {
 		if state, ok := c.places.State(country, text); ok {
@@ -121,34 +142,59 @@ func (c *completer) regions(text string) (all []region) {
 			all = append(all, region{country: state.Country, state: state})
 		}
 	}
+	if all = append(all, c.stateAndCountry(text)...); len(all) > 0 {
+		return all
+	}
+	for _, code := range c.places.CountriesBeginning(text) {
+		all = append(all, region{country: code})
+	}
+	var begun []gazetteer.State
+	for _, country := range append([]string{c.Country}, closedCountries...) {
+		if country != "" {
+			begun = append(begun, c.places.StatesBeginning(country, text)...)
+		}
+	}
+	if comma && len(begun) == 0 {
+		begun = c.places.StatesBeginning("", text)
+		begun = begun[:min(len(begun), maxStatesAbroad)]
+	}
+	for _, state := range begun {
+		all = append(all, region{country: state.Country, state: state})
+	}
+	return all
+}
+
+// stateAndCountry returns the regions that a text names as a state and its country.
+func (c *completer) stateAndCountry(text string) (all []region) {
 	words := strings.Fields(strings.ReplaceAll(text, ",", " "))
-	for at := 1; at < len(words); at++ { // a state and its country
+	for at := 1; at < len(words); at++ {
+		name := strings.Join(words[:at], " ")
 		country, ok := c.places.Country(strings.Join(words[at:], " "))
 		codes := []string{country}
 		if !ok {
 			codes = c.places.CountriesBeginning(strings.Join(words[at:], " "))
 		}
 		for _, code := range codes {
-			if state, ok := c.places.State(code, strings.Join(words[:at], " ")); ok {
+			if state, ok := c.places.State(code, name); ok {
 				all = append(all, region{country: code, state: state})
+			} else if territory, ok := territoryCode(c.places, code, name); ok {
+				all = append(all, region{country: territory}) // PR, USA
 			}
 		}
 	}
-	if len(all) > 0 {
-		return all
-	}
-	for _, code := range c.places.CountriesBeginning(text) {
-		all = append(all, region{country: code})
-	}
-	for _, country := range append([]string{c.Country}, closedCountries...) {
-		if country == "" {
-			continue
-		}
-		for _, state := range c.places.StatesBeginning(country, text) {
-			all = append(all, region{country: country, state: state})
-		}
-	}
 	return all
+}
+
+// maxStatesAbroad is how many states abroad an incomplete name may mean.
+const maxStatesAbroad = 10
+
+// country returns the region that a name of a country denotes: that of Great Britain may be
+// the name of one of its nations.
+func (c *completer) country(code, name string) region {
+	if nation, ok := c.places.State(code, name); ok && code == "GB" {
+		return region{country: code, state: nation}
+	}
+	return region{country: code}
 }
 
 // sameCity is how far apart the centers of a city may be in different sources.
@@ -198,11 +244,38 @@ func (c *completer) addCities(as completion) {
 		if slices.ContainsFunc(c.cities, func(known likelyCity) bool { return same(known.City, city.City) }) {
 			continue
 		}
-		nearest := 0.0
-		for _, p := range c.Near {
-			nearest = max(nearest, nearWeight/(1+float64(p.Distance(city.Location))/nearMeters))
+		c.addCity(city, as.comma)
+	}
+}
+
+func (c *completer) addCity(city gazetteer.Completion, within bool) {
+	nearest := 0.0
+	for _, p := range c.Near {
+		nearest = max(nearest, nearWeight/(1+float64(p.Distance(city.Location))/nearMeters))
+	}
+	c.cities = append(c.cities, likelyCity{city, within, float64(city.Weight(c.Country, city.Whole)) + nearest})
+}
+
+// addCode adds the largest cities of the region whose code is the text, as if it were a name
+// of theirs that is not shown: USA is New York rather than Usa River, but LA is Las Vegas
+// rather than New Orleans. A code of two letters must be in capitals.
+func (c *completer) addCode() {
+	if len(c.Unparsed) > maxCode || len(c.Unparsed) < maxCode && c.Unparsed != strings.ToUpper(c.Unparsed) {
+		return
+	}
+	var of region
+	if state, ok := c.places.State(c.Country, c.Unparsed); ok {
+		of = region{country: c.Country, state: state}
+	} else if code, ok := c.places.Country(c.Unparsed); ok {
+		of = c.country(code, c.Unparsed)
+	} else {
+		return
+	}
+	for _, city := range c.places.LargestCities(of.country, of.state, firstOfRegion) {
+		if !slices.ContainsFunc(c.cities, func(known likelyCity) bool { return same(known.City, city) }) {
+			city.Other = true
+			c.addCity(gazetteer.Completion{City: city}, false)
 		}
-		c.cities = append(c.cities, likelyCity{city, as.comma, float64(city.Weight(c.Country, city.Whole)) + nearest})
 	}
 }
 
@@ -233,31 +306,36 @@ const namesake = 6
 const firstOfRegion = 2
 
 // result returns the best of what was found: towns with the name; one that begins with
-// it; cities in the region that the text names; streets, which leave room for a city with
-// the name; other cities; and the rest. The name of a country or state is completed to its
+// it; areas of the postal code; cities in the region that the text names; streets, which
+// leave room for a city with the name; other cities; and the rest. The name of a country or state is completed to its
 // largest cities, that of a state abroad after cities of that name.
 func (c *completer) result() []lastmile.GeocodedAddress {
-	slices.SortStableFunc(c.cities, func(a, b likelyCity) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.score, a.score))
-	})
+	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
 	first := c.begun[:min(len(c.begun), 1)]
 	streets := c.whole
 	if len(c.cities) > 0 && c.cities[0].Whole {
 		streets = streets[:min(len(streets), max(c.limit-1-len(c.named)-len(first), 0))]
 	}
-	all := slices.Concat(c.named, first)
+	regions, named := c.regionsNamed()
+	var inside []gazetteer.City
+	if named {
+		inside = c.inRegions(regions, firstOfRegion)
+	}
+	large := func(city likelyCity) bool {
+		return city.Whole && len(inside) > 0 && city.Size+namesake >= inside[0].Size
+	}
+	all := slices.Concat(c.named, first, c.coded)
 	for _, city := range c.cities {
-		if city.within {
+		if city.within && (!named || large(city)) {
 			all = c.appendCities(all, []gazetteer.City{city.City})
 		}
 	}
 	all = slices.Concat(all, streets)
-	regions, named := c.regionsNamed()
 	if named {
-		inside := c.inRegions(regions, firstOfRegion)
-		abroad := regions[0].state != (gazetteer.State{}) && regions[0].country != c.Country
+		_, isCountry := c.places.Country(c.Unparsed)
+		abroad := !isCountry && regions[0].country != c.Country
 		for _, city := range c.cities {
-			if abroad && city.Whole && (city.Country == c.Country || len(inside) > 0 && city.Size+namesake >= inside[0].Size) {
+			if abroad && (city.Whole && city.Country == c.Country || large(city)) {
 				all = c.appendCities(all, []gazetteer.City{city.City})
 			}
 		}
@@ -270,7 +348,7 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 	if len(all) < c.limit {
 		all = c.appendCities(all, c.inRegions(regions, c.limit))
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && c.Unparsed != "" {
 		all = c.appendCities(all, c.places.CitiesNear(c.Unparsed, c.Country, 1))
 	}
 	return slices.Concat([]lastmile.GeocodedAddress{}, all[:min(len(all), c.limit)])
@@ -302,10 +380,15 @@ func (c *completer) regionsNamed() (regions []region, named bool) {
 			return []region{{country: c.Country, state: state}}, true
 		}
 		if code, ok := c.places.Country(c.Unparsed); ok {
-			regions = append(regions, region{country: code})
+			regions = append(regions, c.country(code, c.Unparsed))
+		}
+		if len(regions) == 0 && strings.Contains(c.Unparsed, ",") {
+			regions = c.stateAndCountry(c.Unparsed)
 		}
 		for _, state := range c.places.States(c.Unparsed) {
-			regions = append(regions, region{country: state.Country, state: state})
+			if one := (region{country: state.Country, state: state}); !slices.Contains(regions, one) {
+				regions = append(regions, one)
+			}
 		}
 	}
 	if named = len(regions) > 0; named {

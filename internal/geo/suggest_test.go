@@ -1,6 +1,7 @@
 package geo_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -99,9 +100,68 @@ func TestSuggestCities(t *testing.T) {
 		{"US", "Andalucia", "Sevilla, Spain"},
 		{"US", "Deutschland", "Berlin, Germany"},
 		{"US", "Georgia", "Atlanta, United States"},
+		{"US", "Scotland", "Edinburgh, United Kingdom"},
+		{"DE", "Wales", "Cardiff, United Kingdom"},
+		{"US", "USA", "New York, United States"},
+		{"DE", "usa", "New York, United States"},
+		{"US", "UK", "London, United Kingdom"},
+		{"US", "NY", "New York, United States"},
+		{"US", "Scotland, UK", "Edinburgh, United Kingdom"},
+		{"DE", "Bayern, Deutschland", "Munich, Germany"},
+		{"US", "California, USA", "Los Angeles, United States"},
+		{"US", "Washington, USA", "Washington, United States"},
+		{"US", "NYC", "New York, United States"},
+		{"DE", "NRW", "Köln, Germany"},
+		{"DE", "Österreich", "Vienna, Austria"},
+		{"DE", "Schweiz", "Zürich, Switzerland"},
+		{"PT", "Açores", "Ponta Delgada, Portugal"},
+		{"PT", "Brasil", "São Paulo, Brazil"},
+		{"DK", "Hovedstaden", "Copenhagen, Denmark"},
+		{"DK", "Grønland", "Nuuk, Greenland"},
+		{"IN", "Maharashtra", "Mumbai, India"},
+		{"IN", "Kerala, India", "Thiruvananthapuram, India"},
+		// names that are not shown
+		{"DE", "Mailand", "Milan, Italy"},
+		{"DE", "Kopenhag", "Copenhagen, Denmark"},
+		{"PT", "Nova Iorque", "New York City, United States"},
+		{"PT", "Londr", "London, United Kingdom"},
+		{"IN", "Calcut", "Kolkata, India"},
+		{"IN", "मुंबई", "Mumbai, India"},
+		{"US", "uk", "Ukiah, United States"},
+		{"DE", "Münch", "Munich, Germany"},
+		{"US", "Münch", "Munich, Germany"},
+		{"DK", "Københ", "Copenhagen, Denmark"},
+		{"PT", "Lisbo", "Lisbon, Portugal"},
+		{"IN", "Bomb", "Mumbai, India"},
+		// territories, and states abroad
+		{"US", "San Juan, PR, USA", "San Juan, Puerto Rico"},
+		{"US", "Hong Kong, China", "Hong Kong, Hong Kong"},
+		{"US", "Munich, Bav", "Munich, Germany"},
+		{"US", "Milano, Lomb", "Milan, Italy"},
+		// postal codes
+		{"DE", "10115 Berlin", "Berlin, Germany"},
+		{"US", "10115 Berlin", "Berlin, Germany"},
+		{"DE", "10115 Berl", "Berlin, Germany"},
+		{"US", "94103", "San Francisco, United States"},
+		{"US", "Boston, MA 02133", "Boston, United States"},
+		{"US", "24 Beacon St, Boston, MA 02133", "Boston, United States"},
+		{"US", "Toronto, ON M5V 2T6", "Toronto, Canada"},
+		{"US", "London SW1A 1AA", "London, United Kingdom"},
+		{"DE", "D-80331 München", "Munich, Germany"},
+		{"PT", "1000-001 Lisboa", "Lisbon, Portugal"},
+		{"DK", "2100 København Ø", "Copenhagen, Denmark"},
+		{"DK", "8000 Aarhus C", "Århus, Denmark"},
+		{"IN", "Mumbai 400001", "Mumbai, India"},
+		{"IN", "New Delhi 110 001", "New Delhi, India"},
+		{"US", "2100 København, Denmark", "Copenhagen, Denmark"},
 	} {
 		if found := suggested(t, tt.text, tt.home, 5, hubs[tt.home]...); len(found) == 0 || found[0] != tt.want {
 			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
+		}
+	}
+	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133"} {
+		if found := suggested(t, text, "US", 5); len(found) > 0 {
+			t.Errorf("%s: found %q", text, found)
 		}
 	}
 	for text, want := range map[string]string{"Par": "Paris, France", "Cordoba": "Córdoba, Spain", "Sta": "Stamford, United States", "St": "St. Louis, United States"} {
@@ -111,9 +171,11 @@ func TestSuggestCities(t *testing.T) {
 	}
 }
 
-// TestSuggestShownNamesFirst checks for many beginnings of names that no city is listed
-// under a name that is not shown before one whose name begins with the text.
+// TestSuggestShownNamesFirst checks for many beginnings of names that a city is listed
+// under the beginning of a name that is not shown before one whose name begins with the text
+// only if it is 16 times as large, or in the home country and as large.
 func TestSuggestShownNamesFirst(t *testing.T) {
+	const home = "US"
 	texts := map[string]bool{}
 	for _, c := range drawnCities(t) {
 		name := []rune(gazetteer.Fold(c.Name))
@@ -125,13 +187,19 @@ func TestSuggestShownNamesFirst(t *testing.T) {
 		if len(text) < 2 {
 			continue
 		}
-		shown := true
-		for i, c := range embedded(t).CitiesBeginning(text, "", "US", 20) {
+		smallest := 1000.0 // of those before that are listed under a name that is not shown
+		for i, c := range embedded(t).CitiesBeginning(text, "", home, 20) {
+			size := float64(c.Size)
+			if c.Country == home {
+				size += 2 * math.Log2(16)
+			}
 			begins := strings.HasPrefix(gazetteer.Fold(c.Name), gazetteer.Fold(text)) || strings.HasPrefix(gazetteer.Plain(c.Name), text)
-			if begins && !shown || !begins && !c.Other {
+			if begins && size+2*math.Log2(16) > smallest || !begins && !c.Other {
 				t.Errorf("%s: %s (%s) is number %d", text, c.Name, c.Country, i)
 			}
-			shown = shown && (begins || c.Whole)
+			if !begins && !c.Whole {
+				smallest = min(smallest, size)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA) {
 }
 
 export const url = DRAY_TEST_URL;
-const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
+export const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
 
 // apiWith returns a function that calls the public API with a key.
 const apiWith = (key) => async (method, path, body) => {
@@ -137,6 +137,25 @@ export async function shot(page, name) {
   await page.screenshot({ path: `${DRAY_SHOTS}/${name}.png` });
 }
 
+// look returns how many colors the page shows of an element, and how light they are, from
+// 0 to 255. A map has many colors.
+export async function look(locator) {
+  const image = await locator.screenshot({ animations: 'disabled' });
+  const blank = await locator.page().context().browser().newPage();
+  const seen = await blank.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    context.drawImage(picture, 0, 0);
+    const { data } = context.getImageData(0, 0, picture.width, picture.height);
+    let light = 0;
+    for (let i = 0; i < data.length; i += 4) light += data[i + 1];
+    return { count: new Set(new Uint32Array(data.buffer)).size, light: (light * 4) / data.length };
+  }, image.toString('base64'));
+  await blank.close();
+  return seen;
+}
+
 // eventually waits until a condition holds.
 export async function eventually(what, ask, tries = 300) {
   let last;
@@ -225,15 +244,19 @@ export const desk = (chrome, origin, options = {}) =>
     origin,
   );
 
-// install starts a server without an organization and returns its address, the one-time
-// link that it prints, and what stops it.
-export async function install() {
-  const port = await new Promise((resolve) => {
+// freePort returns an unused port.
+export const freePort = () =>
+  new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address();
       probe.close(() => resolve(port));
     });
   });
+
+// install starts a server without an organization and returns its address, the one-time
+// link that it prints, and what stops it.
+export async function install() {
+  const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'dray-desk.'));
   const receiver = join(dirname(DRAY_TEST_DATA), 'receiver', 'ca.pem'); // of scripts/with-server.sh
   const server = spawn(

@@ -35,6 +35,8 @@ test('the tiles of another server are kept by its addresses', () => {
   const tiles = addresses([a], [], other);
   assert.ok(tiles.includes('https://tiles.example.com/14/4825/6157.pbf?key=k'), tiles.join(' '));
   assert.equal(tiles.length, area([a], [], other).length);
+  const odd = addresses([a], [], { ...source, tiles: ['HTTPS://Tiles.example.com:443/{z}/{x}/{y}?style=dark grey'] });
+  assert.ok(odd.includes('https://tiles.example.com/14/4825/6157?style=dark%20grey'), odd.join(' '));
 });
 
 test('tiles at the antimeridian are on both sides', () => {

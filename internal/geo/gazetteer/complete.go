@@ -9,15 +9,18 @@ import (
 )
 
 // How much larger a city counts, in units of its size: one of the home country (16 times),
-// one whose name is the whole text, and one that has the text as another name.
+// one whose name is the whole text, one that has the text as another name, and one of which
+// only another name begins with the text (a sixteenth).
 const (
-	homeWeight  = 8
-	wholeWeight = 12
-	otherWeight = 6
+	homeWeight   = 8
+	wholeWeight  = 12
+	otherWeight  = 6
+	hiddenWeight = -8
 )
 
 // Weight returns how likely a city is meant, in units of its size. Whole is whether the text
-// is its whole name; home is the country in which cities are more likely.
+// is its whole name, rather than the beginning; home is the country in which cities are more
+// likely.
 func (c City) Weight(home string, whole bool) int {
 	return weight(c.Size, home != "" && c.Country == home, whole, c.Other)
 }
@@ -31,6 +34,8 @@ func weight(size int, home, whole, other bool) int {
 		size += otherWeight
 	case whole:
 		size += wholeWeight
+	case other:
+		size += hiddenWeight
 	}
 	return size
 }
@@ -41,21 +46,28 @@ type Completion struct {
 	Whole bool // the text is the whole name
 }
 
+// minHidden is the shortest beginning of a name that is not shown, in bytes. Cities have
+// names in many languages, and some of them begin with any two letters.
+const minHidden = 4
+
 // CitiesBeginning returns the cities of a country, or of all if it is empty, that have a name
 // that begins with a text: the largest first, where Weight counts. A name that is not shown
-// counts if it is the whole text; otherwise such cities come last: Los does not
-// mean Cincinnati, although it was called Losantiville.
+// counts less: Münch is Munich rather than Münchberg, but Los does not mean Cincinnati,
+// although it was called Losantiville.
 func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
 	shown, spelled := beginnings(text)
+	if long := shortNames[shown[0]]; long != "" && home == "US" {
+		shown[0] = long
+	}
 	if len(shown[0]) < 2 || len(shown[0]) > maxName {
 		return nil
 	}
-	seen := map[int]bool{}
-	var found ranking
+	others := map[int]bool{} // a city may have several
+	found := ranking{limit: 2 * limit}
 	add := func(row int, whole, other bool) {
-		if !seen[row] && g.inCountry(row, country) {
-			if other { // it may have several
-				seen[row] = true
+		if !others[row] && g.inCountry(row, country) {
+			if other {
+				others[row] = true
 			}
 			found.add(candidate{row, weight(int(g.citySize[row]), home != "" && g.inCountry(row, home), whole, other), whole, other})
 		}
@@ -74,7 +86,6 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 			}
 		}
 	}
-	found.limit = 2 * limit
 	addOthers((*table).find, true)
 	for _, key := range shown {
 		from, to := g.cityKeys.startingWith([]byte(key))
@@ -82,21 +93,16 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 			add(row, len(g.cityKeys.key(row)) == len(key), false)
 		}
 	}
-	all := g.distinct(found.best, limit)
-	if len(all) < limit {
-		for _, c := range found.best {
-			seen[c.row] = true
-		}
-		found.best = nil
+	if len(shown[0]) >= minHidden {
 		addOthers((*table).startingWith, false)
-		all = g.distinct(append(all, found.best...), limit)
 	}
-	completed := make([]Completion, len(all))
-	for i, c := range all {
-		completed[i] = Completion{City: g.city(c.row, 0), Whole: c.whole}
-		completed[i].Other = c.other
+	var all []Completion
+	for _, c := range g.distinct(found.best, limit) {
+		city := g.city(c.row, 0)
+		city.Other = c.other
+		all = append(all, Completion{City: city, Whole: c.whole})
 	}
-	return completed
+	return all
 }
 
 // withoutAccents is how accented letters are written where there are none on the keyboard.

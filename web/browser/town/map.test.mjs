@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, phone as anyPhone, shot, signIn, work } from '../kit.mjs';
+import { api, browser, eventually, goOnDuty, hire, look, phone as anyPhone, shot, signIn, work } from '../kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -46,27 +46,8 @@ async function route(locations) {
 const streets = (page) => page.locator('.map-frame[data-drawn=streets]').first();
 const plain = (page) => page.locator('.map-frame[data-drawn=plain]').first();
 
-// look returns how many colors the page shows of an element, and how light they are, from
-// 0 to 255.
-async function look(page, locator) {
-  const image = await locator.screenshot({ animations: 'disabled' });
-  const blank = await chrome.newPage();
-  const seen = await blank.evaluate(async (base64) => {
-    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-    const picture = await createImageBitmap(new Blob([bytes]));
-    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
-    context.drawImage(picture, 0, 0);
-    const { data } = context.getImageData(0, 0, picture.width, picture.height);
-    let light = 0;
-    for (let i = 0; i < data.length; i += 4) light += data[i + 1];
-    return { count: new Set(new Uint32Array(data.buffer)).size, light: (light * 4) / data.length };
-  }, image.toString('base64'));
-  await blank.close();
-  return seen;
-}
-
-// colors counts the colors of an element. A map has many.
-const colors = async (page, locator) => (await look(page, locator)).count;
+// colors counts the colors of an element.
+const colors = async (locator) => (await look(locator)).count;
 
 // tilesOf collects the tiles that a page loads.
 function tilesOf(page) {
@@ -109,7 +90,7 @@ test("the driver's map has streets and the way along roads, and works without si
   await streets(page).waitFor();
   await page.locator('.map-frame[data-line=roads]').waitFor();
   assert.ok(tiles.size > 0, 'no tiles');
-  await eventually('drawn', async () => (await colors(page, streets(page))) > 100);
+  await eventually('drawn', async () => (await colors(streets(page))) > 100);
   await page.getByText('OpenStreetMap').waitFor();
   await shot(page, '50-map-streets');
 
@@ -147,7 +128,7 @@ test("the driver's map has streets and the way along roads, and works without si
   await page.getByText('Recipient 1').first().waitFor();
   await streets(page).waitFor();
   await page.locator('.map-frame[data-line=roads]').waitFor();
-  await eventually('drawn offline', async () => (await colors(page, streets(page))) > 100);
+  await eventually('drawn offline', async () => (await colors(streets(page))) > 100);
   await shot(page, '51-map-offline');
   const here = new Set(await kept());
   assert.ok(tiles.size > 0);
@@ -181,7 +162,7 @@ test('without WebGL the map is drawn without streets, and nothing is loaded for 
   await described;
   await plain(page).waitFor();
   await page.locator('.map-frame[data-line=roads]').waitFor(); // the way needs no tiles
-  await eventually('drawn', async () => (await colors(page, plain(page))) > 20);
+  await eventually('drawn', async () => (await colors(plain(page))) > 20);
   await page.getByRole('button', { name: 'Zoom in' }).click();
   const without = await loaded(page);
   assert.ok(!('street' in without) && !('engine' in without));
@@ -203,13 +184,13 @@ test('a recipient sees the vehicle move along roads; a map that is lost is drawn
   await streets(page).waitFor();
   await page.locator('.map-frame[data-line=roads]').waitFor();
   assert.ok(tiles.size > 0);
-  await eventually('drawn', async () => (await colors(page, streets(page))) > 100);
+  await eventually('drawn', async () => (await colors(streets(page))) > 100);
   await shot(page, '54-track-streets');
 
-  assert.ok((await look(page, streets(page))).light < 110, 'not dark');
+  assert.ok((await look(streets(page))).light < 110, 'not dark');
   await page.emulateMedia({ colorScheme: 'light' });
   await eventually('light', async () => {
-    const { count, light } = await look(page, streets(page));
+    const { count, light } = await look(streets(page));
     return count > 100 && light > 170;
   });
 
@@ -241,10 +222,10 @@ test('a recipient sees the vehicle move along roads; a map that is lost is drawn
     }, method);
   await lose('loseContext');
   await plain(page).waitFor();
-  assert.ok((await colors(page, plain(page))) > 10);
+  assert.ok((await colors(plain(page))) > 10);
   await lose('restoreContext');
   await streets(page).waitFor();
-  await eventually('drawn again', async () => (await colors(page, streets(page))) > 100);
+  await eventually('drawn again', async () => (await colors(streets(page))) > 100);
   assert.deepEqual(faults, []);
   await context.close();
 });
@@ -271,7 +252,7 @@ test('a map across the antimeridian shows its surroundings, not the world', asyn
       const box = await page.locator('.map-frame').boundingBox();
       const vehicle = await page.locator('.maplibregl-marker').boundingBox();
       assert.ok(vehicle.x > box.x && vehicle.x + vehicle.width < box.x + box.width, 'the vehicle is out of view');
-    } else await eventually('drawn', async () => (await colors(page, plain(page))) > 10);
+    } else await eventually('drawn', async () => (await colors(plain(page))) > 10);
     await shot(page, `55-antimeridian-${tiles ? 'streets' : 'plain'}`);
     assert.deepEqual(faults, []);
     await context.close();

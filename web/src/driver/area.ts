@@ -44,12 +44,13 @@ function along(way: readonly Point[]): Point[] {
   });
 }
 
-// addresses returns where the tiles of an area are, on this server or on another.
+// addresses returns where the tiles of an area are, on this server or on another, in the
+// form in which the cache of the phone lists them.
 export function addresses(stops: readonly Point[], way: readonly Point[], source: TileSource): string[] {
   const template = source.tiles[0] ?? '';
   return area(stops, way, source).map((tile) => {
     const [z = '', x = '', y = ''] = tile.split('/');
-    return template.replace('{z}', z).replace('{x}', x).replace('{y}', y);
+    return new URL(template.replaceAll('{z}', z).replaceAll('{x}', x).replaceAll('{y}', y)).href;
   });
 }
 

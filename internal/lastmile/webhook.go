@@ -197,13 +197,13 @@ type Notification struct {
 
 // Attempt is one attempt to send a notification.
 type Attempt struct {
-	Organization OrganizationID
-	Notification string
-	Number       int64
-	At           time.Time
-	Took         time.Duration
-	Status       int    // HTTP status; 0 without a response
-	Reason       string // why it failed; empty when delivered
+	Organization     OrganizationID
+	Notification     string
+	Number           int64
+	At               time.Time
+	Took             time.Duration
+	Status           int    // HTTP status; 0 without a response
+	Reason, Response string // why it failed, and how the response begins; empty when delivered
 }
 
 // Delivered reports whether the attempt got a 200 response.

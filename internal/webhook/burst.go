@@ -90,7 +90,7 @@ func (d *delivery) send(ctx, sending context.Context, b *burst) {
 func (d *delivery) post(ctx context.Context, b *burst, n lastmile.Notification) lastmile.Attempt {
 	now := d.Now()
 	made := lastmile.Attempt{Organization: n.Organization, Notification: n.ID, Number: n.Attempts + 1, At: now}
-	made.Status, made.Reason = d.Poster.Post(ctx, b.url, b.signers.header(n, now), n.Body)
+	made.Status, made.Reason, made.Response = d.Poster.Post(ctx, b.url, b.signers.header(n, now), n.Body)
 	made.Took = d.Now().Sub(now)
 	return made
 }

@@ -194,7 +194,7 @@ func TestEgressBlocksForbiddenAddresses(t *testing.T) {
 	e := newEgress(t, webhook.EgressOptions{Resolve: libc, Connect: caught.connect})
 	urls := forbidden(t)
 	for _, url := range urls {
-		status, reason := e.Post(t.Context(), url, nil, []byte("{}"))
+		status, reason, _ := e.Post(t.Context(), url, nil, []byte("{}"))
 		if status != 0 || (reason != "the address cannot be used" && reason != "the target is not allowed") {
 			t.Errorf("%q: %d %s", url, status, reason)
 		}
@@ -215,7 +215,7 @@ func TestEgressBlocksForbiddenAddresses(t *testing.T) {
 			"https://public.test/", "https://public.test:8443/a?b", "https://93.184.215.14/", "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/",
 			"https://xn--bcher-kva.example./", "https://public.test:443/",
 		} {
-			_, reason := e.Post(t.Context(), url, nil, nil)
+			_, reason, _ := e.Post(t.Context(), url, nil, nil)
 			if dialled := caught.take(); len(dialled) != 1 || reason != "could not connect" {
 				t.Errorf("%s connected to %v: %s", url, dialled, reason)
 			}
@@ -331,6 +331,30 @@ func local(t testing.TB, handler http.Handler) (url string, e *webhook.Egress) {
 	})
 }
 
+func TestEgressKeepsHowFailuresBegin(t *testing.T) {
+	var code int
+	var body string
+	url, e := local(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}))
+	for name, test := range map[string]struct {
+		code       int
+		body, want string
+	}{
+		"an explanation":       {422, " no such order\n", "no such order"},
+		"nothing":              {500, "", ""},
+		"a long one":           {500, strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<10)},
+		"bytes without a text": {500, "a\x00\xffb", "ab"},
+		"a success":            {200, "thanks", ""},
+	} {
+		code, body = test.code, test.body
+		if status, _, response := e.Post(t.Context(), url, nil, []byte("{}")); status != test.code || response != test.want {
+			t.Errorf("%s: %d %.40q of %d bytes", name, status, response, len(response))
+		}
+	}
+}
+
 func TestEgressFollowsNoRedirects(t *testing.T) {
 	var requests atomic.Int64
 	var to string
@@ -343,7 +367,7 @@ func TestEgressFollowsNoRedirects(t *testing.T) {
 	for _, code = range []int{300, 301, 302, 303, 305, 306, 307, 308} {
 		for _, to = range []string{url + "/other", "/relative", "http://127.0.0.1:80/", "https://169.254.169.254/latest/", "//localhost/", "https://public.test/"} {
 			requests.Store(0)
-			if status, reason := e.Post(t.Context(), url, nil, []byte("{}")); status != code || reason != "the answer was not 200" {
+			if status, reason, _ := e.Post(t.Context(), url, nil, []byte("{}")); status != code || reason != "the answer was not 200" {
 				t.Errorf("%d to %s: %d %s", code, to, status, reason)
 			}
 			if err := e.Handshake(t.Context(), url, "check"); err == nil {
@@ -378,7 +402,7 @@ func TestEgressIgnoresProxies(t *testing.T) {
 	}
 	t.Setenv("NO_PROXY", "")
 	url, e := local(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	if status, reason := e.Post(t.Context(), url, nil, nil); status != 200 || reason != "" {
+	if status, reason, _ := e.Post(t.Context(), url, nil, nil); status != 200 || reason != "" {
 		t.Errorf("got %d %s", status, reason)
 	}
 	if n := caught.Load(); n > 0 {
@@ -463,7 +487,7 @@ func TestEgressRetriesOnANewConnection(t *testing.T) {
 		}
 	}))
 	for i := range 2 {
-		if status, reason := e.Post(t.Context(), url, nil, []byte("{}")); status != 200 || reason != "" {
+		if status, reason, _ := e.Post(t.Context(), url, nil, []byte("{}")); status != 200 || reason != "" {
 			t.Errorf("request %d: %d %s", i+1, status, reason)
 		}
 	}

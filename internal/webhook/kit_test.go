@@ -157,8 +157,9 @@ func (w *fixture) sender(serve server) *webhook.Sender {
 
 type poster func(ctx context.Context, url string, header http.Header, body []byte) (int, string)
 
-func (p poster) Post(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
-	return p(ctx, url, header, body)
+func (p poster) Post(ctx context.Context, url string, header http.Header, body []byte) (status int, reason, response string) {
+	status, reason = p(ctx, url, header, body)
+	return status, reason, ""
 }
 
 // run runs senders until the function returns.

@@ -63,21 +63,27 @@ func rejected(reason string) error {
 }
 
 // Post sends a notification. The reason explains a failure and is empty when the
-// response has status 200.
-func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body []byte) (status int, reason string) {
+// response has status 200; otherwise, response is how its body begins.
+func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body []byte) (status int, reason, response string) {
 	u, err := e.check(raw)
 	if err != nil {
-		return 0, reasonBadURL
+		return 0, reasonBadURL, ""
 	}
-	status, _, reason = e.send(ctx, http.MethodPost, u, header, body)
+	status, content, reason := e.send(ctx, http.MethodPost, u, header, body)
 	if reason == "" && status != http.StatusOK {
-		reason = reasonStatus
+		reason, response = reasonStatus, legible(content)
 	}
-	return status, reason
+	return status, reason, response
 }
 
-// send makes one request. It reads the body of the response only if the status
-// is 200.
+// legible returns a text that every database stores.
+func legible(content []byte) string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(content), ""), "\x00", "")
+	return strings.TrimSpace(text)
+}
+
+// send makes one request. Of a response whose status is not 200, it returns the first
+// maxExcerpt bytes.
 func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, content []byte, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Timeout)
 	defer cancel()
@@ -100,8 +106,12 @@ func (e *Egress) send(ctx context.Context, method string, u *url.URL, header htt
 		return 0, nil, failureReason(ctx, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || response.ContentLength == 0 {
+	if response.ContentLength == 0 {
 		return response.StatusCode, nil, ""
+	}
+	if response.StatusCode != http.StatusOK {
+		content, _ = io.ReadAll(io.LimitReader(response.Body, maxExcerpt)) // as far as it gets: the status says enough
+		return response.StatusCode, content, ""
 	}
 	content, err = io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {

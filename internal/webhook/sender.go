@@ -45,7 +45,7 @@ const (
 
 // Poster sends one notification. Egress implements it.
 type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, reason string)
+	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, reason, response string)
 }
 
 // Sender sends pending notifications. The unit of work is a webhook: while a

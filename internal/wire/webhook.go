@@ -116,6 +116,9 @@ type Attempt struct {
 	Status *int `json:"status" example:"200"`
 	// Reason why no complete response was received; null if one was.
 	Reason *string `json:"reason"`
+	// Beginning of the response's body, up to 1 KiB, if its status is not 200; null if it is
+	// empty or there was no response.
+	Response *string `json:"response"`
 }
 
 // TaskNotification is a notification of an event of a task.
@@ -153,7 +156,7 @@ func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotificati
 }
 
 func newAttempt(a lastmile.Attempt) Attempt {
-	return Attempt{Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: OrNull(a.Status), Reason: OrNull(a.Reason)}
+	return Attempt{Number: a.Number, Time: Millis(a.At), Duration: a.Took.Seconds(), Status: OrNull(a.Status), Reason: OrNull(a.Reason), Response: OrNull(a.Response)}
 }
 
 // NewTaskNotification returns a notification of an event of a task, with the name of its

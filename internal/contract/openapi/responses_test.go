@@ -202,7 +202,7 @@ var replies = map[reflect.Type][]any{
 	}),
 	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
 		return wire.NewDetailedNotification(lastmile.DetailedNotification{Notification: n, Attempts: []lastmile.Attempt{
-			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
+			{Number: 1, At: sampleTime, Reason: "text", Response: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
 	reflect.TypeFor[adminapi.APIKey]():             {adminapi.NewKeyRecord(lastmile.APIKey{ID: sampleID, Created: sampleTime}), adminapi.NewKeyRecord(sampleOf[lastmile.APIKey](full))},

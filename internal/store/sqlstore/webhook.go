@@ -164,14 +164,14 @@ func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationI
 func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, most int) ([]store.TaskNotification, error) {
 	scan := func(r rows) (n store.TaskNotification, err error) {
 		var at, took, status int64
-		n.Notification, err = scanNotification(r, &n.WebhookName, &at, &took, &status, &n.Last.Reason)
+		n.Notification, err = scanNotification(r, &n.WebhookName, &at, &took, &status, &n.Last.Reason, &n.Last.Response)
 		if n.Attempts > 0 {
 			n.Last.Organization, n.Last.Notification, n.Last.Number = n.Organization, n.ID, n.Attempts
 			n.Last.At, n.Last.Took, n.Last.Status = time.UnixMilli(at).UTC(), time.Duration(took)*time.Millisecond, int(status)
 		}
 		return n, err
 	}
-	found, err := collect(ctx, t, scan, `SELECT `+notificationColumns+`, h.name, t.attempted_at, t.took, t.status, t.reason
+	found, err := collect(ctx, t, scan, `SELECT `+notificationColumns+`, h.name, t.attempted_at, t.took, t.status, t.reason, t.response
 		FROM (SELECT id, created, task_sequence FROM event WHERE org = $1 AND task = $2 AND task IS NOT NULL ORDER BY created DESC, task_sequence DESC`+limit(10*most)+`) e
 		CROSS JOIN notification t CROSS JOIN webhook h WHERE t.org = $1 AND t.event = e.id AND h.org = $1 AND h.id = t.webhook
 		ORDER BY e.created DESC, e.task_sequence DESC, t.id`+limit(most), org, task)
@@ -185,14 +185,14 @@ func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.Organizat
 func (t webhookTx) Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error) {
 	scan := func(r rows) (a lastmile.Attempt, err error) {
 		var at, took, status int64
-		err = r.Scan(&a.Organization, &a.Notification, &a.Number, &at, &took, &status, &a.Reason)
+		err = r.Scan(&a.Organization, &a.Notification, &a.Number, &at, &took, &status, &a.Reason, &a.Response)
 		a.At, a.Took, a.Status = time.UnixMilli(at).UTC(), time.Duration(took)*time.Millisecond, int(status)
 		return a, err
 	}
 	found, err := collect(ctx, t, scan, `
-		SELECT org, notification, number, at, took, status, reason FROM attempt WHERE org = $1 AND notification = $2
+		SELECT org, notification, number, at, took, status, reason, response FROM attempt WHERE org = $1 AND notification = $2
 		UNION ALL
-		SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND attempts > 0
+		SELECT org, id, attempts, attempted_at, took, status, reason, response FROM notification WHERE org = $1 AND id = $2 AND attempts > 0
 		ORDER BY 3`, org, notification)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
@@ -222,17 +222,17 @@ func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID
 func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
-			INSERT INTO attempt (org, notification, number, at, took, status, reason)
-			SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND attempts = $3`
+			INSERT INTO attempt (org, notification, number, at, took, status, reason, response)
+			SELECT org, id, attempts, attempted_at, took, status, reason, response FROM notification WHERE org = $1 AND id = $2 AND attempts = $3`
 		if _, err := t.exec(ctx, keep, n.Organization, n.ID, a.Number-1); err != nil {
 			return false, fmt.Errorf("keep the last attempt at notification %s: %w", n.ID, err)
 		}
 	}
 	const query = `
-		UPDATE notification SET state = $4, next_at = $5, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10
+		UPDATE notification SET state = $4, next_at = $5, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10, response = $11
 		WHERE org = $1 AND id = $2 AND attempts = $3`
 	changed, err := t.exec(ctx, query, n.Organization, n.ID, a.Number-1, int64(n.State), millis(n.Next), n.Attempts,
-		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason)
+		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason, a.Response)
 	if err != nil {
 		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
 	}

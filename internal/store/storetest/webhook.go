@@ -238,7 +238,7 @@ func testAttempts(t *testing.T, s *sqlstore.Store) {
 	var want []lastmile.Attempt
 	for number := int64(1); number <= 3; number++ {
 		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
-		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r"}
+		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r", Response: fmt.Sprint("response ", number)}
 		want = append(want, a)
 		for _, first := range []bool{true, false} {
 			write(t, s, func(w *sqlstore.Tx) error {

@@ -185,6 +185,7 @@ export interface Attempt {
   duration: number;
   status: number | null;
   reason: string | null;
+  response: string | null; // how it begins, if it was rejected
 }
 
 export interface DetailedNotification extends Notification {

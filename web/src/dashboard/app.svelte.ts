@@ -5,7 +5,7 @@ import { account, call, Failure, heard, Notice } from './api.ts';
 import { complaint } from './complaint.ts';
 import { isTheme, showTheme, type Theme } from './theme.ts';
 import type { Address, Me, State } from './wire.ts';
-import { dictionary, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
+import { dictionary, fill, isLanguage, preferred, regional, type Language, type Words } from './words.ts';
 
 export interface Toast {
   id: number;
@@ -42,6 +42,7 @@ class App {
   failed = $state.raw<Failure>(); // the page could not be opened
   ended = $state(false); // the session has ended while the page was open
   language = $state<Language>('en');
+  locale = $state('en'); // of dates and numbers
   words = $state.raw<Words>({} as Words);
   theme = $state<Theme>('system');
   toasts = $state.raw<Toast[]>([]);
@@ -49,7 +50,8 @@ class App {
   reconnected = $state(0); // how often a lost connection came back
   undoOlder: (() => Promise<void>) | undefined; // of the screen, without a message
   private counter = 0;
-  private probe: ReturnType<typeof setTimeout> | undefined;
+  private readonly numbers = $derived(new Intl.NumberFormat(this.locale));
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     heard.lost = () => this.lose();
@@ -120,6 +122,7 @@ class App {
   async speak(language: Language) {
     this.words = await dictionary(language);
     this.language = language;
+    this.locale = regional(language, navigator.languages);
     document.documentElement.lang = language;
   }
 
@@ -136,7 +139,9 @@ class App {
 
   say(name: keyof Words, values?: Record<string, string | number>): string {
     const text = this.words[name];
-    return values ? fill(text, values) : text;
+    if (!values) return text;
+    const said = Object.entries(values).map(([k, v]) => [k, typeof v === 'number' ? this.numbers.format(v) : v]);
+    return fill(text, Object.fromEntries(said));
   }
 
   // sayIf returns the words for a value that the server has sent, or the value.
@@ -203,11 +208,12 @@ class App {
 
   private lose() {
     this.lost = true;
-    clearTimeout(this.probe);
-    this.probe = setTimeout(() => void this.ask(), probeInterval);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.probe(), probeInterval);
   }
 
-  private async ask() {
+  // probe finds out whether the server can be reached.
+  async probe() {
     try {
       await fetch('/healthz', { cache: 'no-store' });
       this.reach();
@@ -218,7 +224,7 @@ class App {
 
   private reach() {
     if (!this.lost) return;
-    clearTimeout(this.probe);
+    clearTimeout(this.timer);
     this.lost = false;
     this.reconnected++;
     if (this.failed) void this.identify();

@@ -6,9 +6,9 @@ const zone = () => app.me?.organization.timezone || undefined;
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat(app.language, { timeZone: zone(), ...options });
+    return new Intl.DateTimeFormat(app.locale, { timeZone: zone(), ...options });
   } catch {
-    return new Intl.DateTimeFormat(app.language, options); // a zone that the browser does not know
+    return new Intl.DateTimeFormat(app.locale, options); // a zone that the browser does not know
   }
 }
 
@@ -45,7 +45,7 @@ export const date = (ms: number): string => format({ weekday: 'long', day: 'nume
 // ago formats how long ago a time was.
 export function ago(ms: number, now = Date.now()): string {
   const seconds = Math.round((ms - now) / 1000);
-  const relative = new Intl.RelativeTimeFormat(app.language, { numeric: 'auto', style: 'short' });
+  const relative = new Intl.RelativeTimeFormat(app.locale, { numeric: 'auto', style: 'short' });
   for (const [unit, size] of [
     ['day', 86_400],
     ['hour', 3600],
@@ -56,11 +56,11 @@ export function ago(ms: number, now = Date.now()): string {
   return relative.format(seconds, 'second');
 }
 
-export const number = (n: number): string => new Intl.NumberFormat(app.language).format(n);
+export const number = (n: number): string => new Intl.NumberFormat(app.locale).format(n);
 
 export function money(amount: number, currency: string): string {
   try {
-    return new Intl.NumberFormat(app.language, { style: 'currency', currency }).format(amount);
+    return new Intl.NumberFormat(app.locale, { style: 'currency', currency }).format(amount);
   } catch {
     return `${amount} ${currency}`;
   }
@@ -69,7 +69,7 @@ export function money(amount: number, currency: string): string {
 // country returns the name of a country, by its code.
 export function country(code: string): string {
   try {
-    return new Intl.DisplayNames(app.language, { type: 'region' }).of(code) ?? code;
+    return new Intl.DisplayNames(app.locale, { type: 'region' }).of(code) ?? code;
   } catch {
     return code;
   }
@@ -79,7 +79,7 @@ export function country(code: string): string {
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
   const step = Math.min(n < 1 ? 0 : Math.floor(Math.log10(n) / 3), units.length - 1);
-  return new Intl.NumberFormat(app.language, {
+  return new Intl.NumberFormat(app.locale, {
     style: 'unit',
     unit: units[step]!,
     maximumSignificantDigits: 3,

@@ -5,7 +5,7 @@ import type { Language } from '../language.ts';
 import type en from './words/en.ts';
 
 export type Words = typeof en;
-export { fill, isLanguage, languages, preferred, type Language } from '../language.ts';
+export { fill, isLanguage, languages, preferred, regional, type Language } from '../language.ts';
 
 const load: Record<Language, () => Promise<{ default: Words }>> = {
   en: () => import('./words/en.ts'),

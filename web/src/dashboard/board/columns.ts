@@ -98,7 +98,7 @@ export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   const column = columns.find((c) => c.name === sort) ?? columns[0]!;
   const { order } = column;
   const keyed = found.map((task) => ({ task, key: order ? order(task) : column.text(task) }));
-  const { compare } = new Intl.Collator(app.language, { numeric: true });
+  const { compare } = new Intl.Collator(app.locale, { numeric: true });
   keyed.sort((a, b) => {
     const by = typeof a.key === 'number' ? a.key - (b.key as number) : compare(a.key, b.key as string);
     return down ? -by : by;

@@ -6,13 +6,13 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const zone = app.me?.organization.timezone;
-  const key = `${app.language} ${zone} ${JSON.stringify(options)}`;
+  const key = `${app.locale} ${zone} ${JSON.stringify(options)}`;
   let found = formats.get(key);
   if (!found) {
     try {
-      found = new Intl.DateTimeFormat(app.language, { ...options, ...(zone && { timeZone: zone }) });
+      found = new Intl.DateTimeFormat(app.locale, { ...options, ...(zone && { timeZone: zone }) });
     } catch {
-      found = new Intl.DateTimeFormat(app.language, options);
+      found = new Intl.DateTimeFormat(app.locale, options);
     }
     formats.set(key, found);
   }
@@ -24,7 +24,7 @@ export const clock = (ms: number): string => format({ hour: 'numeric', minute: '
 
 // dayName formats a date such as 2026-11-16.
 export const dayName = (date: string): string =>
-  new Intl.DateTimeFormat(app.language, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(app.locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
     Date.parse(`${date}T00:00:00Z`),
   );
 
@@ -54,13 +54,12 @@ export function minutes(ms: number): string {
   const all = ms === 0 ? 0 : Math.max(1, Math.round(ms / 60_000));
   const [h, m] = [Math.floor(all / 60), all % 60];
   const part = (n: number, unit: string) =>
-    new Intl.NumberFormat(app.language, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
+    new Intl.NumberFormat(app.locale, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
   return [h > 0 && part(h, 'hour'), (m > 0 || h === 0) && part(m, 'minute')].filter(Boolean).join(' ');
 }
 
-export const percent = (share: number): string =>
-  new Intl.NumberFormat(app.language, { style: 'percent' }).format(share);
+export const percent = (share: number): string => new Intl.NumberFormat(app.locale, { style: 'percent' }).format(share);
 
 // kilometers formats a distance in meters.
 export const kilometers = (meters: number): string =>
-  new Intl.NumberFormat(app.language, { style: 'unit', unit: 'kilometer', maximumFractionDigits: 1 }).format(meters / 1000); // prettier-ignore
+  new Intl.NumberFormat(app.locale, { style: 'unit', unit: 'kilometer', maximumFractionDigits: 1 }).format(meters / 1000); // prettier-ignore

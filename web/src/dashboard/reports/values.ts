@@ -3,7 +3,7 @@
 import { app } from '../app.svelte.ts';
 import type { Metric, Unit } from './report.ts';
 
-const format = (n: number, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(app.language, options).format(n);
+const format = (n: number, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(app.locale, options).format(n);
 
 const options: Record<Unit, Intl.NumberFormatOptions> = {
   count: { maximumFractionDigits: 1 },

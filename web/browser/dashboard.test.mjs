@@ -306,6 +306,27 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await page.getByRole('cell', { name: 'Depot' }).waitFor();
   await gone(page.getByText('Trying again'));
 
+  // What the server cannot do is reported and not asked for again and again.
+  let asked = 0;
+  await page.route('**/api/v2/messages?*', (route) => {
+    asked++;
+    return route.fulfill({ status: 500, body: '{}' });
+  });
+  await visit(page, 'exceptions', 'Exceptions');
+  await page.getByRole('alert').getByText('The server could not do this').waitFor();
+  assert.equal(await page.getByText('Everything goes as planned').count(), 0);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await eventually('another request', () => asked > 1);
+  assert.equal(asked, 2);
+
+  // So is code that cannot be loaded.
+  await page.route('**/assets/Audit-*', (route) => route.abort());
+  await page.evaluate(() => (location.hash = '#/settings/audit'));
+  await page.getByText('This page could not be loaded').waitFor();
+  await page.unroute('**/assets/Audit-*');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+
   // The message covers neither the drawer nor the bar of narrow screens.
   await visit(page, 'account', 'Account');
   const { tasks } = await api('GET', '/tasks/all?from=1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call, prefetch } from '../src/dashboard/api.ts';
+import { call, heard, prefetch } from '../src/dashboard/api.ts';
 
 test('the first call gets the response that was asked for ahead, later ones ask again', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -19,4 +19,12 @@ test('a request ahead that fails is reported to the call', async (t) => {
   t.mock.method(globalThis, 'fetch', async () => new Response('{}', { status: 503 }));
   prefetch('/board');
   await assert.rejects(call('GET', '/board'), { status: 503 });
+});
+
+test('a response that breaks off is a lost connection', async (t) => {
+  const body = new ReadableStream({ start: (c) => c.error(new TypeError('reset')) });
+  t.mock.method(globalThis, 'fetch', async () => new Response(body));
+  const lost = t.mock.method(heard, 'lost');
+  await assert.rejects(call('GET', '/hubs'), { status: 0 });
+  assert.equal(lost.mock.callCount(), 1);
 });

@@ -72,6 +72,7 @@ export async function call<T>(
   const raw = body instanceof Blob;
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
   let response: Response;
+  let text: string;
   try {
     response = await fetch(url(path), {
       method,
@@ -80,13 +81,13 @@ export async function call<T>(
       signal: signal ?? null,
       cache: 'no-store',
     });
+    text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
     heard.lost();
     throw new Failure(0, '');
   }
   heard.reached();
-  const text = await response.text().catch(() => '');
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
   const failure = read(response.status, text, Number(response.headers.get('Retry-After') ?? 0));
   if (failure.number === unauthenticated && !path.startsWith(account)) heard.signedOut();

@@ -1,5 +1,6 @@
 // Data of a screen: it is loading, there, or could not be read.
 
+import { untrack } from 'svelte';
 import { Failure } from './api.ts';
 import { app } from './app.svelte.ts';
 
@@ -11,9 +12,13 @@ export class Load<T> {
 
   constructor(private readonly get: () => Promise<T>) {
     void this.again();
-    // What could not be read for want of a connection is read when there is one.
+    // What could not be read for want of a connection is read when there is one: once, as the
+    // reason may be another.
+    let seen = app.reconnected;
     $effect(() => {
-      if (app.reconnected > 0 && this.failure) void this.again();
+      if (app.reconnected === seen) return;
+      seen = app.reconnected;
+      untrack(() => this.failure && void this.again());
     });
   }
 

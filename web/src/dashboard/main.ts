@@ -15,5 +15,15 @@ if (app.familiar && here.path[0] !== 'link') {
   void page?.load();
   if (page?.path === '') prefetch('/board');
 }
-await app.open();
-mount(App, { target: document.getElementById('app')! });
+const target = document.getElementById('app')!;
+const retry = 5000; // ms
+app.open().then(
+  () => {
+    target.replaceChildren(); // the logo
+    mount(App, { target });
+  },
+  (error: unknown) => {
+    console.error(error); // without its words, the page cannot say it
+    setTimeout(() => location.reload(), retry);
+  },
+);

@@ -286,8 +286,8 @@ func TestTaskNotificationsContract(t *testing.T) {
 			delete(n, "nextTime")
 		}
 		matches(t, got, fmt.Sprintf(`[
-			{"id":"<id>","webhook":%q,"triggerId":7,"taskId":%q,"time":"<now>","state":"pending","attempts":1,"webhookName":"Down","lastAttempt":{"number":1,"time":"<now>","status":502,"reason":"the answer was not 200"}},
-			{"id":"<id>","webhook":%q,"triggerId":6,"taskId":%q,"time":"<now>","state":"delivered","attempts":1,"webhookName":"Up","lastAttempt":{"number":1,"time":"<now>","status":200,"reason":null}}]`, down, task, up, task))
+			{"id":"<id>","webhook":%q,"triggerId":7,"taskId":%q,"time":"<now>","state":"pending","attempts":1,"webhookName":"Down","lastAttempt":{"number":1,"time":"<now>","status":502,"reason":"the answer was not 200","response":null}},
+			{"id":"<id>","webhook":%q,"triggerId":6,"taskId":%q,"time":"<now>","state":"delivered","attempts":1,"webhookName":"Up","lastAttempt":{"number":1,"time":"<now>","status":200,"reason":null,"response":null}}]`, down, task, up, task))
 		if hooks := list(t, m.courier, "/webhooks"); hooks[1]["failures"] != 1.0 || hooks[0]["failures"] != nil {
 			t.Errorf("the webhooks are %v", hooks)
 		}

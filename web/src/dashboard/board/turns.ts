@@ -25,9 +25,9 @@ export function parts(of: unknown, work: Iterator<unknown>, done: () => void) {
       turn(of, done);
       return;
     }
-    begun.set(of, setTimeout(proceed));
+    begun.set(of, setTimeout(proceed, 1));
   };
-  begun.set(of, setTimeout(proceed));
+  begun.set(of, setTimeout(proceed, 1));
 }
 
 // forgo withdraws a request.

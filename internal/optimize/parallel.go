@@ -11,14 +11,14 @@ const (
 	// splitFrom is how many stops make it worth giving each thread a part of the
 	// plan.
 	splitFrom = 300
-	// rounds is how often threads meet.
+	// rounds is how often threads meet in a lap.
 	rounds = 24
 )
 
 // fork returns a search for another thread, with the same plan.
 func (s *search) fork(seed uint64) *search {
 	t := newSearch(s.m, seed)
-	t.scale = s.scale
+	t.scale, t.lap, t.iters, t.taken = s.scale, s.lap, s.iters, s.iters
 	t.copyPlan(s)
 	return t
 }
@@ -50,14 +50,13 @@ func each(all []*search, f func(k int, t *search)) {
 
 // runApart lets every thread search on its own. Now and then the worst of them
 // continues with the plan of the best.
-func (s *search) runApart(ctx context.Context, meter *meter, o Options) {
-	all := make([]*search, o.Threads)
+func (s *search) runApart(ctx context.Context, meter *meter, threads int) {
+	all := make([]*search, threads)
 	for k := range all {
-		all[k] = s.fork(o.Seed + uint64(k)*0x9E37)
+		all[k] = s.fork(s.rng.next())
 	}
 	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
-		each(all, func(_ int, t *search) { t.run(ctx, meter, float64(round)/rounds) })
-		s.iters = 0
+		each(all, func(_ int, t *search) { t.run(ctx, meter, s.lap.after(round)) })
 		for _, t := range all {
 			s.iters = max(s.iters, t.iters)
 			s.copyBest(&t.best)
@@ -80,10 +79,10 @@ func (s *search) copyBest(b *plan) {
 
 // runSplit gives every thread a part of the routes that is close together, lets it
 // improve that, and joins the parts again, with other parts in every round.
-func (s *search) runSplit(ctx context.Context, meter *meter, o Options) {
-	all := make([]*search, o.Threads)
+func (s *search) runSplit(ctx context.Context, meter *meter, threads int) {
+	all := make([]*search, threads)
 	for k := range all {
-		all[k] = s.fork(o.Seed + uint64(k)*0x9E37)
+		all[k] = s.fork(s.rng.next())
 	}
 	part := make([]int, len(s.routes))
 	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
@@ -97,13 +96,14 @@ func (s *search) runSplit(ctx context.Context, meter *meter, o Options) {
 			t.confine(part, k, len(all))
 			t.best.weight = 1 << 62
 			t.keep()
-			t.run(ctx, meter, float64(round)/rounds)
+			t.run(ctx, meter, s.lap.after(round))
 			if round+2 > rounds || ctx.Err() != nil {
 				t.load(&t.best)
 			}
 		})
 		s.merge(all, part)
-		s.setScale(meter.done(s.iters))
+		share, _ := s.lap.share(meter.done(s.iters))
+		s.setScale(share)
 		s.keep()
 		meter.report(s, PhaseImprove)
 	}

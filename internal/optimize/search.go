@@ -34,7 +34,9 @@ type search struct {
 	iters   int64
 	heat    float64
 	gain    float64 // of the local search, on average
-	began   float64 // the share of the search that was done before the first step
+	lap     lap
+	began   float64 // the share of the search that was done before the first step of the lap
+	taken   int64   // the steps before the lap
 	lead    bool    // reports progress
 }
 
@@ -213,19 +215,20 @@ func (s *search) temperature(done, leg float64) float64 {
 	if !s.m.plain {
 		first, last = first*richFirst, last*richLast
 	}
-	if done > s.began && s.iters > 0 {
-		steps := float64(s.iters) / (done - s.began) / float64(max(1, s.charge))
+	share, length := s.lap.share(done)
+	if done > s.began && s.iters > s.taken {
+		steps := float64(s.iters-s.taken) / (done - s.began) * length / float64(max(1, s.charge))
 		first = max(last, first*min(1, math.Sqrt(steps/enoughSteps)))
 	}
-	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(last/first, done)
+	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(last/first, share)
 }
 
 // run improves the plan until a share of the search is done, with the temperature
-// falling from the beginning to the end of the search.
+// falling from the beginning to the end of the lap.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	leg := s.averageLeg()
-	if s.iters == 0 {
-		s.began, s.gain = meter.done(0), leg
+	if s.iters == s.taken {
+		s.began, s.gain = meter.done(s.iters), leg
 	}
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
@@ -234,8 +237,9 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 				return
 			}
 			s.heat = s.temperature(done, leg)
-			s.setScale(done)
-			if until == 1 && s.lead && done > meter.reported+0.01 {
+			share, _ := s.lap.share(done)
+			s.setScale(share)
+			if s.lead && done > meter.reported+0.01 {
 				meter.report(s, PhaseImprove)
 			}
 		}

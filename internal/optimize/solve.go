@@ -26,14 +26,18 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	s.lead = true
 	s.construct(ctx, meter, o.initial(order))
 	meter.report(s, PhaseConstruct)
-	if len(m.vehicles) > 0 && m.stops > 0 {
+	for _, l := range meter.laps() {
+		if len(m.vehicles) == 0 || m.stops == 0 || ctx.Err() != nil {
+			break
+		}
+		s.enter(l)
 		switch {
 		case o.Threads <= 1:
-			s.run(ctx, meter, 1)
+			s.run(ctx, meter, l.to)
 		case m.stops < splitFrom || m.wide:
-			s.runApart(ctx, meter, o)
+			s.runApart(ctx, meter, o.Threads)
 		default:
-			s.runSplit(ctx, meter, o)
+			s.runSplit(ctx, meter, o.Threads)
 		}
 	}
 	s.load(&s.best)

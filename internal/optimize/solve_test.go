@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"dray/internal/optimize"
 )
@@ -285,4 +286,29 @@ func FuzzSolve(f *testing.F) {
 		o := optimize.Options{Seed: other, Iterations: 1 + int64(iterations%300), Threads: int(threads % 4)}
 		explained(t, p, solve(t, p, o))
 	})
+}
+
+func TestStoppingEarlyCostsLittle(t *testing.T) {
+	for seed := range uint64(3) {
+		p := town(rand.New(rand.NewPCG(seed, 8)), 150)
+		plan := func(budget, end time.Duration) optimize.Cost {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var now time.Duration
+			s, err := optimize.Solve(ctx, p, optimize.Options{Seed: seed, Budget: budget, Now: func() time.Duration {
+				if now += 10 * time.Millisecond; now > end {
+					cancel()
+				}
+				return now
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Cost
+		}
+		short, stopped := plan(5*time.Second, time.Hour), plan(10*time.Minute, 8*time.Second)
+		if p.Weights.Compare(stopped, short) > 0 {
+			t.Errorf("seed %d: %+v after 8 s of 10 min, %+v after 5 s", seed, stopped, short)
+		}
+	}
 }

@@ -1,0 +1,52 @@
+package optimize
+
+import "time"
+
+const (
+	// firstLap is how long the first of several laps takes.
+	firstLap = 5 * time.Second
+	// lapGrowth is how much longer each of the next ones takes.
+	lapGrowth = 4
+	// lastLap is how much longer the last lap takes, at least, than all before it.
+	lastLap = 4
+)
+
+// lap is a part of a search in which the temperature falls from the first to the last. A
+// plan is good only when that is done. A long search therefore has short laps first, each
+// from the best plan so far, so that it can be stopped at any time: what it returns then is
+// the plan of a search that took a good part of the time so far.
+type lap struct {
+	from, to float64 // shares of the search
+}
+
+// share returns the share of a lap that is done, and the length of the lap.
+func (l lap) share(done float64) (share, length float64) {
+	length = l.to - l.from
+	return (done - l.from) / length, length
+}
+
+// after returns the share of the search that is done after a round of a lap.
+func (l lap) after(round int) float64 { return l.from + (l.to-l.from)*float64(round)/rounds }
+
+// laps divides a search.
+func (t *meter) laps() []lap {
+	var all []lap
+	var at time.Duration
+	from := 0.0
+	for length := firstLap; at+length <= (t.budget-at-length)/lastLap; length *= lapGrowth {
+		at += length
+		to := float64(at) / float64(t.budget)
+		all = append(all, lap{from, to})
+		from = to
+	}
+	return append(all, lap{from, 1})
+}
+
+// enter begins a lap with the best plan so far.
+func (s *search) enter(l lap) {
+	if l.from > 0 {
+		s.load(&s.best)
+		s.current = s.absence()
+	}
+	s.lap, s.taken = l, s.iters
+}

@@ -30,13 +30,13 @@ func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withParts), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
-	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, withParts), Now: a.Now, NewID: newID}
 	kept := &sqlorder.Decoded{}
 	keeping := func(t *sqlstore.Tx) parts {
 		tx := withParts(t)
 		tx.orderPart = tx.orderPart.Keeping(kept)
 		return tx
 	}
+	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, keeping), Now: a.Now, NewID: newID}
 	a.Quotes = &ordering.Quotes{
 		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, keeping), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}

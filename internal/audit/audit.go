@@ -117,6 +117,18 @@ func (l *Log) Flush(ctx context.Context) error {
 	}
 }
 
+// flushOf saves the entries that wait, if one may be of an organization: requests that read
+// the log do not have to write those of others.
+func (l *Log) flushOf(ctx context.Context, org lastmile.OrganizationID) error {
+	l.mu.Lock()
+	waiting := len(l.attempts) > 0 || slices.ContainsFunc(l.pending, func(e Entry) bool { return e.Organization == org })
+	l.mu.Unlock()
+	if !waiting {
+		return nil
+	}
+	return l.Flush(ctx)
+}
+
 // name sets the names of the actors.
 func name(ctx context.Context, r Reader, batch []Entry) error {
 	known := map[lastmile.Actor]string{}
@@ -140,7 +152,7 @@ func (l *Log) List(ctx context.Context, who lastmile.Principal, q Query) (page [
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
 		return nil, "", lastmile.Invalid("from must be before to")
 	}
-	if err := l.Flush(ctx); err != nil {
+	if err := l.flushOf(ctx, who.Organization); err != nil {
 		return nil, "", err
 	}
 	q.Limit = PageSize + 1

@@ -162,6 +162,29 @@ func TestPagesEndWithTheIDOfTheNext(t *testing.T) {
 	}
 }
 
+// TestReadersDoNotSaveEntriesOfOthers reads the log of organizations while entries wait.
+func TestReadersDoNotSaveEntriesOfOthers(t *testing.T) {
+	m := &memory{}
+	l := newLog(m)
+	saved := func(org lastmile.OrganizationID) int {
+		if _, _, err := l.List(t.Context(), lastmile.Principal{Organization: org}, Query{}); err != nil {
+			t.Error(err)
+		}
+		return len(m.entries)
+	}
+	l.Record(t.Context(), entry("a"))
+	if got := saved("zenith"); got != 0 {
+		t.Errorf("%d entries are saved when another organization reads its own", got)
+	}
+	if got := saved("acme"); got != 1 {
+		t.Errorf("%d entries are saved when their organization reads them", got)
+	}
+	l.Attempt(Account{Email: "ada@example.com"}, Entry{Time: now, Attempt: "wrongPassword"})
+	if got := saved("zenith"); got != 2 { // it may have been at an account of this one
+		t.Errorf("%d entries are saved after an attempt", got)
+	}
+}
+
 func TestPurgeDeletesUntilNoneIsLeft(t *testing.T) {
 	m := &memory{deleted: []int64{purgeBatch, 7, 0}} // of the first organization twice
 	if err := newLog(m).Purge(t.Context()); err != nil || len(m.deleted) != 0 || !m.deadline.Equal(now.Add(-Kept)) {

@@ -121,7 +121,7 @@ func (h *Histories) Read(ctx context.Context, who lastmile.Principal, id lastmil
 	if err != nil {
 		return nil, "", err
 	}
-	if err := h.Log.Flush(ctx); err != nil {
+	if err := h.Log.flushOf(ctx, who.Organization); err != nil {
 		return nil, "", err
 	}
 	end, err := h.turns.Request(ctx, who.Organization)

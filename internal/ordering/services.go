@@ -25,6 +25,9 @@ type Services struct {
 
 // Create creates a delivery service.
 func (ss *Services) Create(ctx context.Context, who lastmile.Principal, c order.ServiceChange) (order.Service, error) {
+	if err := ss.decode(ctx, who); err != nil {
+		return order.Service{}, err
+	}
 	return store.Idempotent(ctx, ss.Store, who, func(w ServiceWriter) (order.Service, error) {
 		service := order.Service{}
 		all, err := w.DeliveryServices(ctx, who.Organization)
@@ -37,6 +40,14 @@ func (ss *Services) Create(ctx context.Context, who lastmile.Principal, c order.
 		service.ID, service.Organization = order.ServiceID(ss.NewID()), who.Organization
 		return service, ss.save(ctx, w, &service, all, c)
 	})
+}
+
+// decode reads all services of the caller's organization, so that the store has decoded
+// them before the transaction that counts their rates and positions: other writers would
+// wait for it.
+func (ss *Services) decode(ctx context.Context, who lastmile.Principal) error {
+	_, err := ss.List(ctx, who)
+	return err
 }
 
 // save changes a service, which is new if it has no name, and saves it. all are the
@@ -129,12 +140,18 @@ func (ss *Services) Read(ctx context.Context, who lastmile.Principal, id string)
 
 // Update changes a delivery service. Quotes and orders keep their prices.
 func (ss *Services) Update(ctx context.Context, who lastmile.Principal, id string, c order.ServiceChange) (service order.Service, err error) {
+	counted := c.Limits != nil || c.Rates != nil
+	if counted {
+		if err := ss.decode(ctx, who); err != nil {
+			return service, err
+		}
+	}
 	err = ss.Store.Write(ctx, func(w ServiceWriter) (err error) {
 		if service, err = w.DeliveryService(ctx, who.Organization, id); err != nil {
 			return err
 		}
 		var all []order.Service
-		if c.Limits != nil || c.Rates != nil {
+		if counted {
 			if all, err = w.DeliveryServices(ctx, who.Organization); err != nil {
 				return err
 			}

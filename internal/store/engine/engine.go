@@ -87,6 +87,9 @@ type Dialect struct {
 	InOrder bool
 	// OneByOne is set if many rows are inserted faster one by one.
 	OneByOne bool
+	// SendsAll is set if all rows of a query are read, also those after the last one
+	// that is wanted.
+	SendsAll bool
 
 	// Definition rewrites a statement of a migration for the database.
 	Definition func(statement string) string

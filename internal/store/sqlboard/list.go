@@ -237,7 +237,12 @@ func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, mana
 		args = append(args, manager)
 		own = `owner = '' OR owner IN ` + engine.OwnTeams(`$4`) + ` OR owner IN ` + engine.OwnWorkers(`$4`)
 	}
-	rows, err := p.c.Query(ctx, `SELECT nth, seq, kind, CASE WHEN `+own+` THEN body END FROM list_entry WHERE org = $1 AND nth > $2 AND seq <= $3 ORDER BY nth LIMIT `+strconv.Itoa(board.MaxListEntries), args...)
+	page := engine.Page{
+		Columns: `nth, seq, kind, CASE WHEN ` + own + ` THEN body END`,
+		Table:   `list_entry`, Where: `org = $1 AND nth > $2 AND seq <= $3`, Key: `nth`,
+		Size: `CASE WHEN ` + own + ` THEN LENGTH(body) ELSE 0 END`, Limit: board.MaxListEntries, Bytes: bytes,
+	}
+	rows, err := p.c.Query(ctx, page.Statement(p.c.Dialect()), args...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the log of lists: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 const selectWebhookTriggers = `SELECT id, trigger_id, enabled, connection_events FROM webhook WHERE org = $1 ORDER BY created, id`
@@ -171,8 +172,11 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 // EventsAfter returns up to limit events of the log after seq, in order. It stops
 // after so many bytes, unless that is 0.
 func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) ([]store.LoggedEvent, error) {
-	rows, err := t.query(ctx,
-		`SELECT seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), created, body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
+	page := engine.Page{
+		Columns: `seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), created, body`,
+		Table:   `event`, Where: `org = $1 AND seq IS NOT NULL AND seq > $2`, Key: `seq`, Size: `LENGTH(body)`, Limit: most, Bytes: bytes,
+	}
+	rows, err := t.query(ctx, page.Statement(t.whole().Dialect()), org, seq)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}

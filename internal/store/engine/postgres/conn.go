@@ -101,6 +101,7 @@ var textColumn = regexp.MustCompile(`(?m)^(\s+\w+ TEXT)\b`)
 // dialect describes PostgreSQL. Transactions run side by side, and each
 // statement costs more than its rows.
 var dialect = engine.Dialect{
+	SendsAll: true,
 	// Both databases compare text byte by byte: PostgreSQL would follow the
 	// language of its database, and pages ordered by id would differ from node
 	// to node.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 const frames: (() => void)[] = [];
 Object.assign(globalThis, { requestAnimationFrame: (f: () => void) => frames.push(f) });
-const { forgo, parts, turn } = await import('../src/dashboard/board/turns.ts');
+const { forgo, turn } = await import('../src/dashboard/board/turns.ts');
 
 function draw() {
   for (const f of frames.splice(0)) f();
@@ -40,30 +40,4 @@ test('work that fails or is withdrawn does not stop the rest', () => {
   turn('last', () => done.push('last'));
   draw();
   assert.deepEqual(done, ['rest', 'last']);
-});
-
-test('work in parts lets others run in between, and newer work replaces it', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  let now = 0;
-  t.mock.method(performance, 'now', () => now);
-  const done: string[] = [];
-  function* work(name: string) {
-    for (let i = 0; i < 3; i++) {
-      done.push(`${name} ${i}`);
-      now += 100;
-      yield;
-    }
-  }
-  parts('lists', work('old'), () => done.push('old'));
-  t.mock.timers.tick(1);
-  assert.deepEqual(done, ['old 0']);
-  parts('lists', work('new'), () => done.push('new'));
-  for (let i = 0; i < 9; i++) t.mock.timers.tick(1);
-  assert.deepEqual(done, ['old 0', 'new 0', 'new 1', 'new 2']);
-  draw();
-  assert.deepEqual(done.at(-1), 'new');
-  parts('lists', work('withdrawn'), () => done.push('withdrawn'));
-  forgo('lists');
-  for (let i = 0; i < 9; i++) t.mock.timers.tick(1);
-  assert.equal(done.at(-1), 'new');
 });

@@ -76,7 +76,7 @@ async function watch() {
     const [ran, waited] = readFileSync(`/proc/${id}/task/${id}/schedstat`, 'utf8').split(' ');
     notes.push([performance.timeOrigin + performance.now(), Number(ran) / 1e6, Number(waited) / 1e6]);
   }, 4);
-  timer.unref();
+  chrome.on('disconnected', () => clearInterval(timer));
   const at = (time) => {
     let [low, high] = [0, notes.length - 1];
     while (high - low > 1) {

@@ -14,7 +14,7 @@ function once<T>(kind: string, options: object, make: () => T): T {
 }
 
 // times returns a format of times.
-export const times = (options: Intl.DateTimeFormatOptions, language = app.locale): Intl.DateTimeFormat =>
+export const times = (options: Intl.DateTimeFormatOptions, language: string = app.locale): Intl.DateTimeFormat =>
   once(`times ${language}`, options, () => {
     try {
       return new Intl.DateTimeFormat(language, { timeZone: zone(), ...options });

@@ -11,7 +11,7 @@ import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
-import { forgo, parts, turn } from './turns.ts';
+import { forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
@@ -42,7 +42,6 @@ class Board {
   age = $state(0); // seconds since the last message; 0 if it is recent
   date = $state(''); // '' for today
   filter = $state.raw<Filter>(everything);
-  wanted: Filter = everything; // the filter, before it applies to all lists
   selection = $state.raw<ReadonlySet<string>>(new Set());
   cursor = $state(''); // the row that keys move: a task or a list
   open = $state(''); // the task in the drawer
@@ -65,7 +64,6 @@ class Board {
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
   private staffing = false; // they are being read
   private readonly watchers = new Set<Watcher>();
-  private readonly lists = {}; // what makes all of them anew
 
   constructor() {
     this.records.clock = () => this.time();
@@ -165,8 +163,10 @@ class Board {
       this.age = this.ready && silent >= old ? silent : 0;
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
-      if (ticks % 30 !== 0 || !this.ready || this.wanted !== this.filter) return;
-      parts(this.lists, this.groups.elapse(this.now), () => this.frame++);
+      if (ticks % 30 === 0 && this.ready) {
+        this.groups.elapse(this.now);
+        this.frame++;
+      }
     }, 1000);
   }
 
@@ -179,8 +179,6 @@ class Board {
     clearTimeout(this.due);
     forgo(this);
     forgo(this.groups);
-    forgo(this.lists);
-    this.filter = this.wanted; // of whatever is loaded next
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
     this.queue = [];
@@ -350,21 +348,17 @@ class Board {
   }
 
   narrow(change: Partial<Filter>) {
-    const { team } = this.wanted;
-    this.wanted = { ...this.wanted, ...change };
-    const work = this.groups.narrow(this.wanted, this.time());
+    const other = change.team !== undefined && change.team !== this.filter.team;
+    this.filter = { ...this.filter, ...change };
+    this.groups.narrow(this.filter, this.time());
+    this.frame++;
+    const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
+    for (const watcher of this.watchers) watcher(touched);
     // Of a day with too many tasks, the chosen team's are read.
-    if (team !== this.wanted.team && (this.records.truncated || !this.whole)) {
-      this.whole = this.wanted.team === '';
+    if (other && (this.records.truncated || !this.whole)) {
+      this.whole = this.filter.team === '';
       this.again();
-      return;
     }
-    parts(this.lists, work, () => {
-      this.filter = this.wanted;
-      this.frame++;
-      const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
-      for (const watcher of this.watchers) watcher(touched);
-    });
   }
 
   // rows returns what is visible of the lists, in order: their keys, and their tasks.

@@ -48,16 +48,6 @@ export function haystack(task: BoardTask): string {
 // due orders tasks of pools: what has to be done first, first.
 const due = (t: BoardTask): number => t.completeBefore ?? t.completeAfter ?? Number.MAX_SAFE_INTEGER;
 
-// Parts is work that can be paused: with thousands of tasks it takes longer than a frame has.
-export type Parts = Generator<undefined, void>;
-
-const portion = 100; // tasks between two chances to pause
-
-// finish does the rest of it.
-export function finish(work: Parts) {
-  while (!work.next().done);
-}
-
 export class Groups {
   groups: Group[] = [];
   counts: Counts = { unassigned: 0, assigned: 0, active: 0, completed: 0, failed: 0, late: 0 };
@@ -65,35 +55,34 @@ export class Groups {
   private readonly counted = new Map<string, { status: Status; late: boolean }>();
   private filter: Filter = everything;
   private words: string[] = [];
-  private team = ''; // whose tasks are counted
-  private rebuilding = false; // some lists are as they were: the order stays, too
 
   constructor(private readonly records: Records) {}
 
   // update applies what has changed, and reports whether a list has.
   update(touched: Touched, now: number): boolean {
     if (touched.all) {
-      finish(this.elapse(now));
+      this.recount(now);
+      this.rebuild(now);
       return true;
     }
     for (const id of touched.tasks) this.count(id, now);
     for (const key of touched.lists) this.build(key, now);
     const changed = touched.lists.size > 0 || touched.workers.size > 0;
-    if (changed && !this.rebuilding) this.order();
+    if (changed) this.order();
     return changed;
   }
 
-  // narrow shows only what a filter leaves, once the work that it returns is done.
-  narrow(filter: Filter, now: number): Parts {
+  // narrow shows only what a filter leaves.
+  narrow(filter: Filter, now: number) {
     this.filter = filter;
     this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-    return filter.team === this.team ? this.rebuild(now) : this.elapse(now);
+    this.rebuild(now);
   }
 
   // elapse counts again what has become late.
-  *elapse(now: number): Parts {
-    yield* this.recount(now);
-    yield* this.rebuild(now);
+  elapse(now: number) {
+    this.recount(now);
+    this.rebuild(now);
   }
 
   group(key: ListKey): Group | undefined {
@@ -123,16 +112,10 @@ export class Groups {
     return this.records.home(task.id)?.startsWith('W') ? 'assigned' : 'unassigned';
   }
 
-  private *recount(now: number): Parts {
-    const { tasks } = this.records;
-    const { team } = this.filter;
-    for (const id of this.counted.keys()) if (!tasks.has(id)) this.count(id, now);
-    let n = 0;
-    for (const id of tasks.keys()) {
-      this.count(id, now);
-      if (++n % portion === 0) yield;
-    }
-    this.team = team;
+  private recount(now: number) {
+    this.counted.clear();
+    this.counts = { unassigned: 0, assigned: 0, active: 0, completed: 0, failed: 0, late: 0 };
+    for (const id of this.records.tasks.keys()) this.count(id, now);
   }
 
   private count(id: string, now: number) {
@@ -165,28 +148,20 @@ export class Groups {
     return this.records.workers.get(workerOf(key))?.teams.includes(team) ?? false;
   }
 
-  private *rebuild(now: number): Parts {
-    this.rebuilding = true;
-    const { teams, workers } = this.records;
-    for (const key of [pool, ...[...teams.keys()].map(teamList), ...[...workers.keys()].map(listOf)]) {
-      this.build(key, now);
-      yield;
-    }
-    for (const key of this.byKey.keys()) if (!this.exists(key)) this.byKey.delete(key);
-    this.rebuilding = false;
+  private rebuild(now: number) {
+    if (this.filter.team) this.recount(now);
+    this.byKey.clear();
+    this.build(pool, now);
+    for (const id of this.records.teams.keys()) this.build(teamList(id), now);
+    for (const id of this.records.workers.keys()) this.build(listOf(id), now);
     this.order();
-  }
-
-  private exists(key: ListKey): boolean {
-    const { workers, teams } = this.records;
-    return key === pool || workers.has(workerOf(key)) || teams.has(key.slice(1));
   }
 
   // build makes one list.
   private build(key: ListKey, now: number) {
-    if (!this.exists(key)) return;
     const { records } = this;
     const worker = workerOf(key);
+    if (worker ? !records.workers.has(worker) : key !== pool && !records.teams.has(key.slice(1))) return;
     const group: Group = { key, ids: [], open: 0, done: 0, failed: 0, late: 0 };
     const found: BoardTask[] = [];
     const add = (id: string | null | undefined) => {

@@ -336,7 +336,7 @@ func TestEgressKeepsHowFailuresBegin(t *testing.T) {
 	var body string
 	url, e := local(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
-		io.WriteString(w, body)
+		fmt.Fprint(w, body)
 	}))
 	for name, test := range map[string]struct {
 		code       int

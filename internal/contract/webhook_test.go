@@ -429,7 +429,7 @@ func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, shown, `{`+summary+`}`)
 	detail := c.Must(t, "GET", "/webhooks/"+made+"/notifications/"+fmt.Sprint(shown["id"]), nil)
 	took := detail["log"].([]any)[0].(map[string]any)["duration"].(float64)
-	matches(t, detail, fmt.Sprintf(`{%s,"log":[{"number":1,"time":"<now>","duration":%v,"status":200,"reason":null}],"body":%s}`, summary, took, post.Body))
+	matches(t, detail, fmt.Sprintf(`{%s,"log":[{"number":1,"time":"<now>","duration":%v,"status":200,"reason":null,"response":null}],"body":%s}`, summary, took, post.Body))
 
 	for name, want := range map[string]string{
 		"Webhook-Id":          fmt.Sprint(shown["id"]),
@@ -449,6 +449,7 @@ func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		r.Respond(func(w http.ResponseWriter, got apptest.Received) bool {
 			if got.Path == path {
 				w.WriteHeader(http.StatusTeapot)
+				fmt.Fprint(w, "short and stout")
 			}
 			return got.Path == path
 		})
@@ -457,7 +458,7 @@ func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		n := awaitState(t, c, made, "pending", 1)[0]
 		detail := c.Must(t, "GET", "/webhooks/"+made+"/notifications/"+fmt.Sprint(n["id"]), nil)
 		took := detail["log"].([]any)[0].(map[string]any)["duration"].(float64)
-		matches(t, detail["log"], fmt.Sprintf(`[{"number":1,"time":"<now>","duration":%v,"status":418,"reason":"the answer was not 200"}]`, took))
+		matches(t, detail["log"], fmt.Sprintf(`[{"number":1,"time":"<now>","duration":%v,"status":418,"reason":"the answer was not 200","response":"short and stout"}]`, took))
 	})
 	t.Run("of what never was", func(t *testing.T) {
 		other := hook(t, c, r, path+"/other", 6)

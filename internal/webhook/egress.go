@@ -24,6 +24,7 @@ const (
 	totalTimeout   = 30 * time.Second // of a request, including the response body
 	maxResponse    = 64 << 10
 	maxExcerpt     = 1 << 10 // of a response whose status is not 200
+	excerptTimeout = time.Second / 2
 	maxHeaders     = 32 << 10
 	maxDialed      = 8 // addresses of one host
 	idleTimeout    = 30 * time.Second

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -83,7 +84,7 @@ func legible(content []byte) string {
 }
 
 // send makes one request. Of a response whose status is not 200, it returns the first
-// maxExcerpt bytes.
+// maxExcerpt bytes, or what of them comes at once.
 func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, content []byte, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Timeout)
 	defer cancel()
@@ -110,6 +111,7 @@ func (e *Egress) send(ctx context.Context, method string, u *url.URL, header htt
 		return response.StatusCode, nil, ""
 	}
 	if response.StatusCode != http.StatusOK {
+		defer time.AfterFunc(excerptTimeout, cancel).Stop()
 		content, _ = io.ReadAll(io.LimitReader(response.Body, maxExcerpt)) // as far as it gets: the status says enough
 		return response.StatusCode, content, ""
 	}

@@ -13,7 +13,8 @@ func TestBoardFleetContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		p.RunWebhooks(t)
 		c, other := p.Organization(t, "Fleet"), p.Organization(t, "Other")
-		worker := id(t, c, "/workers", `{"name":"Ada","phone":"+12125550641","teams":["`+driverTeam(t, c, "First", false)+`"]}`)
+		first := driverTeam(t, c, "First", false)
+		worker := id(t, c, "/workers", `{"name":"Ada","phone":"+12125550641","teams":["`+first+`"]}`)
 		id(t, c, "/tasks", plainTask)
 		read := func() map[string]any {
 			t.Helper()
@@ -62,6 +63,10 @@ func TestBoardFleetContract(t *testing.T) {
 		c.Must(t, "POST", "/workers/"+worker+"/schedule", schedule)
 		if got := read()["fleet"]; got != scheduled["fleet"] {
 			t.Errorf("the same schedule raises the version from %v to %v", scheduled["fleet"], got)
+		}
+		c.Must(t, "PUT", "/workers/"+worker, `{"teams":["`+first+`"]}`)
+		if teams := part(await()["workers"].([]any)[0].(map[string]any), "teams"); len(teams.([]any)) != 1 {
+			t.Errorf("after the worker has left a team, its teams are %v", teams)
 		}
 		c.Call(t, "DELETE", "/teams/"+team, nil).OK(t)
 		last := await()

@@ -106,6 +106,9 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 		if !changed {
 			return nil
 		}
+		if change.Teams != nil {
+			f.showChange(w, who.Organization)
+		}
 		if err := w.SaveWorker(ctx, worker); err != nil {
 			return err
 		}

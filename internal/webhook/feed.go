@@ -185,7 +185,7 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page
 	if who.Manager() == "" {
 		return found, last, nil
 	}
-	var scope managed
+	scope := managed{of: who.Organization}
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		scope.teams, scope.workers, err = r.Managed(ctx, who.Organization, who.Manager())
 		return err

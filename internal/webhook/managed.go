@@ -10,14 +10,16 @@ import (
 
 // managed is what an administrator manages.
 type managed struct {
+	of      lastmile.OrganizationID
 	teams   []lastmile.TeamID
 	workers []lastmile.WorkerID // of the teams
 }
 
 // assignee is to whom the record of an event belongs.
 type assignee struct {
-	Worker    lastmile.WorkerID `json:"worker"`
-	Team      lastmile.TeamID   `json:"team"`
+	Executor  lastmile.OrganizationID `json:"executor"` // of a task
+	Worker    lastmile.WorkerID       `json:"worker"`
+	Team      lastmile.TeamID         `json:"team"`
 	Container struct {
 		Type   lastmile.ContainerKind `json:"type"`
 		Worker lastmile.WorkerID      `json:"worker"` // of a task on its way to another worker, the former one
@@ -47,7 +49,8 @@ func (m managed) seenOnBoard(all []store.LoggedEvent) (found []store.LoggedEvent
 
 // has reports whether an event is about the teams: about a task or a route plan that one
 // of them has or that belongs to none, or about one of their workers or dispatches. It
-// counts to whom the record belonged after the event.
+// counts to whom the record belonged after the event. A task that is placed with another
+// organization belongs to no team.
 func (m managed) has(e store.LoggedEvent) bool {
 	var body struct {
 		Data struct {
@@ -62,18 +65,19 @@ func (m managed) has(e store.LoggedEvent) bool {
 	}
 	switch data := body.Data; {
 	case data.Task != nil:
-		return data.Task.Container.Type == lastmile.InOrganization || m.of(*data.Task)
+		placed := data.Task.Executor != "" && data.Task.Executor != m.of
+		return placed || data.Task.Container.Type == lastmile.InOrganization || m.belongs(*data.Task)
 	case data.Worker != nil:
 		return slices.ContainsFunc(data.Worker.Teams, m.ofTeam)
 	case data.RoutePlan != nil:
-		return *data.RoutePlan == assignee{} || m.of(*data.RoutePlan)
+		return *data.RoutePlan == assignee{} || m.belongs(*data.RoutePlan)
 	case data.Dispatch != nil:
-		return m.of(*data.Dispatch)
+		return m.belongs(*data.Dispatch)
 	}
 	return false
 }
 
-func (m managed) of(a assignee) bool {
+func (m managed) belongs(a assignee) bool {
 	return slices.Contains(m.workers, a.Worker) || slices.Contains(m.workers, a.Container.Worker) || m.ofTeam(a.Team) || m.ofTeam(a.Container.Team)
 }
 

@@ -176,8 +176,14 @@ func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 func (t fleetTx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	gone := &condition{text: `org = $1 AND worker = $2`, args: []any{w.Organization, w.ID}}
 	notIn(gone, `team`, w.Teams)
-	if _, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...); err != nil {
+	left, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...)
+	if err != nil {
 		return err
+	}
+	if left > 0 { // the managers of those teams get no event of the worker
+		if err := t.raiseFleet(ctx, w.Organization); err != nil {
+			return err
+		}
 	}
 	for i, team := range w.Teams {
 		const query = `

@@ -307,8 +307,8 @@ const firstOfRegion = 2
 
 // result returns the best of what was found: towns with the name; one that begins with
 // it; areas of the postal code; cities in the region that the text names; streets, which
-// leave room for a city with the name; other cities; and the rest. The name of a country or state is completed to its
-// largest cities, that of a state abroad after cities of that name.
+// leave room for a city with the name; other cities; and the rest. The name of a country or
+// state is completed to its largest cities, that of a state abroad after cities of that name.
 func (c *completer) result() []lastmile.GeocodedAddress {
 	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
 	first := c.begun[:min(len(c.begun), 1)]

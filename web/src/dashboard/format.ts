@@ -56,7 +56,8 @@ export const date = (ms: number): string => times({ weekday: 'long', day: 'numer
 
 // ago formats how long ago a time was.
 export function ago(ms: number, now = Date.now()): string {
-  const seconds = Math.round((ms - now) / 1000);
+  const apart = Math.round((ms - now) / 1000);
+  const seconds = apart > 0 && apart < 10 ? 0 : apart; // clocks differ
   const options = { numeric: 'auto', style: 'short' } as const;
   const relative = once('ago', options, () => new Intl.RelativeTimeFormat(app.locale, options));
   for (const [unit, size] of [

@@ -22,7 +22,8 @@ export class Load<T> {
     });
   }
 
-  // again reads the data; what is shown stays until it is there.
+  // again reads the data; what is shown stays until it is there, or does not exist for the
+  // reader any more.
   async again() {
     const mine = ++this.latest;
     this.loading = true;
@@ -32,7 +33,10 @@ export class Load<T> {
       this.data = data;
       this.failure = undefined;
     } catch (error) {
-      if (mine === this.latest) this.failure = error;
+      if (mine === this.latest) {
+        this.failure = error;
+        if (error instanceof Failure && (error.status === 403 || error.status === 404)) this.data = undefined;
+      }
       if (!(error instanceof Failure)) console.error(error);
     } finally {
       if (mine === this.latest) this.loading = false;

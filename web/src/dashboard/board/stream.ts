@@ -1,12 +1,15 @@
 // The snapshot of a day, and the event stream from there on. An interruption is resumed
-// where it was; if that is too long ago, a new snapshot is taken.
+// where it was; if that is too long ago, a new snapshot is taken. A page in the background
+// does not follow.
 
 import { follow, type Message } from '../../driver/stream.ts';
 import { call, query, url } from '../api.ts';
+import { shown, whileShown } from '../visible.ts';
 import type { Snapshot } from './wire.ts';
 
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
+const longestAbsence = 300_000; // after that, a snapshot is read faster than what has happened
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface Heard {
@@ -55,21 +58,29 @@ export class Stream {
           continue;
         }
       }
-      const ended = await follow(
-        url('/events?lists=1&positions=1'),
-        { 'Last-Event-ID': cursor },
-        signal,
-        () => {
-          wait = shortestWait;
-          this.heard.connected(true);
-        },
-        (message) => {
-          if (message.id) cursor = message.id;
-          this.heard.message(message);
-        },
-        silence,
-        this.heard.alive,
+      const { result: ended, hidden } = await whileShown(signal, (open) =>
+        follow(
+          url('/events?lists=1&positions=1'),
+          { 'Last-Event-ID': cursor! },
+          open,
+          () => {
+            wait = shortestWait;
+            this.heard.connected(true);
+          },
+          (message) => {
+            if (message.id) cursor = message.id;
+            this.heard.message(message);
+          },
+          silence,
+          this.heard.alive,
+        ),
       );
+      if (hidden) {
+        const since = Date.now();
+        await shown(signal);
+        if (Date.now() - since > longestAbsence) cursor = undefined;
+        continue;
+      }
       if (signal.aborted) return;
       this.heard.connected(false);
       if (ended === 'signedOut') return;

@@ -6,7 +6,7 @@ export default {
   backToToday: 'Voltar a hoje',
   filterTasks: 'Filtrar tarefas',
   filterTasksHint: 'Nome, endereço, ID, entregador',
-  late: 'Atrasada',
+  late: 'Atrasadas',
   lateCount: '{n} com atraso',
   allTeams: 'Todas as equipas',
   byTime: 'até {time}',

@@ -9,7 +9,7 @@
 // what is measured. MAP=0 leaves out the map, and TRACE names a file for a trace of Chromium.
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { differences, env, pause, start } from './demo.mjs';
 
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
@@ -73,7 +73,9 @@ async function watch() {
   const [{ id }] = processInfo.filter((p) => p.type === 'renderer').sort((a, b) => b.cpuTime - a.cpuTime);
   const notes = [];
   const timer = setInterval(() => {
-    const [ran, waited] = readFileSync(`/proc/${id}/task/${id}/schedstat`, 'utf8').split(' ');
+    const file = `/proc/${id}/task/${id}/schedstat`;
+    if (!existsSync(file)) return; // the page is closed
+    const [ran, waited] = readFileSync(file, 'utf8').split(' ');
     notes.push([performance.timeOrigin + performance.now(), Number(ran) / 1e6, Number(waited) / 1e6]);
   }, 4);
   chrome.on('disconnected', () => clearInterval(timer));

@@ -23,11 +23,14 @@ type slowLog struct {
 	most    map[lastmile.OrganizationID]int // at once
 }
 
+// slowHead is the number of its last event.
+const slowHead = 32
+
 func (l *slowLog) Read(_ context.Context, fn func(Reader) error) error { return fn(l) }
 
 func (l *slowLog) Write(context.Context, func(Writer) error) error { return nil }
 
-func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, seq int64, _, _ int) ([]store.LoggedEvent, error) {
+func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) (found []store.LoggedEvent, err error) {
 	l.mu.Lock()
 	l.reading[org]++
 	l.most[org] = max(l.most[org], l.reading[org])
@@ -36,7 +39,11 @@ func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, se
 	l.mu.Lock()
 	l.reading[org]--
 	l.mu.Unlock()
-	return []store.LoggedEvent{{Seq: seq + 1, Body: make([]byte, l.size)}}, nil
+	for size := 0; seq < slowHead && len(found) < most && size < bytes; size += l.size {
+		seq++
+		found = append(found, store.LoggedEvent{Seq: seq, Body: make([]byte, l.size)})
+	}
+	return found, nil
 }
 
 // TestFollowersTakeTurns: however many followers of an organization read its log, at
@@ -48,7 +55,7 @@ func TestFollowersTakeTurns(t *testing.T) {
 		var followers sync.WaitGroup
 		follow := func(ctx context.Context, org lastmile.OrganizationID, want int) {
 			followers.Go(func() {
-				found, _, err := f.Next(ctx, lastmile.Principal{Organization: org}, 7)
+				found, _, err := f.Next(ctx, lastmile.Principal{Organization: org}, slowHead-1)
 				if err != nil || len(found) != want {
 					t.Errorf("a follower of %s got %v: %v", org, found, err)
 				}
@@ -80,8 +87,8 @@ func TestFollowersTakeTurns(t *testing.T) {
 func TestFollowersReadAtALimitedRate(t *testing.T) {
 	for _, test := range []struct {
 		size        int
-		least, most time.Duration // until 16 MiB are read by all followers, 4 of them
-	}{{MaxFollowedPage, time.Second * 9 / 10, 2 * time.Second}, {1_000, 0, 0}} {
+		least, most time.Duration // until 4 followers have all events
+	}{{MaxFollowedPage, time.Second * 9 / 10, 2 * time.Second}, {1_000, 0, 8 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &slowLog{proceed: make(chan struct{}), size: test.size, reading: map[lastmile.OrganizationID]int{}, most: map[lastmile.OrganizationID]int{}}
 			close(l.proceed)
@@ -90,7 +97,7 @@ func TestFollowersReadAtALimitedRate(t *testing.T) {
 			var followers sync.WaitGroup
 			for range 4 {
 				followers.Go(func() {
-					for seq := range int64(32) {
+					for seq := range int64(slowHead) {
 						if _, _, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq); err != nil {
 							t.Error(err)
 						}

@@ -1,8 +1,7 @@
-// The organization's event stream, while a screen is open and shown.
+// The organization's event stream, while a screen is open.
 
 import { follow, type Message } from '../driver/stream.ts';
 import { url } from './api.ts';
-import { shown, whileShown } from './visible.ts';
 
 const longestWait = 15_000; // milliseconds between attempts
 
@@ -19,25 +18,19 @@ export class Live {
     let last = '';
     let wait = 500;
     while (!this.stop.signal.aborted) {
-      const { result: ended, hidden } = await whileShown(this.stop.signal, (open) =>
-        follow(
-          url('/events'),
-          last ? { 'Last-Event-ID': last } : {},
-          open,
-          () => {
-            this.connected = true;
-            wait = 500;
-          },
-          (message) => {
-            if (message.id) last = message.id;
-            this.heard(message);
-          },
-        ),
+      const ended = await follow(
+        url('/events'),
+        last ? { 'Last-Event-ID': last } : {},
+        this.stop.signal,
+        () => {
+          this.connected = true;
+          wait = 500;
+        },
+        (message) => {
+          if (message.id) last = message.id;
+          this.heard(message);
+        },
       );
-      if (hidden) {
-        await shown(this.stop.signal);
-        continue;
-      }
       this.connected = false;
       if (ended !== 'broken') return;
       await new Promise((resolve) => setTimeout(resolve, wait));

@@ -1,5 +1,5 @@
-// Streams of pages that nobody looks at. A browser has few connections to a server, which
-// tabs in the background must not use up.
+// Whether the page is shown. A browser has few connections to a server, which tabs in the
+// background must not use up.
 
 const patience = 10_000; // milliseconds
 
@@ -10,7 +10,7 @@ export async function whileShown<T>(stop: AbortSignal, work: (signal: AbortSigna
   const end = () => cut.abort();
   let hidden = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = () => {
+  const update = () => {
     clearTimeout(timer);
     if (!document.hidden) return;
     timer = setTimeout(() => {
@@ -19,28 +19,28 @@ export async function whileShown<T>(stop: AbortSignal, work: (signal: AbortSigna
     }, patience);
   };
   stop.addEventListener('abort', end);
-  document.addEventListener('visibilitychange', look);
-  look();
+  document.addEventListener('visibilitychange', update);
+  update();
   try {
     const result = await work(cut.signal);
     return { result, hidden };
   } finally {
     clearTimeout(timer);
     stop.removeEventListener('abort', end);
-    document.removeEventListener('visibilitychange', look);
+    document.removeEventListener('visibilitychange', update);
   }
 }
 
 // shown waits until the page is shown, or stop.
 export const shown = (stop: AbortSignal) =>
   new Promise<void>((resolve) => {
-    const look = () => {
+    const update = () => {
       if (document.hidden && !stop.aborted) return;
-      document.removeEventListener('visibilitychange', look);
-      stop.removeEventListener('abort', look);
+      document.removeEventListener('visibilitychange', update);
+      stop.removeEventListener('abort', update);
       resolve();
     };
-    document.addEventListener('visibilitychange', look);
-    stop.addEventListener('abort', look);
-    look();
+    document.addEventListener('visibilitychange', update);
+    stop.addEventListener('abort', update);
+    update();
   });

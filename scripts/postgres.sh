@@ -32,7 +32,7 @@ find_bin() {
 	return 1
 }
 
-# pg runs a program of PostgreSQL, which refuses to run as root.
+# pg runs a program of PostgreSQL, which does not run as root.
 pg() {
 	local program=$bin/$1
 	shift

@@ -42,19 +42,19 @@ func (c *client) with(authorization string) *client {
 	return &other
 }
 
-// answer is a response, or none (status 0) if the connection was closed.
-type answer struct {
+// reply is a response, or none (status 0) if the connection was closed.
+type reply struct {
 	status int
 	body   []byte // at most 4 MiB of it
 }
 
 // object returns the body as JSON.
-func (a answer) object() (o map[string]any) {
+func (a reply) object() (o map[string]any) {
 	json.Unmarshal(a.body, &o) //nolint:errcheck // then there are no members
 	return o
 }
 
-func (a answer) id() string { return fmt.Sprint(a.object()["id"]) }
+func (a reply) id() string { return fmt.Sprint(a.object()["id"]) }
 
 // encode returns a body: bytes and strings as they are, anything else as JSON.
 func encode(body any) []byte {
@@ -74,10 +74,10 @@ func encode(body any) []byte {
 }
 
 // do sends a request and returns the response.
-func (c *client) do(ctx context.Context, method, path string, body any, headers ...string) answer {
+func (c *client) do(ctx context.Context, method, path string, body any, headers ...string) reply {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.server.address+path, bytes.NewReader(encode(body)))
 	if err != nil {
-		return answer{}
+		return reply{}
 	}
 	request.Header.Set("X-Forwarded-For", c.from)
 	if c.authorization != "" {
@@ -88,36 +88,36 @@ func (c *client) do(ctx context.Context, method, path string, body any, headers 
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		c.statuses.add(ctx, path, answer{body: fmt.Append(nil, err)})
-		return answer{}
+		c.statuses.add(ctx, path, reply{body: fmt.Append(nil, err)})
+		return reply{}
 	}
 	defer response.Body.Close()
 	got, err := io.ReadAll(io.LimitReader(response.Body, 4<<20))
 	if err == nil {
 		_, err = io.Copy(io.Discard, response.Body)
 	}
-	a := answer{status: response.StatusCode, body: got}
+	a := reply{status: response.StatusCode, body: got}
 	if err != nil {
-		a = answer{}
+		a = reply{}
 	}
 	c.statuses.add(ctx, method+" "+path, a)
 	return a
 }
 
-func (c *client) get(ctx context.Context, path string) answer {
+func (c *client) get(ctx context.Context, path string) reply {
 	return c.do(ctx, http.MethodGet, path, nil)
 }
 
-func (c *client) post(ctx context.Context, path string, body any, headers ...string) answer {
+func (c *client) post(ctx context.Context, path string, body any, headers ...string) reply {
 	return c.do(ctx, http.MethodPost, path, body, headers...)
 }
 
-func (c *client) put(ctx context.Context, path string, body any) answer {
+func (c *client) put(ctx context.Context, path string, body any) reply {
 	return c.do(ctx, http.MethodPut, path, body)
 }
 
 // must posts what has to be accepted.
-func (c *client) must(t *testing.T, path string, body any) answer {
+func (c *client) must(t *testing.T, path string, body any) reply {
 	t.Helper()
 	a := c.post(t.Context(), path, body)
 	if a.status/100 != 2 {
@@ -159,7 +159,7 @@ type statuses struct {
 	faults map[string]string // by kind, one example each
 }
 
-func (s *statuses) add(ctx context.Context, what string, a answer) {
+func (s *statuses) add(ctx context.Context, what string, a reply) {
 	if ctx.Err() != nil {
 		return // the end of the attack
 	}

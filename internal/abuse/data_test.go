@@ -88,7 +88,7 @@ var dataAttacks = []attack{
 		mob(ctx, 10, 500*time.Millisecond, func(ctx context.Context, member, turn int) {
 			task := w.honest.anyTask()
 			worker, team := w.honest.workers[turn%2], w.honest.team
-			for _, a := range []answer{
+			for _, a := range []reply{
 				by.get(ctx, "/api/v2/tasks/"+task),
 				by.put(ctx, "/api/v2/tasks/"+task, map[string]any{"notes": "stolen"}),
 				by.do(ctx, http.MethodDelete, "/api/v2/tasks/"+task, nil),

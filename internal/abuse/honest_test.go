@@ -50,7 +50,7 @@ type acknowledged struct {
 }
 
 // call sends a request, times it and reports whether it succeeded.
-func (h *honest) call(ctx context.Context, kind string, c *client, method, path string, body any) (answer, bool) {
+func (h *honest) call(ctx context.Context, kind string, c *client, method, path string, body any) (reply, bool) {
 	begin := time.Now()
 	a := c.do(ctx, method, path, body)
 	took := time.Since(begin)

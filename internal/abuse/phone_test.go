@@ -83,7 +83,7 @@ func (c *client) listen(ctx context.Context, path string) {
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 4<<20)
 	first := lines.Scan()
-	c.statuses.add(ctx, path, answer{status: response.StatusCode, body: lines.Bytes()})
+	c.statuses.add(ctx, path, reply{status: response.StatusCode, body: lines.Bytes()})
 	for first && lines.Scan() {
 		continue
 	}

@@ -267,7 +267,7 @@ func (s *server) ending() string {
 }
 
 // run runs a command of the program on the server's data.
-func (s *server) run(t *testing.T, answer any, args ...string) {
+func (s *server) run(t *testing.T, reply any, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), s.program, append(append(args, "--json"), s.storage...)...)
@@ -275,7 +275,7 @@ func (s *server) run(t *testing.T, answer any, args ...string) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("dray %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), errs.String())
 	}
-	if err := json.Unmarshal(out.Bytes(), answer); err != nil {
+	if err := json.Unmarshal(out.Bytes(), reply); err != nil {
 		t.Fatalf("dray %s: %v\n%s", strings.Join(args, " "), err, out.String())
 	}
 }

@@ -39,7 +39,7 @@ type tenant struct {
 
 const password = "correct horse battery"
 
-func bearer(signedIn answer) string { return fmt.Sprint("Bearer ", signedIn.object()["token"]) }
+func bearer(signedIn reply) string { return fmt.Sprint("Bearer ", signedIn.object()["token"]) }
 
 // taskBody returns a new task.
 func taskBody(notes string) map[string]any {

@@ -126,7 +126,7 @@ test('images go first, each once, and are forgotten with the action', async () =
   assert.equal(shelf.blobs.size, 0);
 });
 
-test('dismissing an action forgets its images', async () => {
+test('dismissing an action discards its images', async () => {
   const shelf = new Memory();
   shelf.blobs.set('p', new Blob(['p']));
   const rejected = item('c', 1, { files: [{ field: 'photo', blob: 'p' }], rejection: 'no' });

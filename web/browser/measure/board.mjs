@@ -67,7 +67,7 @@ function change(made) {
 }
 
 // watch notes how long the main thread of the page has run, and how long it could have, but
-// others had the processor. It returns a function that tells both, between two times, in ms.
+// others had the processor. It returns a function that returns both, between two times, in ms.
 async function watch() {
   const { processInfo } = await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
   const [{ id }] = processInfo.filter((p) => p.type === 'renderer').sort((a, b) => b.cpuTime - a.cpuTime);

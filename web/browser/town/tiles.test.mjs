@@ -18,7 +18,7 @@ const file = readFileSync(
 );
 
 // tileServer serves the tiles of the town from another origin: each by itself, and all in
-// one file of which parts can be requested. Browsers are told to keep none.
+// one file of which parts can be requested. Browsers must not keep them.
 async function tileServer() {
   const server = createServer(async (request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*').setHeader('Cache-Control', 'no-store');

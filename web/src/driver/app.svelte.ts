@@ -226,7 +226,7 @@ class App {
   // signOutEverywhere ends all sessions of the worker.
   async signOutEverywhere(): Promise<Outcome<unknown>> {
     const outcome = await this.call({ method: 'DELETE', path: '/sessions' });
-    if (outcome.kind === 'done') await this.forget();
+    if (outcome.kind === 'done') await this.reset();
     return outcome;
   }
 
@@ -234,10 +234,10 @@ class App {
   // Actions not yet sent are kept for the next sign-in.
   async signOut() {
     void call(this.token, { method: 'POST', path: '/logout' });
-    await this.forget();
+    await this.reset();
   }
 
-  private async forget() {
+  private async reset() {
     this.halt();
     await drafts.keepOnly(new Set());
     this.token = '';
@@ -561,7 +561,7 @@ class App {
       if (last === undefined) return true;
       const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } });
       if (outcome.kind === 'later' || outcome.kind === 'signedOut') return outcome.kind !== 'later';
-      await trail.forget(last); // accepted or rejected: resending changes nothing
+      await trail.discard(last); // accepted or rejected: resending changes nothing
     }
   }
 

@@ -97,8 +97,8 @@ export const drafts = {
     return { draft, photos };
   },
   put: (task: string, draft: Draft) => kept.put(draftPrefix + task, draft),
-  // forget deletes a draft; its images go with the action or are deleted too.
-  async forget(task: string, images: boolean) {
+  // discard deletes a draft; its images go with the action or are deleted too.
+  async discard(task: string, images: boolean) {
     const draft = await kept.get<Draft>(draftPrefix + task);
     await use('kept', 'readwrite', (s) => s.delete(draftPrefix + task));
     if (images) for (const key of draft?.photos ?? []) await shelf.removeBlob(key);
@@ -110,7 +110,7 @@ export const drafts = {
     );
     for (const name of names) {
       const task = String(name).slice(draftPrefix.length);
-      if (!tasks.has(task)) await drafts.forget(task, true);
+      if (!tasks.has(task)) await drafts.discard(task, true);
     }
   },
 };
@@ -126,7 +126,7 @@ export const trail = {
     const positions = await use<Position[]>('positions', 'readonly', (s) => s.getAll(IDBKeyRange.upperBound(last)));
     return { positions, last };
   },
-  forget: async (last: IDBValidKey) =>
+  discard: async (last: IDBValidKey) =>
     void (await use('positions', 'readwrite', (s) => s.delete(IDBKeyRange.upperBound(last)))),
   clear: async () => void (await use('positions', 'readwrite', (s) => s.clear())),
 };

@@ -107,6 +107,10 @@ type UsedKeys map[string]lastmile.TaskID
 // Error implements error.
 func (k UsedKeys) Error() string { return fmt.Sprintf("%d import keys have been used", len(k)) }
 
+// KeptResponses is how many of the first attempts at a notification keep how their responses
+// begin; so does the last one. A receiver can fail for a day, with a response of its choice.
+const KeptResponses = 5
+
 // LoggedEvent is an event of the log in its encoded form.
 type LoggedEvent struct {
 	Seq     int64

@@ -117,7 +117,7 @@ type Attempt struct {
 	// Reason why no complete response was received; null if one was.
 	Reason *string `json:"reason"`
 	// Beginning of the response's body, up to 1 KiB, if its status is not 200; null if it is
-	// empty or there was no response.
+	// empty or there was no response. Kept for the first five attempts and the last.
 	Response *string `json:"response"`
 }
 

@@ -223,8 +223,9 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 	if a.Number > 1 {
 		const keep = `
 			INSERT INTO attempt (org, notification, number, at, took, status, reason, response)
-			SELECT org, id, attempts, attempted_at, took, status, reason, response FROM notification WHERE org = $1 AND id = $2 AND attempts = $3`
-		if _, err := t.exec(ctx, keep, n.Organization, n.ID, a.Number-1); err != nil {
+			SELECT org, id, attempts, attempted_at, took, status, reason, CASE WHEN attempts <= $4 THEN response ELSE '' END
+			FROM notification WHERE org = $1 AND id = $2 AND attempts = $3`
+		if _, err := t.exec(ctx, keep, n.Organization, n.ID, a.Number-1, store.KeptResponses); err != nil {
 			return false, fmt.Errorf("keep the last attempt at notification %s: %w", n.ID, err)
 		}
 	}

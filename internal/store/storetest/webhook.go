@@ -236,7 +236,7 @@ func testAttempts(t *testing.T, s *sqlstore.Store) {
 	})
 	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
 	var want []lastmile.Attempt
-	for number := int64(1); number <= 3; number++ {
+	for number := int64(1); number <= store.KeptResponses+2; number++ {
 		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
 		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r", Response: fmt.Sprint("response ", number)}
 		want = append(want, a)
@@ -250,6 +250,7 @@ func testAttempts(t *testing.T, s *sqlstore.Store) {
 			})
 		}
 	}
+	want[store.KeptResponses].Response = "" // neither one of the first nor the last
 	same(t, "attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) }), want)
 	same(t, "another organization's attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, zenith, n.ID) }), []lastmile.Attempt(nil))
 	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })

@@ -24,7 +24,7 @@ function file() {
       '40,75',
       `-73,${98000 + i}`,
     ];
-    cells.push('18:00', '', i === 2 ? 'I-1' : '', '"two\nlines"');
+    cells.push('23:59', '', i === 2 ? 'I-1' : '', '"two\nlines"');
     if (bad[i] === 'phone') cells[2] = '7';
     if (bad[i] === 'time') cells[7] = 'noonish';
     if (bad[i] === 'place') cells[5] = '140';

@@ -32,7 +32,7 @@ const (
 const (
 	chanceAgain   = 0.05 // of sending an action twice
 	chanceFailure = 0.06 // of a task failing
-	chanceLight   = 0.12 // of stopping at a red light
+	chanceLight   = 0.12 // of standing at a red light
 	chanceEarly   = 0.15 // of leaving too early and waiting at the door
 	traffic       = 0.08 // standard deviation of how long a drive takes
 	topSpeed      = 90.0 // meters per second; the server accepts up to 150
@@ -353,29 +353,41 @@ func (p *phone) drive(ctx context.Context, path way) error {
 	if err := p.stay(ctx, park/3); err != nil {
 		return err
 	}
-	busy := math.Exp(traffic * p.random.NormFloat64())
-	moving := path.length / max((usual-park).Seconds()*busy*(1-chanceLight), 0.001)
-	for gone := 0.0; gone < path.length; {
-		speed := moving * (0.7 + 0.6*p.random.Float64())
-		if p.random.Float64() < chanceLight {
-			speed = 0
-		}
-		step := p.every
-		if speed > 0 {
-			step = min(step, time.Duration((path.length-gone)/speed*float64(time.Second))+time.Millisecond)
-		}
+	moving := time.Duration(float64(usual-park) * math.Exp(traffic*p.random.NormFloat64()))
+	parts := strides(p.random, int(math.Ceil(float64(moving)/float64(p.every))))
+	gone := 0.0
+	for _, part := range parts {
+		step := moving / time.Duration(len(parts))
 		if !wait(ctx, step) {
 			return ctx.Err()
 		}
-		gone += speed * step.Seconds()
+		gone += part * path.length
 		var heading float64
 		p.at, heading = path.at(gone)
-		if err := p.moved(ctx, step, speed, heading); err != nil {
+		if err := p.moved(ctx, step, part*path.length/step.Seconds(), heading); err != nil {
 			return err
 		}
 	}
 	p.at = path.corners[len(path.corners)-1]
 	return p.stay(ctx, park*2/3)
+}
+
+// strides returns which parts of a way a worker covers in equally long steps: sometimes
+// none, at a red light. They do not change how long the way takes, which would depend on
+// how often the phone reports.
+func strides(random *rand.Rand, steps int) []float64 {
+	parts, sum := make([]float64, steps), 0.0
+	for i := range parts {
+		parts[i] = 0.7 + 0.6*random.Float64()
+		if i > 0 && i < steps-1 && random.Float64() < chanceLight {
+			parts[i] = 0
+		}
+		sum += parts[i]
+	}
+	for i := range parts {
+		parts[i] /= sum
+	}
+	return parts
 }
 
 // stay spends time at the current location.

@@ -335,25 +335,34 @@ func (p *phone) awaitDeparture(ctx context.Context, t shownTask, path way) error
 
 // duration returns how long the worker usually takes.
 func (p *phone) duration(path way) time.Duration {
+	moving, park := p.times(path)
+	return moving + park
+}
+
+// times returns how long the worker usually moves along a path, and how long it takes to
+// leave and to park. Times on the roads of a map are from door to door.
+func (p *phone) times(path way) (moving, park time.Duration) {
 	how := gaits[p.person.vehicle]
+	moving, park = time.Duration(path.length/how.speed*float64(time.Second)), how.park
 	if path.takes > 0 {
-		how.speed = path.length / path.takes.Seconds()
+		park = min(park, path.takes/5)
+		moving = path.takes - park
 	}
-	return p.scaled(how.park) + time.Duration(path.length/min(how.speed*p.speed, topSpeed)*float64(time.Second))
+	least := time.Duration(path.length / topSpeed * float64(time.Second))
+	return max(p.scaled(moving), least), p.scaled(park)
 }
 
 // drive leaves, travels along a path, parks, and reports positions on the way. A
 // phone that loses the network regains it before the door, or well after.
 func (p *phone) drive(ctx context.Context, path way) error {
-	usual := p.duration(path)
+	moving, park := p.times(path)
 	if p.random.Float64() < p.options.Offline {
-		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * float64(usual)))
+		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * float64(moving+park)))
 	}
-	park := p.scaled(gaits[p.person.vehicle].park)
 	if err := p.stay(ctx, park/3); err != nil {
 		return err
 	}
-	moving := time.Duration(float64(usual-park) * math.Exp(traffic*p.random.NormFloat64()))
+	moving = time.Duration(float64(moving) * math.Exp(traffic*p.random.NormFloat64()))
 	parts := strides(p.random, int(math.Ceil(float64(moving)/float64(p.every))))
 	gone := 0.0
 	for _, part := range parts {

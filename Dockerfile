@@ -18,6 +18,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY cmd cmd
 COPY internal internal
+COPY docs docs
 COPY --from=web /src/internal/web/dist internal/web/dist
 RUN go build -trimpath -buildvcs=false -ldflags "-s -w -X dray/internal/app.Version=$VERSION" -o /out/dray ./cmd/dray
 RUN mkdir /out/data

@@ -189,7 +189,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Geocoder: geocoder, Finder: streets, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
-		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
+		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Ways: a.Maps.ways(c.Speed), Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
 		Admission: tracking.NewAdmission(now), Routes: a.Replanner,
 	}
 	a.addTasks(newID, batches)

@@ -80,6 +80,7 @@ const (
 
 // City returns the densest part of an imported map, for a simulation.
 func (a *App) City(ctx context.Context, name string) (*simulate.City, error) {
+	a.Maps.open()
 	index, roads := product(a.Maps.streets, name), product(a.Maps.roads, name)
 	if index == nil || roads == nil {
 		return nil, fmt.Errorf("the map %s cannot be used: remove it with dray map remove %s and start again", name, name)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,26 @@ func TestImageIsBuiltWithTheGoVersionOfTheModule(t *testing.T) {
 	image := regexp.MustCompile(`(?m)^FROM golang:(\d+\.\d+)`).FindStringSubmatch(readRoot(t, "Dockerfile"))
 	if module == nil || image == nil || module[1] != image[1] {
 		t.Errorf("go.mod has %q and the Dockerfile %q", module, image)
+	}
+}
+
+// Packages of the module may be anywhere below its root. Those that the image is built
+// without would only be missed when it is built.
+func TestImageIsBuiltFromAllPackagesOfTheProgram(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}", "dray/cmd/dray")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dockerfile, ignore := readRoot(t, "Dockerfile"), strings.Split(readRoot(t, ".dockerignore"), "\n")
+	for path := range strings.FieldsSeq(string(out)) {
+		folder, _, _ := strings.Cut(strings.TrimPrefix(path, "dray/"), "/")
+		if !strings.Contains(dockerfile, "\nCOPY "+folder+" "+folder+"\n") {
+			t.Errorf("the Dockerfile does not copy %s, which %s needs", folder, path)
+		}
+		if !slices.Contains(ignore, "!"+folder) {
+			t.Errorf(".dockerignore leaves out %s, which %s needs", folder, path)
+		}
 	}
 }
 

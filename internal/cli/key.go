@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"slices"
 	"time"
 
 	"dray/internal/app"
@@ -29,7 +30,8 @@ func newKeyResult(k lastmile.APIKey, key string) keyResult {
 }
 
 // orgFlag adds the flag --org and returns a function that finds the organization.
-// The flag is required only if there are several organizations.
+// The flag is required only if there are several organizations, and not in the data
+// folder of the demonstration, which has a client.
 func orgFlag(f *flag.FlagSet) func(context.Context, *app.App) (lastmile.OrganizationID, error) {
 	id := f.String("org", "", "`id` of the organization; required if there are several")
 	return func(ctx context.Context, a *app.App) (lastmile.OrganizationID, error) {
@@ -44,6 +46,10 @@ func orgFlag(f *flag.FlagSet) func(context.Context, *app.App) (lastmile.Organiza
 			return "", errors.New("there is no organization yet; `dray org create` creates one")
 		case len(all) == 1:
 			return all[0].ID, nil
+		}
+		shown, err := readDemonstration(a.Config.Data)
+		if err == nil && slices.ContainsFunc(all, func(o lastmile.Organization) bool { return o.ID == shown.Organization }) {
+			return shown.Organization, nil
 		}
 		return "", usageErrorf("--org is required, because there are %d organizations; `dray org list` shows their ids", len(all))
 	}

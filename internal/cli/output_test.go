@@ -37,6 +37,9 @@ func TestTailLines(t *testing.T) {
 		{`{"triggerId":7,"data":{"task":{` + address + `,"state":2,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "updated · 98 E 37th St"},
 		// Late is who arrives late, not who stays long.
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":BEFORE,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "completed · 98 E 37th St · on time · Ada"},
+		// Nor is early who waits for the window.
+		{`{"triggerId":3,"data":{"task":{"completeAfter":BEFORE,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":HOURS}]}}}`, "completed · 98 E 37th St · on time"},
+		{`{"triggerId":3,"data":{"task":{"completeAfter":AFTER,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":HOURS}]}}}`, "completed · 98 E 37th St · 4 min early"},
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":HOURS,` + address + `}}`, "completed · 98 E 37th St · 1 h 30 min late · Ada"},
 		{`{"triggerId":4,"workerId":"w2","data":{"task":{` + address + `,"completionDetails":{"failureReason":"CUSTOMER_UNAVAILABLE"}}}`, "failed · 98 E 37th St · CUSTOMER_UNAVAILABLE"},
 		{`{"triggerId":6,"data":{"task":{"shortId":"8f2a61c4","destination":{"address":{"number":"","street":"","city":"Hoboken"}}}}`, "created · Hoboken"},

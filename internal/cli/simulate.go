@@ -27,7 +27,7 @@ const (
 // simulationFlags holds the flags of `dray simulate`.
 type simulationFlags struct {
 	simulate.Options
-	key string
+	key, city string
 }
 
 func simulateCommand() command {
@@ -35,6 +35,7 @@ func simulateCommand() command {
 		name: "simulate", summary: "Simulate a courier's day against a running server and verify its responses",
 		examples: []string{
 			"dray simulate --data dray-data --workers 50 --duration 5m",
+			"dray simulate --data dray-data --map town --speed 4 --workers 30 --duration 15m",
 			"dray simulate --url https://dray.example.com --key KEY --data /var/lib/dray --tasks 2000 --speed 20",
 			"dray simulate --url https://dray.example.com --key KEY --password PASSWORD --workers 10",
 		},
@@ -48,6 +49,7 @@ func simulateCommand() command {
 			f.IntVar(&s.Workers, "workers", 10, "`number` of workers")
 			f.IntVar(&s.Tasks, "tasks", 0, "`number` of tasks to create and complete; 0 for no limit")
 			f.DurationVar(&s.Duration, "duration", time.Minute, "`duration` of the simulation, such as 90s or 8h; 0 for no limit")
+			f.StringVar(&s.city, "map", "", "`name` of an imported map to play in, with --data (default a part of Manhattan)")
 			f.Uint64Var(&s.Seed, "seed", 1, "`seed` of the random number generator")
 			f.Float64Var(&s.Speed, "speed", 10, "`factor` by which everything that takes time is faster than in real life; the server needs the same --travel-speed")
 			f.DurationVar(&s.Interval, "every", 3*time.Second, "`interval` at which a phone reports its position")
@@ -89,6 +91,8 @@ func (s *simulationFlags) check(stored bool) error {
 		return usageErrorf("--tasks and --duration must not be negative")
 	case len(s.Password) < access.MinPassword:
 		return usageErrorf("--password must have at least %d characters", access.MinPassword)
+	case s.city != "" && !stored:
+		return usageErrorf("--map needs --data (or --database) of the server")
 	case s.key == "" && !stored:
 		return usageErrorf("--key is required, or --data (or --database) of the server")
 	}
@@ -107,9 +111,13 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 	if !stored {
 		return simulateAndReport(ctx, inv, s.Options)
 	}
-	return inv.with(ctx, func(a *app.App) error {
+	return inv.with(ctx, func(a *app.App) (err error) {
+		if s.city != "" {
+			if s.City, err = a.City(ctx, s.city); err != nil {
+				return err
+			}
+		}
 		if s.Key == "" {
-			var err error
 			if s.Key, err = simulationKey(ctx, a); err != nil {
 				return err
 			}

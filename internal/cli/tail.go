@@ -257,7 +257,8 @@ func (e *tailedEvent) detail() (style, string) {
 		}
 	case lastmile.TriggerTaskCompleted:
 		if task != nil {
-			return task.punctuality(task.arrived(e.Time))
+			begun := max(task.arrived(e.Time), min(task.After, e.Time)) // the worker may have waited for the window
+			return task.punctuality(begun)
 		}
 	case lastmile.TriggerTaskFailed:
 		if task != nil && task.Completion.Reason != "NONE" {

@@ -181,7 +181,7 @@ type way struct {
 	corners []spot
 	length  float64
 	bearing float64       // of the second axis
-	takes   time.Duration // how long a vehicle usually takes; 0 if it depends on the length alone
+	takes   time.Duration // how long a vehicle usually takes, with parking; 0 if it depends on the length alone
 }
 
 // newWay returns the route along some corners.

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"image"
 	_ "image/jpeg"
+	"math"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 func TestSamplesAreBounded(t *testing.T) {
@@ -63,6 +67,49 @@ func TestImagesAreSmall(t *testing.T) {
 			if err != nil || format != "jpeg" || size.Width < 300 || len(taken) > 40_000 || len(taken) < 2_000 {
 				t.Errorf("%s %d: %d bytes, %s, %v, %v", name, seed, len(taken), format, size, err)
 			}
+		}
+	}
+}
+
+// An ETA is at most as good as the drive is predictable, at any speed of the simulation
+// and however often the phone reports.
+func TestDrivesArePredictable(t *testing.T) {
+	far := grid{}.way(lastmile.Car, spot{-800, 0}, spot{300, 804})
+	for _, speed := range []float64{1, 4, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &simulation{plan: plan{city: grid{}}, speed: speed, every: 3 * time.Second, now: time.Now}
+			p := &phone{simulation: s, person: Person{vehicle: lastmile.Car}, random: rand.New(rand.NewPCG(1, 2)), offline: time.Now().Add(1000 * time.Hour)}
+			var off samples
+			for range 300 {
+				left := time.Now()
+				if err := p.drive(t.Context(), far); err != nil {
+					t.Fatal(err)
+				}
+				off.add(math.Abs(float64(time.Since(left))/float64(p.duration(far)) - 1))
+			}
+			if p.at != far.corners[len(far.corners)-1] {
+				t.Errorf("at speed %v, a drive ends at %v", speed, p.at)
+			}
+			if nine := off.percentile(0.9); nine > 0.16 {
+				t.Errorf("at speed %v, one drive in ten takes %.0f %% more or less than usual", speed, 100*nine)
+			}
+		})
+	}
+}
+
+func TestStrides(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for steps := range 50 {
+		sum, stands := 0.0, 0
+		parts := strides(random, steps)
+		for _, part := range parts {
+			sum += part
+			if part == 0 {
+				stands++
+			}
+		}
+		if len(parts) != steps || steps > 0 && math.Abs(sum-1) > 1e-9 || stands > steps/2 {
+			t.Errorf("%d steps cover %v of the way, and %d none of it", len(parts), sum, stands)
 		}
 	}
 }

@@ -90,3 +90,18 @@ func TestMappedPlan(t *testing.T) {
 		t.Error("there is no crew")
 	}
 }
+
+// Servers estimate by the same roads, from door to door.
+func TestMappedDrivesTakeTheTimeOfTheRoads(t *testing.T) {
+	for by := range gaits {
+		for _, takes := range []time.Duration{20 * time.Second, time.Minute, 10 * time.Minute} {
+			p := &phone{simulation: &simulation{speed: 4}, person: Person{vehicle: by}}
+			path := newWay(axes{}, []spot{{}, {500, 0}})
+			path.takes = takes
+			moving, park := p.times(path)
+			if got := p.duration(path); got != max(takes/4, park+500*time.Second/90) || moving < 0 {
+				t.Errorf("%q: %v on the road take %v, of which %v moving", by, takes, got, moving)
+			}
+		}
+	}
+}

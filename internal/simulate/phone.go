@@ -32,7 +32,7 @@ const (
 const (
 	chanceAgain   = 0.05 // of sending an action twice
 	chanceFailure = 0.06 // of a task failing
-	chanceLight   = 0.12 // of stopping at a red light
+	chanceLight   = 0.12 // of standing at a red light
 	chanceEarly   = 0.15 // of leaving too early and waiting at the door
 	traffic       = 0.08 // standard deviation of how long a drive takes
 	topSpeed      = 90.0 // meters per second; the server accepts up to 150
@@ -335,47 +335,68 @@ func (p *phone) awaitDeparture(ctx context.Context, t shownTask, path way) error
 
 // duration returns how long the worker usually takes.
 func (p *phone) duration(path way) time.Duration {
+	moving, park := p.times(path)
+	return moving + park
+}
+
+// times returns how long the worker usually moves along a path, and how long it takes to
+// leave and to park. Times on the roads of a map are from door to door.
+func (p *phone) times(path way) (moving, park time.Duration) {
 	how := gaits[p.person.vehicle]
+	moving, park = time.Duration(path.length/how.speed*float64(time.Second)), how.park
 	if path.takes > 0 {
-		how.speed = path.length / path.takes.Seconds()
+		park = min(park, path.takes/5)
+		moving = path.takes - park
 	}
-	return p.scaled(how.park) + time.Duration(path.length/min(how.speed*p.speed, topSpeed)*float64(time.Second))
+	least := time.Duration(path.length / topSpeed * float64(time.Second))
+	return max(p.scaled(moving), least), p.scaled(park)
 }
 
 // drive leaves, travels along a path, parks, and reports positions on the way. A
 // phone that loses the network regains it before the door, or well after.
 func (p *phone) drive(ctx context.Context, path way) error {
-	usual := p.duration(path)
+	moving, park := p.times(path)
 	if p.random.Float64() < p.options.Offline {
-		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * float64(usual)))
+		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * float64(moving+park)))
 	}
-	park := p.scaled(gaits[p.person.vehicle].park)
 	if err := p.stay(ctx, park/3); err != nil {
 		return err
 	}
-	busy := math.Exp(traffic * p.random.NormFloat64())
-	moving := path.length / max((usual-park).Seconds()*busy*(1-chanceLight), 0.001)
-	for gone := 0.0; gone < path.length; {
-		speed := moving * (0.7 + 0.6*p.random.Float64())
-		if p.random.Float64() < chanceLight {
-			speed = 0
-		}
-		step := p.every
-		if speed > 0 {
-			step = min(step, time.Duration((path.length-gone)/speed*float64(time.Second))+time.Millisecond)
-		}
+	moving = time.Duration(float64(moving) * math.Exp(traffic*p.random.NormFloat64()))
+	parts := strides(p.random, int(math.Ceil(float64(moving)/float64(p.every))))
+	gone := 0.0
+	for _, part := range parts {
+		step := moving / time.Duration(len(parts))
 		if !wait(ctx, step) {
 			return ctx.Err()
 		}
-		gone += speed * step.Seconds()
+		gone += part * path.length
 		var heading float64
 		p.at, heading = path.at(gone)
-		if err := p.moved(ctx, step, speed, heading); err != nil {
+		if err := p.moved(ctx, step, part*path.length/step.Seconds(), heading); err != nil {
 			return err
 		}
 	}
 	p.at = path.corners[len(path.corners)-1]
 	return p.stay(ctx, park*2/3)
+}
+
+// strides returns which parts of a way a worker covers in equally long steps: sometimes
+// none, at a red light. They do not change how long the way takes, which would depend on
+// how often the phone reports.
+func strides(random *rand.Rand, steps int) []float64 {
+	parts, sum := make([]float64, steps), 0.0
+	for i := range parts {
+		parts[i] = 0.7 + 0.6*random.Float64()
+		if i > 0 && i < steps-1 && random.Float64() < chanceLight {
+			parts[i] = 0
+		}
+		sum += parts[i]
+	}
+	for i := range parts {
+		parts[i] /= sum
+	}
+	return parts
 }
 
 // stay spends time at the current location.

@@ -192,8 +192,8 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 
 // Started estimates a task that its worker starts now. It runs in the transaction
 // of the start and asks no router: the travel time of the last refresh is used if
-// that was for the way from here, and any other is by formula. The next refresh,
-// which is due at once, is better.
+// that was for the way from here, and any other is by Ways. The next refresh, which
+// is due at once, may be better.
 func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (e lastmile.Estimates, err error) {
 	at := worker.Whereabouts.Location
 	if at == nil {
@@ -211,13 +211,15 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 	if err != nil {
 		return e, err
 	}
+	legs := []travel.Leg{leg}
 	if leg.Duration == 0 {
-		leg.Duration, leg.Distance = travel.Approximate(worker.TravelsBy(), *at, task.Destination.Location)
-		leg.Estimated = true
+		if legs, err = t.Ways.Legs(ctx, worker.TravelsBy(), []lastmile.Point{*at, task.Destination.Location}); err != nil {
+			return e, err
+		}
 	}
 	task.State = lastmile.TaskActive
 	way := travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{task}}
-	return way.Estimate([]travel.Leg{leg}, experience, now)[0], nil
+	return way.Estimate(legs, experience, now)[0], nil
 }
 
 // refreshedLeg returns the way to the next task of a worker who has no active one,

@@ -155,6 +155,24 @@ func TestFailedRefreshIsRetried(t *testing.T) {
 	}
 }
 
+// The first message to a recipient says when the worker will be there, before routers
+// were asked.
+func TestStartIsEstimatedOnImportedRoads(t *testing.T) {
+	r := newFixture(t)
+	tracker := r.tracker(func(context.Context) error { return errors.New("a router was asked in a transaction") })
+	tracker.Ways = router(func(context.Context) error { return nil })
+	who := r.worker
+	who.Whereabouts.Location = &lastmile.Point{Lon: -74, Lat: 40.5}
+	task := lastmile.Task{Organization: who.Organization, Destination: lastmile.Destination{Location: lastmile.Point{Lon: -74, Lat: 40.7}}}
+	r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
+		e, err := tracker.Started(ctx, w, who, task, r.now)
+		if err == nil && (e.ETA == nil || *e.ETA != 10*time.Minute) {
+			t.Errorf("the estimate is %+v; want the ten minutes of the road", e)
+		}
+		return err
+	})
+}
+
 func TestWorkerDeletedDuringRefresh(t *testing.T) {
 	r := newFixture(t)
 	tracker := r.tracker(func(ctx context.Context) error {

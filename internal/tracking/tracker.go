@@ -18,6 +18,7 @@ type Tracker struct {
 	Store  Store
 	Events *events.Log
 	Travel Travel
+	Ways   Travel  // asks no service, so that it can be used in transactions
 	Speed  float64 // of workers, compared with reality; see travel.Learn
 	Now    func() time.Time
 	NewID  func() string

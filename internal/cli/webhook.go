@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"dray/internal/app"
@@ -108,8 +109,26 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 	for _, attempt := range detail.Attempts {
 		rows.add(fmt.Sprint(attempt.Number), formatTime(attempt.At), fmt.Sprint(attempt.Took.Round(time.Millisecond)), fmt.Sprint(attempt.Status), attempt.Reason)
 	}
-	_, err = fmt.Fprintf(inv.out, "%s%s\n", rows.format(inv.out), detail.Notification.Body)
+	_, err = fmt.Fprintf(inv.out, "%s%s%s\n", rows.format(inv.out), responses(detail.Attempts), detail.Notification.Body)
 	return err
+}
+
+// responses returns how the responses of failed attempts begin, indented.
+func responses(attempts []lastmile.Attempt) string {
+	var b strings.Builder
+	for _, attempt := range attempts {
+		if attempt.Response == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "\nResponse of attempt %d:\n", attempt.Number)
+		for line := range strings.Lines(attempt.Response) {
+			fmt.Fprintf(&b, "  %s\n", strings.TrimRight(printable(line), " "))
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 func webhookRedeliverCommand() command {

@@ -119,6 +119,7 @@ func TestRoleViewContract(t *testing.T) {
 			events.close()
 		}
 		t.Run("a task is given to another team", func(t *testing.T) { testLeavingTask(t, c, north, south) })
+		t.Run("why a worker was chosen", func(t *testing.T) { testExplanationOfManagers(t, c, north, south) })
 		t.Run("the past", func(t *testing.T) { testPastOfManagers(t, c, north, south) })
 		total := c.Must(t, "GET", "/analytics?by=team", nil)
 		if groups := total["groups"].([]any); len(groups) != 2 {
@@ -169,6 +170,30 @@ func testLeavingTask(t *testing.T, c *apptest.Client, north, south *crew) {
 	if got := fmt.Sprint(names(plain)); got != "[taskCreated taskUnassigned taskUpdated]" {
 		t.Errorf("a client that does not follow lists gets %s", got)
 	}
+}
+
+// testExplanationOfManagers assigns a task that a worker of either team could have got.
+func testExplanationOfManagers(t *testing.T, c *apptest.Client, north, south *crew) {
+	task := driverTask(t, c, map[string]any{"autoAssign": map[string]any{"mode": "load"}})
+	path := "/tasks/" + task + "/explanation"
+	whole, read := string(encode(t, c.Must(t, "GET", path, nil))), 0
+	for own, other := range map[*crew]*crew{north: south, south: north} {
+		if !strings.Contains(whole, own.worker) {
+			t.Errorf("a worker was not considered: %s", whole)
+		}
+		a := own.Call(t, "GET", "/api/v2"+path, nil)
+		if a.Status == http.StatusForbidden { // the other team has the task
+			continue
+		}
+		read++
+		if text := string(a.OK(t).Body); !strings.Contains(text, own.worker) || strings.Contains(text, other.worker) {
+			t.Errorf("a manager reads %s", text)
+		}
+	}
+	if read != 1 {
+		t.Errorf("%d managers read the explanation", read)
+	}
+	c.Call(t, "DELETE", "/tasks/"+task, nil).OK(t)
 }
 
 // testPastOfManagers reads the event log and where workers were.

@@ -3,6 +3,7 @@ package taskflow
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dray/internal/assignment"
@@ -82,13 +83,20 @@ func (ts *Tasks) ShowAll(ctx context.Context, who lastmile.Principal, ids []stri
 	return ts.Documents.ShowAll(ctx, store.Tasks, who.Organization, ids)
 }
 
-// Explanation returns why a task was assigned automatically, or was not.
+// Explanation returns why a task was assigned automatically, or was not. An administrator
+// who manages some teams sees what it says of their workers.
 func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
 	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		why, err = r.Explanation(ctx, who.Organization, id)
+		if why, err = r.Explanation(ctx, who.Organization, id); err != nil || who.Manager() == "" {
+			return err
+		}
+		own, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Manager: who.Manager(), NoTasks: true})
+		why.Considered = slices.DeleteFunc(why.Considered, func(c assignment.Consideration) bool {
+			return !slices.ContainsFunc(own, func(w lastmile.Worker) bool { return w.ID == c.Worker })
+		})
 		return err
 	})
 	return why, err

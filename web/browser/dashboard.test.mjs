@@ -214,6 +214,73 @@ test('a webhook gets a test event, and its attempt can be read', async () => {
   await context.close();
 });
 
+test('what was given up is sent again for a period of the organization', async () => {
+  const { context, page, faults } = await enter({ timezoneId: 'Asia/Tokyo' }); // the organization is in New York
+  await visit(page, 'developers/webhooks', 'Webhooks');
+  await page.getByRole('cell').getByRole('link', { name: 'Orders' }).click();
+  await page.getByRole('button', { name: 'Actions for Orders' }).click();
+  await page.getByRole('menuitem', { name: 'Redeliver those that were given up' }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByLabel('Since').fill('2026-11-16T08:00');
+  await sheet.getByLabel('Until').fill('2026-11-16T09:30');
+  const sent = page.waitForRequest((r) => r.url().endsWith('/redeliver'));
+  await sheet.getByRole('button', { name: 'Redeliver' }).click();
+  assert.deepEqual((await sent).postDataJSON(), {
+    from: Date.parse('2026-11-16T08:00-05:00'),
+    to: Date.parse('2026-11-16T09:30-05:00'),
+  });
+  await page.getByText('Sent again: 0').waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('the event log has what happened while it was not connected', async () => {
+  const { context, page, faults } = await enter();
+  let broken = 0;
+  await page.route('**/api/v2/events', (route) => {
+    broken++;
+    return route.fulfill({ contentType: 'text/event-stream', body: ': following\n\n' });
+  });
+  await visit(page, 'developers/events', 'Event log');
+  await eventually('the stream breaks', () => broken > 0);
+  await api('POST', '/tasks', {
+    destination: { address: { city: 'New York', country: 'US' }, location: [-74, 40.7] },
+    recipients: [],
+  });
+  await page.unroute('**/api/v2/events');
+  await page.getByRole('button', { name: 'taskCreated' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a person is invited by one mail, and gives up a phone number', async () => {
+  const { context, page, faults } = await enter();
+  await page.route('**/account/v1/state', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), mail: true } });
+  });
+  await page.reload();
+  await visit(page, 'settings/people', 'People');
+  const sent = [];
+  page.on('request', (r) => r.method() === 'POST' && sent.push(new URL(r.url()).pathname));
+  await page.getByRole('button', { name: 'Invite person' }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByLabel('Name', { exact: true }).fill('Katherine Johnson');
+  await sheet.getByLabel('Email').fill('katherine@example.com');
+  await sheet.getByLabel('Phone').fill('+12125550171');
+  await sheet.getByRole('button', { name: 'Invite' }).click();
+  await page.getByText('on its way to katherine@example.com').waitFor();
+  assert.deepEqual(sent, ['/api/v2/admins']);
+  await page.getByRole('button', { name: 'Katherine Johnson', exact: true }).click();
+  await sheet.getByLabel('Phone').fill('');
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  const saved = (await api('GET', '/admins')).find((a) => a.email === 'katherine@example.com');
+  assert.equal(saved.phone, undefined);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('signatures are checked in the browser', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'developers/webhooks', 'Webhooks');
@@ -475,13 +542,14 @@ test('the page speaks the language of the browser until another is chosen', asyn
   await page.goto(`${server.origin}/dashboard`);
   await page.getByRole('heading', { name: 'Se connecter' }).waitFor();
   await context.close();
+  await api('POST', '/teams', { name: 'Harbor', workers: [], managers: [] }); // there is a choice of teams
   for (const [language, heading, complaint] of [
     ['de', 'Leitstand', '„abc“ ist keine Telefonnummer'],
     ['fr', 'Tableau', '« abc » n’est pas un numéro'],
     ['es', 'Tablero', '«abc» no es un número'],
     ['pt', 'Quadro', '“abc” não é um número'],
   ]) {
-    const { context, page, faults } = await desk(chrome, server.origin);
+    const { context, page, faults } = await desk(chrome, server.origin, { viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.origin}/dashboard`);
     await page.getByRole('combobox', { name: 'Language' }).selectOption(language);
     await page.locator('input[type=email]').fill(me.email);
@@ -489,6 +557,14 @@ test('the page speaks the language of the browser until another is chosen', asyn
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: heading }).waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+    await page.locator('.top select').waitFor();
+    const bar = await page.evaluate(() => {
+      const [day, teams, create] = ['.day', 'select', '.main'].map((s) => document.querySelector(`.top ${s}`));
+      const width = teams.offsetWidth;
+      teams.style.maxWidth = 'none';
+      return { wraps: create.offsetTop > day.offsetTop + day.offsetHeight, cut: teams.offsetWidth > width };
+    });
+    assert.deepEqual(bar, { wraps: false, cut: false }, language);
     await page.evaluate(() => (location.hash = '#/account'));
     await page.locator('input[type=tel]').fill('abc');
     await page.locator('form button.main').first().click();

@@ -1,9 +1,16 @@
 // The organization's event stream, while a screen is open.
 
 import { follow, type Message } from '../driver/stream.ts';
-import { url } from './api.ts';
+import { call, query, url } from './api.ts';
 
 const longestWait = 15_000; // milliseconds between attempts
+
+// newest returns the number of the newest event; undefined if it could not be read.
+const newest = (signal: AbortSignal) =>
+  call<{ last: number }>('GET', `/events/log${query({ since: Number.MAX_SAFE_INTEGER })}`, undefined, signal).then(
+    ({ last }) => String(last),
+    () => undefined,
+  );
 
 export class Live {
   connected = $state(false);
@@ -15,24 +22,29 @@ export class Live {
   }
 
   private async run() {
-    let last = '';
+    const { signal } = this.stop;
+    let last: string | undefined;
     let wait = 500;
-    while (!this.stop.signal.aborted) {
-      const ended = await follow(
-        url('/events'),
-        last ? { 'Last-Event-ID': last } : {},
-        this.stop.signal,
-        () => {
-          this.connected = true;
-          wait = 500;
-        },
-        (message) => {
-          if (message.id) last = message.id;
-          this.heard(message);
-        },
-      );
-      this.connected = false;
-      if (ended !== 'broken') return;
+    while (!signal.aborted) {
+      // Without it, a stream that breaks before its first event could not be resumed.
+      last ??= await newest(signal);
+      if (last !== undefined) {
+        const ended = await follow(
+          url('/events'),
+          { 'Last-Event-ID': last },
+          signal,
+          () => {
+            this.connected = true;
+            wait = 500;
+          },
+          (message) => {
+            if (message.id) last = message.id;
+            this.heard(message);
+          },
+        );
+        this.connected = false;
+        if (ended !== 'broken') return;
+      }
       await new Promise((resolve) => setTimeout(resolve, wait));
       wait = Math.min(wait * 2, longestWait);
     }

@@ -169,6 +169,7 @@ const (
 	forState     = 4.0
 	forCountry   = 4.0 // the address names it, or its state
 	forHome      = 3.0 // it is the default country
+	forStreet    = 4.0 // its language is that of the street
 	perSize      = 0.05
 
 	leastScore = 2.0
@@ -199,7 +200,7 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	if r.within != (gazetteer.State{}) {
 		areas = slices.DeleteFunc(areas, func(a area) bool { return a.state.Code != "" && a.state != r.within })
 	}
-	judge := scorer{reading: r, areas: areas, postalKnown: known}
+	judge := scorer{reading: r, areas: areas, postalKnown: known, spoken: streetCountries(r.withStreet().street)}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
 		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {
@@ -325,6 +326,7 @@ type scorer struct {
 	reading
 	areas       []area
 	postalKnown bool
+	spoken      []string // codes of the countries where streets are named like that of the reading; none if it could be anywhere
 }
 
 // maxTownRadius is the maximum distance of a postal code from the center of its
@@ -353,6 +355,9 @@ func (j *scorer) city(c candidate) *match {
 		m.postalWrong, m.incomplete = true, true
 	}
 	m.score += j.forRegion()
+	if slices.Contains(j.spoken, c.Country) {
+		m.score += forStreet
+	}
 	if j.guessed && (m.score < forName || !j.confirmed(m)) {
 		return nil
 	}

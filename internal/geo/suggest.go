@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -256,11 +257,16 @@ func (c *completer) addCity(city gazetteer.Completion, within bool) {
 	c.cities = append(c.cities, likelyCity{city, within, float64(city.Weight(c.Country, city.Whole)) + nearest})
 }
 
+// codeForm matches what may be a code of a country or state. One of two letters is written
+// in capitals.
+var codeForm = regexp.MustCompile(`^(?:[A-Z]{2}|[A-Za-z]{3})$`)
+
 // addCode adds the largest cities of the region whose code is the text, as if it were a name
-// of theirs that is not shown: USA is New York rather than Usa River, but LA is Las Vegas
-// rather than New Orleans. A code of two letters must be in capitals.
+// of theirs that is not shown: CA is Los Angeles rather than Cairo. A longer code is more
+// likely to be the beginning of a name: USA is New York rather than Usa River, but PER is
+// Perth rather than Lima.
 func (c *completer) addCode() {
-	if len(c.Unparsed) > maxCode || len(c.Unparsed) < maxCode && c.Unparsed != strings.ToUpper(c.Unparsed) {
+	if !codeForm.MatchString(c.Unparsed) {
 		return
 	}
 	var of region
@@ -274,7 +280,7 @@ func (c *completer) addCode() {
 	for _, city := range c.places.LargestCities(of.country, of.state, firstOfRegion) {
 		if !slices.ContainsFunc(c.cities, func(known likelyCity) bool { return same(known.City, city) }) {
 			city.Other = true
-			c.addCity(gazetteer.Completion{City: city}, false)
+			c.addCity(gazetteer.Completion{City: city, Whole: len(c.Unparsed) < maxCode}, false)
 		}
 	}
 }
@@ -348,7 +354,10 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 	if len(all) < c.limit {
 		all = c.appendCities(all, c.inRegions(regions, c.limit))
 	}
-	if len(all) == 0 && c.Unparsed != "" {
+	if len(all) == 0 {
+		all = c.appendCities(all, c.places.CitiesShortened(c.Unparsed, c.Country, c.limit))
+	}
+	if len(all) == 0 && len(gazetteer.Fold(c.Unparsed)) >= minForOneSure {
 		all = c.appendCities(all, c.places.CitiesNear(c.Unparsed, c.Country, 1))
 	}
 	return slices.Concat([]lastmile.GeocodedAddress{}, all[:min(len(all), c.limit)])

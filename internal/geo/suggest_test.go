@@ -154,12 +154,41 @@ func TestSuggestCities(t *testing.T) {
 		{"IN", "Mumbai 400001", "Mumbai, India"},
 		{"IN", "New Delhi 110 001", "New Delhi, India"},
 		{"US", "2100 København, Denmark", "Copenhagen, Denmark"},
+		{"US", "90210 Beverly Hills", "Beverly Hills, United States"},
+		{"US", "90210 Bev", "Beverly Hills, United States"},
+		// abbreviations, old names and names in other languages
+		{"US", "LA", "Los Angeles, United States"},
+		{"DE", "LA", "Los Angeles, United States"},
+		{"US", "LA, CA", "Los Angeles, United States"},
+		{"US", "CA", "Los Angeles, United States"},
+		{"US", "DC", "Washington, United States"},
+		{"US", "SLC", "Salt Lake City, United States"},
+		{"DE", "SF", "San Francisco, United States"},
+		{"US", "Turi", "Turin, Italy"},
+		{"IN", "Gurgaon", "Gurugram, India"},
+		{"IN", "Allahabad", "Prayagraj, India"},
+		{"NL", "Den H", "The Hague, Netherlands"},
+		{"NL", "Den Bosch", "'s-Hertogenbosch, Netherlands"},
+		{"US", "Schottland", "Edinburgh, United Kingdom"},
+		{"FR", "Écosse", "Edinburgh, United Kingdom"},
+		{"PT", "País de Gales", "Cardiff, United Kingdom"},
+		{"DE", "Frankfurt a. M.", "Frankfurt am Main, Germany"},
+		{"DE", "Rothenburg o.d.T.", "Rothenburg ob der Tauber, Germany"},
+		{"PT", "S. João da Madeira", "São João da Madeira, Portugal"},
+		{"US", "S Bend", "South Bend, United States"},
+		{"US", "O'Fallon", "O'Fallon, United States"},
+		// the language of the street
+		{"US", "Hauptstr. 12, Hamburg", "Hamburg, Germany"},
+		{"US", "12 Main St, Hamburg", "Hamburg, United States"},
+		{"US", "Lange Str. 5, Hannover", "Hannover, Germany"},
+		{"US", "Rua Augusta 10, Lisboa", "Lisbon, Portugal"},
+		{"US", "Via Roma 3, Milano", "Milan, Italy"},
 	} {
 		if found := suggested(t, tt.text, tt.home, 5, hubs[tt.home]...); len(found) == 0 || found[0] != tt.want {
 			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
 		}
 	}
-	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133"} {
+	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133", "ß"} {
 		if found := suggested(t, text, "US", 5); len(found) > 0 {
 			t.Errorf("%s: found %q", text, found)
 		}

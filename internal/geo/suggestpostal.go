@@ -16,15 +16,18 @@ var distinctForms = []string{"DE", "IN", "BR", "PL", "CA", "GB"}
 // takePostalCode removes the postal code from the text, so that the rest can be completed,
 // and adds its areas if they are in a city that the rest names.
 func (c *completer) takePostalCode(ctx context.Context, imported PostalCodes) error {
-	code, rest := c.cutPostalCode(splitLine(c.Unparsed))
+	code, rest, sure := c.cutPostalCode(splitLine(c.Unparsed))
 	if code == "" {
 		return nil
 	}
-	c.Unparsed = strings.Join(rest, ", ")
 	areas, _, err := (&Gazetteer{Imported: imported}).areas(ctx, c.places, c.Country, code)
 	if err != nil {
 		return err
 	}
+	if !sure && !slices.ContainsFunc(areas, func(a area) bool { return len(rest[0]) >= minBegun && c.inCityNamed(a, rest) }) {
+		return nil // the number of a house
+	}
+	c.Unparsed = strings.Join(rest, ", ")
 	for _, a := range areas {
 		if len(rest) == 0 || c.inCityNamed(a, rest) {
 			c.coded = append(c.coded, lastmile.GeocodedAddress{
@@ -53,9 +56,14 @@ func (c *completer) inCityNamed(a area, parts []string) bool {
 	})
 }
 
+// minBegun is the shortest beginning of a city's name that makes the number before it its
+// postal code, in bytes.
+const minBegun = 3
+
 // cutPostalCode returns the postal code among the parts of a text, and the other parts. It
-// has the form of the home country, or is distinct.
-func (c *completer) cutPostalCode(parts []string) (code string, rest []string) {
+// has the form of the home country, or is distinct. Sure is false if it may be the number of
+// a house instead: 10115 Broadway.
+func (c *completer) cutPostalCode(parts []string) (code string, rest []string, sure bool) {
 	for _, country := range append([]string{c.Country}, distinctForms...) {
 		form := formOf(country)
 		for i, part := range slices.Backward(parts) {
@@ -63,21 +71,25 @@ func (c *completer) cutPostalCode(parts []string) (code string, rest []string) {
 				continue
 			}
 			if form.whole.MatchString(part) {
-				return part, without(parts, i, "")
+				return part, without(parts, i, ""), true
 			}
 			if m := form.last.FindStringSubmatch(part); m != nil && !hasDigit(m[1]) {
-				return m[2], without(parts, i, m[1])
+				return m[2], without(parts, i, m[1]), true
 			}
-			if m := form.first.FindStringSubmatch(part); m != nil && !hasDigit(m[2]) && c.codePrecedes(m[2]) {
-				return m[1], without(parts, i, m[2])
+			if m := form.first.FindStringSubmatch(part); m != nil && !hasDigit(m[2]) {
+				if c.codePrecedes(m[2]) {
+					return m[1], without(parts, i, m[2]), true
+				}
+				if code == "" {
+					code, rest = m[1], without(parts, i, m[2])
+				}
 			}
 		}
 	}
-	return "", parts
+	return code, rest, false
 }
 
-// codePrecedes reports whether the number before a name may be a postal code. At home, it
-// may be that of a house: 10115 Broadway.
+// codePrecedes reports whether the number before a name is most likely a postal code.
 func (c *completer) codePrecedes(name string) bool {
 	return !slices.Contains(codeFollows, c.Country) ||
 		slices.ContainsFunc(c.places.Cities(name, ""), func(city gazetteer.City) bool { return city.Size >= minWorldSize })

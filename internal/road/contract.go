@@ -183,7 +183,11 @@ func assemble(up, down [][]link, rank []uint32) (*hierarchy, []uint32) {
 		node[number[v]] = uint32(v)
 	}
 	collect := func(lists [][]link) (first []uint32, all []arc) {
-		first = make([]uint32, 1, n+1)
+		count := 0
+		for _, list := range lists {
+			count += len(list)
+		}
+		first, all = make([]uint32, 1, n+1), make([]arc, 0, count)
 		for _, v := range node {
 			start := len(all)
 			for _, l := range lists[v] {
@@ -195,6 +199,7 @@ func assemble(up, down [][]link, rank []uint32) (*hierarchy, []uint32) {
 			}
 			slices.SortFunc(all[start:], func(a, b arc) int { return cmp.Compare(a.node, b.node) })
 			first = append(first, uint32(len(all)))
+			lists[v] = nil // as large as what is made of it
 		}
 		return first, all
 	}

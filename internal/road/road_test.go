@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dray/internal/osm"
 )
 
 // TestRandomTownsEqualDijkstra compares matrices and routes with Dijkstra on the
@@ -283,6 +285,24 @@ func TestSnap(t *testing.T) {
 				t.Errorf("%d of 1000 locations are near a road", found)
 			}
 		})
+	}
+}
+
+// TestSnapAtTheEndOfAOneWayStreet checks that a location at a junction is reached and left on
+// any of its roads: not only along the one-way street that begins or ends there.
+func TestSnapAtTheEndOfAOneWayStreet(t *testing.T) {
+	for _, along := range []string{"wx", "xw"} {
+		s := cross(func(s *sketch) {
+			s.ways[0] = osm.Way{ID: 1, Tags: tags("highway", "residential", "name", "West", "oneway", "yes"), Refs: []int64{int64(along[0]), int64(along[1])}}
+		})
+		m := buildMap(t, s.network(t))
+		for _, ends := range []string{"sx", "xe"} {
+			from, to := s.at(ends[0]), s.at(ends[1])
+			r, err := m.Route(Car, from, to)
+			if want := distance(int32(from.Lon*1e7), int32(from.Lat*1e7), int32(to.Lon*1e7), int32(to.Lat*1e7)); err != nil || r.Meters > want+1 {
+				t.Errorf("West along %s, from %c to %c: %.0f m, want %.0f (%v)", along, ends[0], ends[1], r.Meters, want, err)
+			}
+		}
 	}
 }
 

@@ -62,12 +62,30 @@ func (m *Map) snapInCell(p Profile, key uint64, lon, lat int64, scale float64, b
 		return
 	}
 	times := m.profiles[p].times
+	ways := func(s uint32) float64 {
+		if times[s<<1] != none && times[s<<1|1] != none {
+			return 2
+		}
+		return 1
+	}
 	for _, s := range m.cellSegs[m.cellFirst[at]:m.cellFirst[at+1]] {
-		if times[s<<1] != none || times[s<<1|1] != none {
-			m.snapTo(s, lon, lat, scale, best)
+		if times[s<<1] == none && times[s<<1|1] == none {
+			continue
+		}
+		found := *best
+		if best.segment != none {
+			found.meters += sameSpot * (ways(s) - ways(best.segment))
+		}
+		if m.snapTo(s, lon, lat, scale, &found); found.segment == s {
+			*best = found
 		}
 	}
 }
+
+// sameSpot is how close to each other spots are the same, in meters. A location at a junction
+// is rather on a road that can be left in both directions than at the end of a one-way
+// street.
+const sameSpot = 0.001
 
 // snapTo replaces the best spot if a segment is closer.
 func (m *Map) snapTo(s uint32, lon, lat int64, scale float64, best *spot) {

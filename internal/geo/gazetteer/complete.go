@@ -4,29 +4,36 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dray/internal/lastmile"
 )
 
 // How much larger a city counts, in units of its size: one of the home country (16 times),
 // one whose name is the whole text, one that has the text as another name, and one of which
-// only another name begins with the text (a sixteenth).
+// only another name begins with the text (a sixteenth). Names are shown in English, so that
+// where people speak another language this is likely their name of it (a quarter).
 const (
 	homeWeight   = 8
 	wholeWeight  = 12
 	otherWeight  = 6
 	hiddenWeight = -8
+	localWeight  = -4
 )
+
+// inEnglish are countries in which most names that are shown are those that people use.
+var inEnglish = map[string]bool{"US": true, "GB": true, "IE": true, "AU": true, "NZ": true, "CA": true}
 
 // Weight returns how likely a city is meant, in units of its size. Whole is whether the text
 // is its whole name, rather than the beginning; home is the country in which cities are more
 // likely.
 func (c City) Weight(home string, whole bool) int {
-	return weight(c.Size, home != "" && c.Country == home, whole, c.Other)
+	return weight(c.Size, home, c.Country == home, whole, c.Other)
 }
 
-func weight(size int, home, whole, other bool) int {
-	if home {
+func weight(size int, home string, atHome, whole, other bool) int {
+	atHome = atHome && home != ""
+	if atHome {
 		size += homeWeight
 	}
 	switch {
@@ -34,6 +41,8 @@ func weight(size int, home, whole, other bool) int {
 		size += otherWeight
 	case whole:
 		size += wholeWeight
+	case other && atHome && !inEnglish[home]:
+		size += localWeight
 	case other:
 		size += hiddenWeight
 	}
@@ -59,8 +68,8 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 	if long := shortNames[shown[0]]; long != "" && home == "US" {
 		shown[0] = long
 	}
-	if len(shown[0]) < 2 || len(shown[0]) > maxName {
-		return nil
+	if len(shown[0]) < 2 || len(shown[0]) > maxName || utf8.RuneCountInString(text) < 2 && isASCII(shown[0]) {
+		return nil // ß is one letter, although it is compared as ss
 	}
 	others := map[int]bool{} // a city may have several
 	found := ranking{limit: 2 * limit}
@@ -69,7 +78,7 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 			if other {
 				others[row] = true
 			}
-			found.add(candidate{row, weight(int(g.citySize[row]), home != "" && g.inCountry(row, home), whole, other), whole, other})
+			found.add(candidate{row, weight(int(g.citySize[row]), home, g.inCountry(row, home), whole, other), whole, other})
 		}
 	}
 	addOthers := func(find func(*table, []byte) (from, to int), whole bool) {
@@ -110,7 +119,8 @@ var withoutAccents = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 // beginnings returns how names begin that begin with a text. The last word of Sta may be
 // short for Santa, or become Stamford. Spelled is the same if accented letters were entered
-// as two: Duesseldorf is Düsseldorf, which is folded to Dusseldorf.
+// as two: Duesseldorf is Düsseldorf, which is folded to Dusseldorf. It is also what else an
+// abbreviation may mean: S. João is São João rather than South.
 func beginnings(text string) (shown, spelled []string) {
 	shown = []string{Fold(text)}
 	words := strings.Fields(Plain(text))
@@ -122,7 +132,37 @@ func beginnings(text string) (shown, spelled []string) {
 			spelled = append(spelled, other)
 		}
 	}
+	if rest, ok := strings.CutPrefix(strings.Join(words, " "), "s "); ok {
+		for _, saint := range []string{"sao ", "san ", "saint "} {
+			spelled = append(spelled, saint+rest)
+		}
+	}
 	return shown, spelled
+}
+
+// minFirst is the length of the first word of a name whose other words may be abbreviated.
+const minFirst = 4
+
+// CitiesShortened returns the cities that a text may be short for, the largest first: words
+// after the first may be abbreviated, as in Rothenburg o.d.T. or Frankfurt a. M.
+func (g *Gazetteer) CitiesShortened(text, home string, limit int) []City {
+	words := strings.Fields(Plain(strings.ReplaceAll(text, ".", " ")))
+	if len(words) < 2 || len(words[0]) < minFirst || len(text) > maxName {
+		return nil
+	}
+	found := ranking{limit: limit}
+	from, to := g.cityKeys.startingWith([]byte(words[0] + " "))
+	for row := from; row < to; row++ {
+		long := strings.Fields(string(g.cityKeys.key(row)))
+		if slices.EqualFunc(words, long, func(word, long string) bool { return strings.HasPrefix(long, word) }) {
+			found.add(candidate{row: row, weight: weight(int(g.citySize[row]), home, g.inCountry(row, home), false, false)})
+		}
+	}
+	var cities []City
+	for _, c := range found.best {
+		cities = append(cities, g.city(c.row, 0))
+	}
+	return cities
 }
 
 // candidate is a city that may be meant.

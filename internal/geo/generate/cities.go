@@ -68,9 +68,9 @@ func cities(files, older, postal map[string][]byte, regions []gazetteer.StateDat
 			city.Region = e.Admin1
 		}
 		city.County = counties[e.Country+"."+e.Admin1+"."+e.Admin2]
-		about.add(&city)
 		all = append(all, city)
 	}
+	about.addTo(all)
 	return postalTowns(all, postal, known, counties)
 }
 
@@ -118,10 +118,11 @@ type detail struct {
 	lon, lat   float64
 	population int
 	names      []string
+	found      bool // a city has one of its names
 }
 
 // detailIndex finds details by country and folded name.
-type detailIndex map[string][]detail
+type detailIndex map[string][]*detail
 
 func details(files map[string][]byte) (detailIndex, error) {
 	lines, err := rows(files, "cities1000.txt", cityFields)
@@ -136,7 +137,7 @@ func details(files map[string][]byte) (detailIndex, error) {
 		if errLon != nil || errLat != nil || errPopulation != nil {
 			return nil, fmt.Errorf("cities1000.txt: an invalid line: %q", row)
 		}
-		d := detail{lon, lat, population, otherNames(row)}
+		d := &detail{lon: lon, lat: lat, population: population, names: otherNames(row)}
 		keys := []string{gazetteer.Fold(row[nameField])}
 		if population >= minKnown { // it may have been renamed
 			for _, name := range d.names {
@@ -154,13 +155,20 @@ func details(files map[string][]byte) (detailIndex, error) {
 var code = regexp.MustCompile(`^[A-Z]{2,4}$`)
 
 // otherNames returns the alternative names of a city, without airport codes and
-// without transliterations, which begin with a lower-case letter.
+// without transliterations, which begin with a lower-case letter. A code that
+// consists of the initials of the city is what people call it: LA or SLC.
 func otherNames(row []string) []string {
 	names := []string{row[nameField]}
 	for name := range strings.SplitSeq(row[namesField], ",") {
 		first, _ := utf8.DecodeRuneInString(name)
 		key := gazetteer.Fold(name)
-		if len(key) < 3 || len(key) > maxName/2 || code.MatchString(name) || first < utf8.RuneSelf && !unicode.IsUpper(first) {
+		if short := strings.ReplaceAll(name, ".", ""); code.MatchString(short) {
+			if isInitials(short, row[nameField]) {
+				names = append(names, short)
+			}
+			continue
+		}
+		if len(key) < 3 || len(key) > maxName/2 || first < utf8.RuneSelf && !unicode.IsUpper(first) {
 			continue
 		}
 		names = append(names, name)
@@ -168,24 +176,73 @@ func otherNames(row []string) []string {
 	return names
 }
 
+// isInitials reports whether a code consists of the first letters of the words
+// of a name.
+func isInitials(code, name string) bool {
+	var initials []byte
+	for word := range strings.FieldsSeq(gazetteer.Plain(name)) {
+		initials = append(initials, word[0])
+	}
+	return strings.EqualFold(code, string(initials))
+}
+
 // nearby is the maximum distance between the locations of a city in both lists,
 // in kilometers.
 const nearby = 25
 
-// add adds what the older list has about a city.
-func (index detailIndex) add(c *gazetteer.CityData) {
-	var best *detail
-	for i, d := range index[c.Country+gazetteer.Fold(c.Name)] {
-		if apart(c.Lon, c.Lat, d.lon, d.lat) <= nearby && (best == nil || d.population > best.population) {
-			best = &index[c.Country+gazetteer.Fold(c.Name)][i]
+// renamed is the same for a city that has another name in each of them.
+const renamed = 4
+
+// addTo adds what the older list has about cities.
+func (index detailIndex) addTo(all []gazetteer.CityData) {
+	unknown := make(map[string][]*gazetteer.CityData) // by country
+	for i := range all {
+		c := &all[i]
+		if best := index.find(c); best != nil {
+			best.found = true
+			best.add(c)
+		} else {
+			unknown[c.Country] = append(unknown[c.Country], c)
 		}
 	}
-	if best == nil {
-		return
+	for _, key := range slices.Sorted(maps.Keys(index)) {
+		for _, d := range index[key] {
+			if d.found || d.population < minKnown {
+				continue
+			}
+			d.found = true
+			if c := d.nearest(unknown[key[:2]]); c != nil && d.population > c.Population {
+				d.add(c)
+			}
+		}
 	}
-	c.Population = best.population
-	if best.population >= minKnown {
-		c.Names = append(c.Names, best.names...)
+}
+
+// find returns what the older list has about a city under one of its names, or nil.
+func (index detailIndex) find(c *gazetteer.CityData) (best *detail) {
+	for _, d := range index[c.Country+gazetteer.Fold(c.Name)] {
+		if apart(c.Lon, c.Lat, d.lon, d.lat) <= nearby && (best == nil || d.population > best.population) {
+			best = d
+		}
+	}
+	return best
+}
+
+// nearest returns the nearest of the cities that may have been renamed, or nil.
+func (d *detail) nearest(cities []*gazetteer.CityData) (best *gazetteer.CityData) {
+	least := float64(renamed)
+	for _, c := range cities {
+		if far := apart(c.Lon, c.Lat, d.lon, d.lat); far < least {
+			best, least = c, far
+		}
+	}
+	return best
+}
+
+func (d *detail) add(c *gazetteer.CityData) {
+	c.Population = d.population
+	if d.population >= minKnown {
+		c.Names = append(c.Names, d.names...)
 	}
 }
 

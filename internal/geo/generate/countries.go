@@ -11,8 +11,8 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// languages are the languages of country names. If a name is ambiguous, the
-// first language wins.
+// languages are the languages of the names of countries and states. If a name is
+// ambiguous, the first language wins.
 var languages = strings.Fields(`en de fr es it pt nl da sv nb nn fi is pl cs sk hu ro bg el tr ru uk be
 	et lv lt sl hr sr sr-Latn bs mk sq mt ga cy ca eu gl lb ka hy az kk ky uz tg tk mn
 	ar he fa ur hi bn pa gu mr ta te kn ml si ne th lo km my vi id ms fil ja ko zh zh-Hant

@@ -29,6 +29,32 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
+func TestOtherNamesAreInitials(t *testing.T) {
+	row := make([]string, cityFields)
+	row[nameField], row[namesField] = "Los Angeles", "L.A.,LA,LAX"
+	if got, want := otherNames(row), []string{"Los Angeles", "LA", "LA"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestRenamedCities(t *testing.T) {
+	index := detailIndex{
+		"INgurgaon": {{lon: 77.03, lat: 28.46, population: 197_340, names: []string{"Gurgaon"}}},
+		"INdelhi":   {{lon: 77.23, lat: 28.65, population: 10_000_000, names: []string{"Delhi", "Dilli"}}},
+	}
+	cities := []gazetteer.CityData{
+		{Name: "Gurugram", Country: "IN", Lon: 77.02, Lat: 28.46},
+		{Name: "Delhi", Country: "IN", Lon: 77.22, Lat: 28.66},
+		{Name: "Karol Bagh", Country: "IN", Lon: 77.2, Lat: 28.65},
+	}
+	index.addTo(cities)
+	for i, want := range [][]string{{"Gurgaon"}, {"Delhi", "Dilli"}, nil} {
+		if !slices.Equal(cities[i].Names, want) {
+			t.Errorf("%s has the names %q, want %q", cities[i].Name, cities[i].Names, want)
+		}
+	}
+}
+
 func TestPostalTowns(t *testing.T) {
 	files := map[string][]byte{"data/US.txt": []byte("US\t10001\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.75\t-73.99\t4\n" +
 		"US\t10002\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.71\t-73.98\t4\n" +

@@ -38,17 +38,26 @@ func bare(name string) string {
 }
 
 // regions returns the first-level divisions of all countries. GeoNames has its
-// own numbers; CLDR adds common codes and names, where the English names agree.
+// own numbers; CLDR adds common codes and names, where the English names agree, and
+// those of the nations of Great Britain in other languages.
 func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 	divisions, err := decode[[]division](cities, "admin1.json")
 	if err != nil {
 		return nil, err
 	}
-	file, err := decode[subdivisions](names, "subdivisions/en/en.json")
-	if err != nil {
-		return nil, err
+	in := make(map[string]map[string]string) // by language, then CLDR's id
+	for _, l := range languages {
+		path := "subdivisions/" + l + "/" + l + ".json"
+		if names[path] == nil {
+			continue // it has no names
+		}
+		file, err := decode[subdivisions](names, path)
+		if err != nil {
+			return nil, err
+		}
+		in[l] = file.Subdivisions.LocaleDisplayNames.Subdivisions
 	}
-	english := file.Subdivisions.LocaleDisplayNames.Subdivisions
+	english := in["en"]
 	byName := make(map[string]string) // country and bare English name to CLDR's id
 	for _, id := range slices.Sorted(maps.Keys(english)) {
 		byName[strings.ToUpper(id[:2])+bare(english[id])] = id
@@ -82,8 +91,10 @@ func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 		for _, name := range stateNames[r.Country][r.Name] {
 			taken[r.Country].claim(r.Code, name, &r.Names)
 		}
-		if name := english[ids[i]]; name != "" {
-			taken[r.Country].claim(r.Code, name, &r.Names)
+		for _, l := range languages {
+			if name := in[l][ids[i]]; name != "" {
+				taken[r.Country].claim(r.Code, name, &r.Names)
+			}
 		}
 		r.Name = strings.TrimPrefix(r.Name, "State of ")
 	}

@@ -1,0 +1,44 @@
+package geo
+
+import (
+	"slices"
+	"strings"
+
+	"dray/internal/geo/gazetteer"
+)
+
+// streetLanguage is how streets are named in a language: words that begin their names, and
+// ends of their last word. Words of several languages are left out.
+type streetLanguage struct {
+	first, ends []string
+	countries   []string // where it is spoken
+}
+
+var streetLanguages = []streetLanguage{
+	{ends: []string{"strasse", "str", "gasse", "platz", "weg"}, countries: []string{"DE", "AT", "CH", "LI", "LU"}},
+	{first: []string{"rue", "chemin", "impasse", "quai"}, countries: []string{"FR", "BE", "CH", "LU", "MC", "CA"}},
+	{first: []string{"via", "viale", "piazza", "corso", "vicolo"}, countries: []string{"IT", "CH", "SM"}},
+	{first: []string{"calle", "carrera", "paseo"}, countries: []string{"ES", "MX", "CO", "AR", "CL", "PE", "VE", "EC", "UY", "BO", "PY", "CR", "GT", "DO", "PA", "PR"}},
+	{first: []string{"rua", "travessa", "praca", "largo"}, countries: []string{"PT", "BR", "AO", "MZ"}},
+	{ends: []string{"straat", "gracht", "laan", "plein"}, countries: []string{"NL", "BE"}},
+	{ends: []string{"gade", "vej"}, countries: []string{"DK"}},
+	{ends: []string{"gatan", "vagen"}, countries: []string{"SE", "FI"}},
+	{first: []string{"ul", "ulica"}, countries: []string{"PL", "HR", "SI", "BA"}},
+}
+
+// streetCountries returns the codes of the countries where streets are named like a street;
+// none if it could be anywhere.
+func streetCountries(street string) []string {
+	words := strings.Fields(gazetteer.Plain(street))
+	if len(words) == 0 {
+		return nil
+	}
+	last := words[len(words)-1]
+	for _, l := range streetLanguages {
+		if len(words) > 1 && slices.Contains(l.first, words[0]) ||
+			slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(last, end) && (last != end || len(words) > 1) }) {
+			return l.countries
+		}
+	}
+	return nil
+}

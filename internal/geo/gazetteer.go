@@ -200,7 +200,7 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	if r.within != (gazetteer.State{}) {
 		areas = slices.DeleteFunc(areas, func(a area) bool { return a.state.Code != "" && a.state != r.within })
 	}
-	judge := scorer{reading: r, areas: areas, postalKnown: known, spoken: streetCountries(r.withStreet().street)}
+	judge := scorer{reading: r, areas: areas, postalKnown: known, spoken: r.spoken()}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
 		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {

@@ -103,6 +103,8 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 		"Russian":                         {"Тверская 1, Москва, Россия", "US", "1|Тверская||Moscow|Moscow||Russia"},
 		"a letter wrong in the city":      {"5 Elm St, Minneapoils, MN, USA", "US", "5|Elm St||Minneapolis|Minnesota||United States"},
 		"lines instead of commas":         {"543 Howard St\nSan Francisco, CA 94105\nUSA", "US", "543|Howard St||San Francisco|California|94105|United States"},
+		"Spanish in America":              {"3455 Calle Real, Santa Barbara", "US", "3455|Calle Real||Santa Barbara|California||United States"},
+		"Italian in America":              {"12 Via Roma, Florence", "US", "12|Via Roma||Florence|Alabama||United States"},
 		"the organization's country wins": {"Berlin", "DE", "|||Berlin|Berlin||Germany"},
 	}
 	for name, tt := range tests {

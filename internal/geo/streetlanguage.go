@@ -3,6 +3,7 @@ package geo
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"dray/internal/geo/gazetteer"
 )
@@ -12,13 +13,14 @@ import (
 type streetLanguage struct {
 	first, ends []string
 	countries   []string // where it is spoken
+	america     bool     // the United States have such streets, too, whose numbers come first
 }
 
 var streetLanguages = []streetLanguage{
 	{ends: []string{"strasse", "str", "gasse", "platz", "weg"}, countries: []string{"DE", "AT", "CH", "LI", "LU"}},
 	{first: []string{"rue", "chemin", "impasse", "quai"}, countries: []string{"FR", "BE", "CH", "LU", "MC", "CA"}},
-	{first: []string{"via", "viale", "piazza", "corso", "vicolo"}, countries: []string{"IT", "CH", "SM"}},
-	{first: []string{"calle", "carrera", "paseo"}, countries: []string{"ES", "MX", "CO", "AR", "CL", "PE", "VE", "EC", "UY", "BO", "PY", "CR", "GT", "DO", "PA", "PR"}},
+	{first: []string{"via", "viale", "piazza", "corso", "vicolo"}, countries: []string{"IT", "CH", "SM"}, america: true},
+	{first: []string{"calle", "carrera", "paseo"}, countries: []string{"ES", "MX", "CO", "AR", "CL", "PE", "VE", "EC", "UY", "BO", "PY", "CR", "GT", "DO", "PA", "PR"}, america: true},
 	{first: []string{"rua", "travessa", "praca", "largo"}, countries: []string{"PT", "BR", "AO", "MZ"}},
 	{ends: []string{"straat", "gracht", "laan", "plein"}, countries: []string{"NL", "BE"}},
 	{ends: []string{"gade", "vej"}, countries: []string{"DK"}},
@@ -26,15 +28,24 @@ var streetLanguages = []streetLanguage{
 	{first: []string{"ul", "ulica"}, countries: []string{"PL", "HR", "SI", "BA"}},
 }
 
+// spoken returns the codes of the countries that the street of a reading speaks for.
+func (r reading) spoken() []string {
+	numberFirst := len(r.before) > 0 && r.before[0] != "" && unicode.IsDigit(rune(r.before[0][0]))
+	return streetCountries(r.withStreet().street, numberFirst)
+}
+
 // streetCountries returns the codes of the countries where streets are named like a street;
-// none if it could be anywhere.
-func streetCountries(street string) []string {
+// none if it could be anywhere. NumberFirst is whether its number precedes it.
+func streetCountries(street string, numberFirst bool) []string {
 	words := strings.Fields(gazetteer.Plain(street))
 	if len(words) == 0 {
 		return nil
 	}
 	last := words[len(words)-1]
 	for _, l := range streetLanguages {
+		if l.america && numberFirst {
+			continue
+		}
 		if len(words) > 1 && slices.Contains(l.first, words[0]) ||
 			slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(last, end) && (last != end || len(words) > 1) }) {
 			return l.countries

@@ -143,6 +143,23 @@ test('a wrong password does not sign in, the right one does, and signing out end
   await context.close();
 });
 
+test('a page can be left before its QR code is drawn', async () => {
+  const { context, page, faults } = await enter();
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route('**/assets/qrcode-*.js', (route) => released.then(() => route.continue()));
+  const asked = page.waitForRequest('**/assets/qrcode-*.js');
+  await visit(page, 'start', 'Getting started');
+  await asked;
+  await visit(page, 'account', 'Account');
+  const loaded = page.waitForResponse('**/assets/qrcode-*.js');
+  release();
+  await (await loaded).finished();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('the first load is small, without the map, which is loaded at the same time', async () => {
   const { context, page } = await enter();
   await page.getByRole('heading', { name: 'Board' }).waitFor();

@@ -9,7 +9,9 @@ import (
 
 const (
 	// splitFrom is how many stops make it worth giving each thread a part of the
-	// plan.
+	// plan. With more rules than hard windows and one capacity it is not: routes
+	// cross each other, and a step gains less if it may change only some of those
+	// around it.
 	splitFrom = 300
 	// rounds is how often threads meet in a lap.
 	rounds = 24

@@ -34,7 +34,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		switch {
 		case o.Threads <= 1:
 			s.run(ctx, meter, l.to)
-		case m.stops < splitFrom || m.wide:
+		case m.stops < splitFrom || !m.plain:
 			s.runApart(ctx, meter, o.Threads)
 		default:
 			s.runSplit(ctx, meter, o.Threads)

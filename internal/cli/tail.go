@@ -101,7 +101,7 @@ type tailedEvent struct {
 	Name      string            `json:"triggerName"`
 	Time      int64             `json:"time"`
 	Worker    lastmile.WorkerID `json:"workerId"`
-	OnDuty    int               `json:"status"`
+	Status    any               `json:"status"` // 1 for on duty; of a batch it is a word
 	ETA       float64           `json:"etaSeconds"`
 	Distance  float64           `json:"distance"`
 	Delay     float64           `json:"delay"`
@@ -217,7 +217,7 @@ var eventWords = map[lastmile.Trigger]cell{
 // what returns the word for an event and its style.
 func (e *tailedEvent) what() (string, style) {
 	switch {
-	case e.Trigger == lastmile.TriggerWorkerDuty && e.OnDuty == 1:
+	case e.Trigger == lastmile.TriggerWorkerDuty && e.Status == 1.0:
 		return "on duty", plain
 	case e.Trigger == lastmile.TriggerWorkerDuty:
 		return "off duty", dim

@@ -124,16 +124,11 @@ class Board {
     this.ready = false;
     this.failure = undefined;
     if (this.past) {
-      this.replay = new Replay(
-        this.date,
-        this.records,
-        (first) => {
-          if (first) this.ready = true;
-          this.now = this.time();
-          this.show();
-        },
-        (error) => (this.failure = error),
-      );
+      this.replay = new Replay(this.date, this.records, (first) => {
+        if (first) this.ready = true;
+        this.now = this.time();
+        this.show();
+      });
       return;
     }
     this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {

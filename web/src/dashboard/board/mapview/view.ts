@@ -21,6 +21,7 @@ const refresh = 400; // ms between pictures of stops that change by themselves
 const follow = 100; // ms between pictures of stops while the map moves
 const slice = 5; // ms of a frame that draw stops
 const margin = 120; // pixels around the map that are drawn, too
+const farthest = 5; // levels of zoom between a picture and the map that it still shows
 
 // Shown is what is emphasized.
 export interface Shown {
@@ -149,6 +150,9 @@ export class BoardView {
   // follow moves a picture with the map.
   private readonly follow = (canvas: HTMLCanvasElement, from: View) => {
     const to = this.view();
+    const far = Math.abs(to.zoom - from.zoom) > farthest; // as from the world to the first fit
+    canvas.style.visibility = far ? 'hidden' : '';
+    if (far) return;
     const [before, now] = [project([from.lng, from.lat]), project([to.lng, to.lat])];
     const size = 512 * 2 ** to.zoom;
     canvas.style.transform = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${2 ** (to.zoom - from.zoom)})`; // prettier-ignore
@@ -269,7 +273,6 @@ export class BoardView {
     this.next = undefined;
     this.host.dataset['stops'] = String(part.value);
     [this.below, this.spare] = [this.spare, this.below];
-    this.below.style.visibility = '';
     this.spare.style.visibility = 'hidden';
     const { camera, drawn } = this;
     const { lng, lat, zoom } = view;

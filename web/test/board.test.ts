@@ -341,6 +341,25 @@ test('teams, hubs and schedules are replaced, and what is newer of workers stays
   assert.equal(records.fleet, 2);
 });
 
+test('the tasks of a worker who joins are read once', () => {
+  const { records, show, ids } = opened([given('a', 'w')], [person('w', ['a'])]);
+  assert.equal(records.newcomers.size, 0);
+  records.apply(wire(6, undefined, person('x', ['b', 'c', 'd'])));
+  assert.deepEqual([...records.newcomers], ['Wx']);
+  records.apply(wire(8, given('c', 'x'))); // while the snapshot is read, which still has it
+  records.admit(
+    snapshot(
+      [given('a', 'w', { notes: 'old' }), given('b', 'x'), given('c', 'x'), given('d', 'x')],
+      [person('w', []), person('x', ['d', 'b', 'c'], { version: 3 })],
+    ),
+  );
+  show();
+  assert.deepEqual([...records.tasks.keys()].sort(), ['a', 'b', 'd']);
+  assert.equal(records.tasks.get('a')?.notes, undefined);
+  assert.deepEqual([ids('Ww'), ids('Wx')], [['a'], ['d', 'b']]);
+  assert.equal(records.newcomers.size, 0);
+});
+
 test('a task of an event reads as in the snapshot', () => {
   const file = new URL('../../../internal/lastmile/testdata/lines.json', import.meta.url);
   const tests = JSON.parse(readFileSync(file, 'utf8')) as { address: Address; line: string }[];

@@ -63,6 +63,7 @@ class Board {
   private heardAt = 0;
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
   private staffing = false; // they are being read
+  private admitting = false; // the tasks of newcomers are being read
   private readonly watchers = new Set<Watcher>();
 
   constructor() {
@@ -232,6 +233,7 @@ class Board {
     const show = () => {
       this.show();
       this.settleDisputes();
+      void this.admit();
     };
     if (document.hidden) show();
     else turn(this.groups, show);
@@ -257,8 +259,8 @@ class Board {
     this.staff = version;
     if (this.staffing) return;
     this.staffing = true;
-    const { stream, date, records } = this;
-    const path = `/board${query({ date, tasks: false, ...(!this.whole && { teams: this.filter.team }) })}`;
+    const { stream, records } = this;
+    const path = this.path({ tasks: false });
     try {
       for (let i = 0; i < retries && this.staff > records.fleet; i++) {
         const { staffed } = records;
@@ -277,6 +279,31 @@ class Board {
     }
     this.staffing = false;
     if (stream !== this.stream && this.staff > records.fleet) void this.restaff(this.staff);
+  }
+
+  // admit reads the tasks of workers and teams that a standard administrator did not see
+  // before. Events report only what happens to them from now on.
+  private async admit() {
+    const { stream, records } = this;
+    if (this.admitting || records.newcomers.size === 0 || app.me?.type === 'super') return;
+    this.admitting = true;
+    await new Promise((resolve) => setTimeout(resolve, rest)); // several are read together
+    try {
+      records.removed.clear();
+      const shown = await call<Snapshot>('GET', this.path());
+      if (stream === this.stream) {
+        records.admit(shown);
+        this.show();
+      }
+    } catch {
+      // The next message tries it again.
+    }
+    this.admitting = false;
+  }
+
+  // path returns the path of the board's snapshot.
+  private path(more = {}): string {
+    return `/board${query({ date: this.date, ...(!this.whole && { teams: this.filter.team }), ...more })}`;
   }
 
   // reread reads a list that is too long for the stream, or contradicts a task.

@@ -15,7 +15,7 @@ import { forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
-const batch = 100; // ms between two updates of the views
+const batch = 200; // ms between two updates of the views
 const slice = 6; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
@@ -58,6 +58,7 @@ class Board {
   private queue: Message[] = [];
   private head = 0;
   private due: ReturnType<typeof setTimeout> | undefined;
+  private readonly clocked = {}; // whose turn it is when time has passed
   private clock: ReturnType<typeof setInterval> | undefined;
   private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
@@ -160,8 +161,10 @@ class Board {
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
       if (ticks % 30 === 0 && this.ready) {
-        this.groups.elapse(this.now);
-        this.frame++;
+        turn(this.clocked, () => {
+          this.groups.elapse(this.now);
+          this.frame++;
+        });
       }
     }, 1000);
   }
@@ -175,6 +178,7 @@ class Board {
     clearTimeout(this.due);
     forgo(this);
     forgo(this.groups);
+    forgo(this.clocked);
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
     this.queue = [];

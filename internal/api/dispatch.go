@@ -30,6 +30,9 @@ func (s dispatches) routes() []edge.Route {
 		edge.Create("/dispatches/{id}/discard", "Discard the plan of a dry run", s.discardDispatch, wire.NewDispatch).
 			Describe("The plan cannot be applied any more. The dispatch stays readable, with the status discarded.").
 			Example(`{}`),
+		edge.Create("/dispatches/{id}/undone", "Mark a dispatch as undone", s.undoneDispatch, wire.NewDispatch).
+			Describe("For clients that have moved the tasks of an applied plan back to where they were: undoTime says so afterwards, also in the list of dispatches. It moves no tasks. While tasks are on a list, or in an order, because of the plan, it is rejected with 2218.").
+			Example(`{}`),
 		edge.Get("/teams/{id}/dispatches", "List the dispatches of a team", s.listDispatches).
 			Describe("Returns the latest dispatches of the team without their plans, the latest first, at most 100. Dispatches are kept for 30 days, and of those by continuous re-planning only the last 50 of a team."),
 		edge.Get("/tasks/{id}/pin", "Read how a task is pinned", s.showPin),
@@ -63,6 +66,10 @@ func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ wire.NoBo
 
 func (s dispatches) discardDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
 	return s.Dispatches.Discard(ctx, c.Who, lastmile.DispatchID(c.ID()))
+}
+
+func (s dispatches) undoneDispatch(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Dispatch, error) {
+	return s.Dispatches.Undone(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }
 
 func (s dispatches) listDispatches(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.DispatchSummary], error) {

@@ -24,6 +24,7 @@ func init() {
 	register("GET /dispatches/{id}", [2]string{}, idPlace{field: "{id}", kind: "dispatch", missing: notFound})
 	register("POST /dispatches/{id}/stop", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 	register("POST /dispatches/{id}/discard", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
+	register("POST /dispatches/{id}/undone", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 	register("POST /dispatches/{id}/apply", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 }
 
@@ -495,6 +496,23 @@ func testDispatchDiscard(t *testing.T, p *apptest.Platform) {
 	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+again+"/discard", `{}`), "is success")
 	if listed := list(t, d.Client, "/teams/"+d.team+"/dispatches"); len(listed) != 2 || status(listed[1]) != "discarded" || listed[0]["requestedBy"] == nil {
 		t.Errorf("the dispatches of the team are %v", listed)
+	}
+
+	undoTime := func() any {
+		return list(t, d.Client, "/teams/"+d.team+"/dispatches")[0]["processingDetails"].(map[string]any)["undoTime"]
+	}
+	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+again+"/undone", `{}`), "is not undone")
+	d.Must(t, "PUT", "/containers/teams/"+d.team, fmt.Sprintf(`{"tasks":[-1,%q]}`, fresh))
+	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+again+"/undone", `{}`), "is not undone") // the order
+	if at := undoTime(); at != nil {
+		t.Errorf("undone at %v, before it was", at)
+	}
+	d.Must(t, "PUT", "/containers/workers/"+ada, fmt.Sprintf(`{"tasks":[%q,%q,%q]}`, far, near, next))
+	d.Must(t, "POST", "/dispatches/"+again+"/undone", `{}`)
+	first := undoTime()
+	d.Must(t, "POST", "/dispatches/"+again+"/undone", `{}`)
+	if first == nil || undoTime() != first {
+		t.Errorf("undone at %v, then at %v", first, undoTime())
 	}
 }
 

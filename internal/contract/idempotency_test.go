@@ -135,6 +135,8 @@ func TestIdempotencyContract(t *testing.T) {
 					c.own["client"] = c.own["invitation"]
 				case "POST /dispatches/{id}/apply", "POST /dispatches/{id}/discard":
 					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPlanned)
+				case "POST /dispatches/{id}/undone":
+					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchSucceeded)
 				case "POST /dispatches/{id}/stop":
 					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPending)
 				}

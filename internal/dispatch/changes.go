@@ -181,3 +181,20 @@ func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
 	}
 	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return in[id] })
 }
+
+// stillApplied reports whether a worker has tasks because of a route that was applied, or in
+// its order.
+func stillApplied(ctx context.Context, r Reader, org lastmile.OrganizationID, route lastmile.DispatchRoute) (bool, error) {
+	list, err := r.Container(ctx, org, lastmile.WorkerContainer(route.Worker))
+	if err != nil {
+		return false, err
+	}
+	among := func(ids, others []lastmile.TaskID) []lastmile.TaskID { return missing(ids, missing(ids, others)) }
+	next := planned(route)
+	now := among(list.Tasks, next)
+	if len(missing(now, route.Before)) > 0 {
+		return true, nil
+	}
+	next = among(next, now)
+	return slices.Equal(now, next) && !slices.Equal(next, among(route.Before, now)), nil
+}

@@ -193,6 +193,30 @@ func (ds *Dispatches) Discard(ctx context.Context, who lastmile.Principal, id la
 	})
 }
 
+// Undone marks a dispatch whose plan was applied and taken back. It moves no tasks: those
+// who move them back know which have been started or moved elsewhere since.
+func (ds *Dispatches) Undone(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, r Reader) error {
+		if d.Status != lastmile.DispatchSucceeded {
+			return lastmile.Conflict("dispatch %s is %s: only one whose plan was applied can be undone", id, d.Status)
+		}
+		for _, route := range d.Plan.Routes {
+			if applied, err := stillApplied(ctx, r, d.Organization, route); err != nil {
+				return err
+			} else if applied {
+				return lastmile.Conflict("dispatch %s is not undone: tasks of worker %s are where it has put them", id, route.Worker)
+			}
+		}
+		return nil
+	}, func(w Writer, d *lastmile.Dispatch) error {
+		if !d.Undone.IsZero() {
+			return nil
+		}
+		d.Undone = ds.Now()
+		return w.SaveDispatch(ctx, *d)
+	})
+}
+
 func inWords(changes []planning.Change) string {
 	words := make([]string, len(changes))
 	for i, c := range changes {

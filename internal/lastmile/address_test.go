@@ -1,19 +1,33 @@
 package lastmile_test
 
 import (
+	"encoding/json"
+	"os"
 	"testing"
 
 	"dray/internal/lastmile"
 )
 
+// The dashboard writes addresses of events as the board has them, and is tested with the
+// same file.
 func TestAddressLine(t *testing.T) {
-	for want, a := range map[string]lastmile.Address{
-		"1 Main Street, 4B, Springfield, IL 62701, United States": {Number: "1", Street: "Main Street", Apartment: "4B", City: "Springfield", State: "IL", PostalCode: "62701", Country: "United States"},
-		"Springfield, United States":                              {City: " Springfield ", Country: "United States"},
-		"":                                                        {},
-	} {
-		if got := a.Line(); got != want {
-			t.Errorf("got %q, want %q", got, want)
+	data, err := os.ReadFile("testdata/lines.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests []struct {
+		Address lastmile.Address
+		Line    string
+	}
+	if err := json.Unmarshal(data, &tests); err != nil {
+		t.Fatal(err)
+	}
+	if len(tests) == 0 {
+		t.Fatal("no addresses")
+	}
+	for _, tt := range tests {
+		if got := tt.Address.Line(); got != tt.Line {
+			t.Errorf("got %q, want %q", got, tt.Line)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type Dispatch struct {
 	Created      time.Time
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
+	Undone       time.Time // zero unless the plan was applied and taken back
 	Status       DispatchStatus
 	Rounds       int  // how often the routes were planned
 	DryRun       bool // plan without assigning

@@ -124,6 +124,7 @@ var Table = map[string]Rule{
 	"POST /dispatches/{id}/stop":    change.at(Dispatch, "path.id"),
 	"POST /dispatches/{id}/apply":   change.at(Dispatch, "path.id"),
 	"POST /dispatches/{id}/discard": change.at(Dispatch, "path.id"),
+	"POST /dispatches/{id}/undone":  change.at(Dispatch, "path.id"),
 
 	"POST /tasks":                  change.task("body."),
 	"GET /tasks":                   view.filtered().at(Worker, "query.worker").at(Container, "query.containers[]"),

@@ -244,6 +244,8 @@ type ProcessingDetails struct {
 	StartTime Millis `json:"startTime" nullable:"true" example:"1767225600100"`
 	// Unix time in milliseconds at which the dispatch ended; null before.
 	EndTime Millis `json:"endTime" nullable:"true" example:"1767225610900"`
+	// Unix time in milliseconds at which the applied plan was marked as undone; null if it was not.
+	UndoTime Millis `json:"undoTime" nullable:"true" example:"null"`
 	// Status of the dispatch.
 	Status lastmile.DispatchStatus `json:"status" example:"success"`
 	// Why the dispatch failed; null if it did not.
@@ -310,7 +312,7 @@ func NewDispatch(d lastmile.Dispatch) Dispatch {
 }
 
 func newProcessingDetails(d lastmile.Dispatch) ProcessingDetails {
-	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: OrNull(d.Failure)}
+	return ProcessingDetails{StartTime: Millis(d.Started), EndTime: Millis(d.Ended), UndoTime: Millis(d.Undone), Status: d.Status, Failure: OrNull(d.Failure)}
 }
 
 func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
@@ -341,7 +343,7 @@ func (d Dispatch) Domain() lastmile.Dispatch {
 	made := lastmile.Dispatch{
 		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun, Requester: d.requester(),
 		Replan: d.Replanning.domain(), Rounds: d.Rounds,
-		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Status: d.ProcessingDetails.Status,
+		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Undone: d.ProcessingDetails.UndoTime.Time(), Status: d.ProcessingDetails.Status,
 		Failure: orZero(d.ProcessingDetails.Failure),
 		Options: lastmile.DispatchOptions{
 			MaxTasksPerRoute: o.MaxTasksPerRoute, ServiceTime: time.Duration(o.ServiceTime), MaxAllowedDelay: time.Duration(o.MaxAllowedDelay),

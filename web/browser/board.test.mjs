@@ -219,6 +219,25 @@ test('a task is pinned and unpinned with a key, and keys work after the map was 
   assert.deepEqual(faults, []);
 });
 
+test('no picture of the map is enlarged while the board opens', async () => {
+  const { page } = first;
+  await page.addInitScript(() => {
+    globalThis.widest = 0;
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        if (target.tagName !== 'CANVAS' || target.style.visibility === 'hidden') continue;
+        const scale = Number(/scale\((.+)\)/.exec(target.style.transform)?.[1] ?? 0);
+        globalThis.widest = Math.max(globalThis.widest, scale);
+      }
+    }).observe(document, { subtree: true, attributeFilter: ['style'] });
+  });
+  await page.goto('about:blank');
+  await page.goto(`${url}/dashboard/`);
+  await page.locator('[data-stops]:not([data-stops="0"])').waitFor();
+  const widest = await page.evaluate(() => globalThis.widest);
+  assert.ok(widest > 0 && widest < 40, `enlarged ${widest} times`);
+});
+
 test('the next person at the same page sees nothing of the one before', async () => {
   const team = await api('POST', '/teams', { name: 'Few', workers: [], managers: [] });
   const few = await administrator(chrome, 'Fern Few', { type: 'standard' });
@@ -236,5 +255,20 @@ test('the next person at the same page sees nothing of the one before', async ()
   await page.getByRole('tree').waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
   assert.equal(await row(page, 'Ada Board').count(), 0);
+
+  // A worker who joins the team comes with the tasks.
+  const given = await api('POST', '/tasks', {
+    destination: {
+      address: { number: '9', street: 'Few Street', city: 'New York', country: 'US' },
+      location: around,
+    },
+    container: { type: 'WORKER', worker: ada },
+  });
+  const { teams } = await api('GET', `/workers/${ada}`);
+  await api('PUT', `/workers/${ada}`, { teams: [...teams, team.id] });
+  await row(page, 'Ada Board').waitFor();
+  await row(page, 'Ada Board').click();
+  await row(page, '9 Few Street').waitFor();
+  assert.ok((await shown(page, ada)).includes(given.id));
   assert.deepEqual(faults, []);
 });

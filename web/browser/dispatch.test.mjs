@@ -117,6 +117,8 @@ test('a plan is applied with Enter, and undone', async () => {
   await page.keyboard.press('z');
   await eventually('undone', async () => (await waiting()).length === 4);
   assert.deepEqual([await list(ada), await list(bob)], [[], []]);
+  const marked = async () => (await api('GET', `/teams/${team}/dispatches`))[0].processingDetails.undoTime;
+  await eventually('marked', async () => (await marked()) > 0);
 });
 
 test('a schedule that changes keeps a plan from being applied; planned again, it is discarded', async () => {
@@ -146,7 +148,7 @@ test('a schedule that changes keeps a plan from being applied; planned again, it
   await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
   const plans = page.getByRole('table', { name: 'Earlier plans' });
   await plans.getByRole('row').filter({ hasText: 'Discarded' }).getByText('Paula').waitFor(); // prettier-ignore
-  await plans.getByRole('row').filter({ hasText: 'Applied' }).waitFor();
+  await plans.getByRole('row').filter({ hasText: 'Undone' }).waitFor();
   assert.equal((await waiting()).length, 4);
   assert.deepEqual(faults, []);
 });

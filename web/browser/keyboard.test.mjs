@@ -163,14 +163,27 @@ test('routes are planned, stopped, looked at, applied, and undone', async () => 
 });
 
 test('a late task is fixed, and undone', async () => {
+  const worse = Array.from({ length: 50 }, (_, i) => ({
+    destination: {
+      address: { number: String(i + 1), street: 'Late Street', city: 'New York', country: 'US' },
+      location: around,
+    },
+    recipients: [],
+    completeBefore: Date.now() - 7200_000,
+  }));
+  const { tasks: created } = await api('POST', '/tasks/batch', { tasks: worse });
   await find('exceptions', /^Exceptions/);
+  const more = page.getByRole('button', { name: 'Show more' });
+  await more.focus();
+  await press('Enter');
   const late = page.getByRole('button', { name: 'Tardy' });
   await late.waitFor();
-  for (let i = 0; i < 60 && !(await focused(late)); i++) await press('j');
+  for (let i = 0; i < 120 && !(await focused(late)); i++) await press('j');
   await assign('Bob Keys');
   await eventually('assigned', async () => (await list(bob)).includes(tasks.Tardy));
   await undo('→ Bob Keys');
   await eventually('undone', async () => !(await list(bob)).includes(tasks.Tardy));
+  for (const { id } of created) await api('DELETE', `/tasks/${id}`);
 });
 
 test('a proof is read', async () => {

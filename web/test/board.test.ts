@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { everything, Groups } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { lateness, risk } from '../src/dashboard/board/status.ts';
-import type { BoardTask, BoardWorker, Event, Snapshot } from '../src/dashboard/board/wire.ts';
+import { toTask, type BoardTask, type BoardWorker, type Event, type Snapshot } from '../src/dashboard/board/wire.ts';
+import type { Address } from '../src/dashboard/wire.ts';
 
 const now = Date.now();
 const hour = 3600_000;
@@ -337,4 +339,35 @@ test('teams, hubs and schedules are replaced, and what is newer of workers stays
   assert.deepEqual({ location, schedule, teams }, { location: [1, 2], schedule: [[1, 2]], teams: ['u'] });
   assert.deepEqual(ids('Ww'), ['a']);
   assert.equal(records.fleet, 2);
+});
+
+test('the tasks of a worker who joins are read once', () => {
+  const { records, show, ids } = opened([given('a', 'w')], [person('w', ['a'])]);
+  assert.equal(records.newcomers.size, 0);
+  records.apply(wire(6, undefined, person('x', ['b', 'c', 'd'])));
+  assert.deepEqual([...records.newcomers], ['Wx']);
+  records.apply(wire(8, given('c', 'x'))); // while the snapshot is read, which still has it
+  records.admit(
+    snapshot(
+      [given('a', 'w', { notes: 'old' }), given('b', 'x'), given('c', 'x'), given('d', 'x')],
+      [person('w', []), person('x', ['d', 'b', 'c'], { version: 3 })],
+    ),
+  );
+  show();
+  assert.deepEqual([...records.tasks.keys()].sort(), ['a', 'b', 'd']);
+  assert.equal(records.tasks.get('a')?.notes, undefined);
+  assert.deepEqual([ids('Ww'), ids('Wx')], [['a'], ['d', 'b']]);
+  assert.equal(records.newcomers.size, 0);
+});
+
+test('a task of an event reads as in the snapshot', () => {
+  const file = new URL('../../../internal/lastmile/testdata/lines.json', import.meta.url);
+  const tests = JSON.parse(readFileSync(file, 'utf8')) as { address: Address; line: string }[];
+  assert.ok(tests.length > 0);
+  const destination = { id: 'd', location: [0, 0] as [number, number] };
+  for (const { address, line } of tests) {
+    assert.equal(toTask({ ...made('a'), destination: { ...destination, address } }).destination.line, line);
+  }
+  const notes = '🚪'.repeat(201);
+  assert.equal(toTask({ ...made('a'), notes, destination: { ...destination, address: {} } }).notes, '🚪'.repeat(200));
 });

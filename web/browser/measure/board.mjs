@@ -167,7 +167,9 @@ try {
   const events = (await head()) - cursor;
   if (process.env.TRACE) await chrome.stopTracing();
   const long = await page.evaluate((since) => globalThis.long.filter((t) => t.at > since), from);
-  console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB`);
+  const until = await page.evaluate(() => performance.now());
+  const share = time(begunAt + from, begunAt + until).ran / (until - from);
+  console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB; main thread ${Math.round(share * 100)} % of a processor`); // prettier-ignore
   for (const t of long) Object.assign(t, time(begunAt + t.at, begunAt + t.at + t.ms));
   const own = long.filter((t) => t.ran > 50);
   const longest = (of) => Math.round(Math.max(0, ...of));

@@ -260,11 +260,17 @@ export interface DeliveryService {
   rates: Rate[];
 }
 
-// line writes an address in one line.
-export function line(a: Address): string {
-  const street = [a.number, a.street].filter(Boolean).join(' ');
-  return [a.name, street, a.city, [a.state, a.postalCode].filter(Boolean).join(' ')].filter(Boolean).join(', ');
+// envelope writes an address in one line, as the server does.
+export function envelope(a: Address): string {
+  const street = joined(' ', a.number, a.street);
+  return joined(', ', street, a.apartment, a.city, joined(' ', a.state, a.postalCode), a.country);
 }
+
+// line writes an address in one line with its name, for readers of the same country.
+export const line = (a: Address): string => joined(', ', a.name, envelope({ ...a, country: '' }));
+
+const joined = (separator: string, ...parts: (string | undefined)[]): string =>
+  parts.map((part) => part?.trim()).filter(Boolean).join(separator); // prettier-ignore
 
 // Installation is the state of the installation, for its owner.
 export interface Installation {

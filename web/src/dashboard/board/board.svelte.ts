@@ -15,7 +15,7 @@ import { forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
-const batch = 100; // ms between two updates of the views
+const batch = 200; // ms between two updates of the views
 const slice = 6; // ms of one update that apply events
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
@@ -58,11 +58,13 @@ class Board {
   private queue: Message[] = [];
   private head = 0;
   private due: ReturnType<typeof setTimeout> | undefined;
+  private readonly clocked = {}; // whose turn it is when time has passed
   private clock: ReturnType<typeof setInterval> | undefined;
   private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
   private staffing = false; // they are being read
+  private admitting = false; // the tasks of newcomers are being read
   private readonly watchers = new Set<Watcher>();
 
   constructor() {
@@ -124,16 +126,11 @@ class Board {
     this.ready = false;
     this.failure = undefined;
     if (this.past) {
-      this.replay = new Replay(
-        this.date,
-        this.records,
-        (first) => {
-          if (first) this.ready = true;
-          this.now = this.time();
-          this.show();
-        },
-        (error) => (this.failure = error),
-      );
+      this.replay = new Replay(this.date, this.records, (first) => {
+        if (first) this.ready = true;
+        this.now = this.time();
+        this.show();
+      });
       return;
     }
     this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {
@@ -164,8 +161,10 @@ class Board {
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
       if (ticks % 30 === 0 && this.ready) {
-        this.groups.elapse(this.now);
-        this.frame++;
+        turn(this.clocked, () => {
+          this.groups.elapse(this.now);
+          this.frame++;
+        });
       }
     }, 1000);
   }
@@ -179,6 +178,7 @@ class Board {
     clearTimeout(this.due);
     forgo(this);
     forgo(this.groups);
+    forgo(this.clocked);
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
     this.queue = [];
@@ -237,6 +237,7 @@ class Board {
     const show = () => {
       this.show();
       this.settleDisputes();
+      void this.admit();
     };
     if (document.hidden) show();
     else turn(this.groups, show);
@@ -262,8 +263,8 @@ class Board {
     this.staff = version;
     if (this.staffing) return;
     this.staffing = true;
-    const { stream, date, records } = this;
-    const path = `/board${query({ date, tasks: false, ...(!this.whole && { teams: this.filter.team }) })}`;
+    const { stream, records } = this;
+    const path = this.path({ tasks: false });
     try {
       for (let i = 0; i < retries && this.staff > records.fleet; i++) {
         const { staffed } = records;
@@ -282,6 +283,31 @@ class Board {
     }
     this.staffing = false;
     if (stream !== this.stream && this.staff > records.fleet) void this.restaff(this.staff);
+  }
+
+  // admit reads the tasks of workers and teams that a standard administrator did not see
+  // before. Events report only what happens to them from now on.
+  private async admit() {
+    const { stream, records } = this;
+    if (this.admitting || records.newcomers.size === 0 || app.me?.type === 'super') return;
+    this.admitting = true;
+    await new Promise((resolve) => setTimeout(resolve, rest)); // several are read together
+    try {
+      records.removed.clear();
+      const shown = await call<Snapshot>('GET', this.path());
+      if (stream === this.stream) {
+        records.admit(shown);
+        this.show();
+      }
+    } catch {
+      // The next message tries it again.
+    }
+    this.admitting = false;
+  }
+
+  // path returns the path of the board's snapshot.
+  private path(more = {}): string {
+    return `/board${query({ date: this.date, ...(!this.whole && { teams: this.filter.team }), ...more })}`;
   }
 
   // reread reads a list that is too long for the stream, or contradicts a task.

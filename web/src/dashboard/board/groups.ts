@@ -35,11 +35,9 @@ const haystacks = new WeakMap<BoardTask, string>();
 export function haystack(task: BoardTask): string {
   let text = haystacks.get(task);
   if (text === undefined) {
+    const { shortId, id, orderShortId = '', destination, notes = '' } = task;
     const { name = '', phone = '' } = task.recipients?.[0] ?? {};
-    text = [task.shortId, task.id, task.orderShortId, name, phone, task.destination.line, task.notes]
-      .filter(Boolean)
-      .join('\n')
-      .toLowerCase();
+    text = `${shortId}\n${id}\n${orderShortId}\n${name}\n${phone}\n${destination.line}\n${notes}`.toLowerCase();
     haystacks.set(task, text);
   }
   return text;
@@ -55,6 +53,7 @@ export class Groups {
   private readonly counted = new Map<string, { status: Status; late: boolean }>();
   private filter: Filter = everything;
   private words: string[] = [];
+  private readonly names = new Map<string, string>(); // of workers, in lower case
 
   constructor(private readonly records: Records) {}
 
@@ -81,7 +80,7 @@ export class Groups {
 
   // elapse counts again what has become late.
   elapse(now: number) {
-    this.recount(now);
+    for (const id of this.records.tasks.keys()) this.count(id, now);
     this.rebuild(now);
   }
 
@@ -97,13 +96,22 @@ export class Groups {
   // passes reports whether a task is shown.
   passes(task: BoardTask, now: number): boolean {
     const { statuses: wanted, late } = this.filter;
-    const is = this.statusOf(task);
-    if (wanted.size > 0 ? !wanted.has(is) : !late && task.state === 3 && this.words.length === 0) return false;
+    if (wanted.size > 0) {
+      if (!wanted.has(this.statusOf(task))) return false;
+    } else if (!late && task.state === 3 && this.words.length === 0) return false;
     if (late && risk(task, now) === '') return false;
     if (this.words.length === 0) return true;
-    const worker = task.worker ? (this.records.workers.get(task.worker)?.name.toLowerCase() ?? '') : '';
     const text = haystack(task);
-    return this.words.every((word) => text.includes(word) || worker.includes(word));
+    return this.words.every((word) => text.includes(word) || this.nameOf(task.worker).includes(word));
+  }
+
+  // nameOf returns the name of a worker in which a word is searched for.
+  private nameOf(id: string | undefined): string {
+    const worker = id ? this.records.workers.get(id)?.name : undefined;
+    if (!worker) return '';
+    let name = this.names.get(worker);
+    if (name === undefined) this.names.set(worker, (name = worker.toLowerCase()));
+    return name;
   }
 
   // statusOf returns the state of a task, also while a move of it is not confirmed.
@@ -120,19 +128,20 @@ export class Groups {
 
   private count(id: string, now: number) {
     const before = this.counted.get(id);
+    const task = this.records.tasks.get(id);
+    const counts = task && this.ofTeam(task);
+    const status = counts ? this.statusOf(task) : undefined;
+    const late = counts ? task.state < 3 && risk(task, now) === 'late' : false;
+    if (before?.status === status && before?.late === late) return;
     if (before) {
       this.counts[before.status]--;
       if (before.late) this.counts.late--;
-    }
-    const task = this.records.tasks.get(id);
-    if (!task || !this.ofTeam(task)) {
       this.counted.delete(id);
-      return;
     }
-    const next = { status: this.statusOf(task), late: task.state < 3 && risk(task, now) === 'late' };
-    this.counts[next.status]++;
-    if (next.late) this.counts.late++;
-    this.counted.set(id, next);
+    if (!status) return;
+    this.counts[status]++;
+    if (late) this.counts.late++;
+    this.counted.set(id, { status, late });
   }
 
   private ofTeam(task: BoardTask): boolean {

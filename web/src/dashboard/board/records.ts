@@ -78,6 +78,8 @@ export class Records {
   clock: () => number = Date.now; // the time of what is shown
   fleet = 0; // version of teams, hubs and schedules
   staffed = 0; // counts changes of what restaff replaces of workers
+  readonly newcomers = new Set<ListKey>(); // workers and teams that the snapshot lacked
+  readonly removed = new Set<string>(); // tasks, since it was last cleared
   private organization = '';
   // Which list a task is in is said by the task and by the list, in either order: what
   // came last holds. The order of a list is only said by the list.
@@ -98,7 +100,7 @@ export class Records {
   load(snapshot: Snapshot) {
     for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
     for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
-    this.homeless.clear();
+    for (const set of [this.homeless, this.newcomers, this.removed]) set.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
     this.fleet = snapshot.fleet;
@@ -128,6 +130,7 @@ export class Records {
       this.teams.delete(id);
     }
     for (const team of snapshot.teams) {
+      if (!this.teams.has(team.id)) this.newcomers.add(teamList(team.id));
       this.teams.set(team.id, team);
       this.setOrder(teamList(team.id), team.tasks ?? [], team.version);
     }
@@ -135,11 +138,23 @@ export class Records {
       const before = this.workers.get(worker.id);
       const { name, phone, teams, schedule, vehicle, capacity } = worker;
       this.workers.set(worker.id, before ? { ...before, name, phone, teams, schedule, vehicle, capacity } : worker);
-      if (!before) this.setOrder(listOf(worker.id), worker.tasks, worker.version);
+      if (before) continue;
+      this.newcomers.add(listOf(worker.id));
+      this.setOrder(listOf(worker.id), worker.tasks, worker.version);
     }
     const workers = new Set(snapshot.workers.map((worker) => worker.id));
     for (const id of [...this.workers.keys()]) if (!workers.has(id)) this.removeWorker(id);
     this.touched.all = true;
+  }
+
+  // admit adds the tasks of newcomers. Others are not newer than what the stream has sent,
+  // which may also have removed some since the snapshot was requested.
+  admit(snapshot: Snapshot) {
+    for (const task of snapshot.tasks) if (!this.tasks.has(task.id) && !this.removed.has(task.id)) this.setTask(task);
+    for (const { id, tasks, version } of snapshot.workers) {
+      if (this.newcomers.has(listOf(id))) this.setOrder(listOf(id), tasks, version);
+    }
+    this.newcomers.clear();
   }
 
   // take returns what has changed, and starts over.
@@ -339,6 +354,7 @@ export class Records {
       return;
     }
     this.tasks.set(task.id, task);
+    this.removed.delete(task.id);
     const c = task.container;
     // The active task is in no list: it cannot move.
     const home = task.state > 1 || !c ? undefined : this.keyOf(c);
@@ -428,6 +444,7 @@ export class Records {
   }
 
   removeTask(id: string) {
+    this.removed.add(id);
     const task = this.tasks.get(id);
     this.house(id, undefined);
     if (!task) return;
@@ -444,7 +461,9 @@ export class Records {
     const before = this.workers.get(worker.id);
     this.workers.set(worker.id, worker);
     this.touched.workers.add(worker.id);
-    if (!before) this.touched.all = true; // another list
+    if (before) return;
+    this.touched.all = true; // another list
+    this.newcomers.add(listOf(worker.id));
   }
 
   private removeWorker(id: string) {

@@ -41,12 +41,9 @@ export class Replay {
     date: string, // '' for today
     private readonly records: Records,
     private readonly shown: (first: boolean) => void, // the records have changed
-    failed: (error: unknown) => void,
   ) {
     void this.load(date).catch((error: unknown) => {
-      if (this.stop.signal.aborted) return;
-      this.failure = error;
-      if (!this.tape) failed(error);
+      if (!this.stop.signal.aborted) this.failure = error;
     });
   }
 

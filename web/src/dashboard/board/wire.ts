@@ -1,6 +1,6 @@
 // What the board reads of the snapshot and of the event stream.
 
-import { line, type Address, type Point } from '../wire.ts';
+import { envelope, type Address, type Point } from '../wire.ts';
 
 export interface BoardTask {
   id: string;
@@ -157,6 +157,9 @@ interface ApiWorker extends Omit<BoardWorker, 'battery' | 'appVersion'> {
 
 const maxNotes = 200; // characters
 
+// shortened returns the beginning of notes. The server counts characters, not UTF-16 units.
+const shortened = (notes: string): string => (notes.length > maxNotes ? [...notes].slice(0, maxNotes).join('') : notes);
+
 // toTask returns what the board keeps of a task of the API: the same as the snapshot.
 export function toTask(t: ApiTask): BoardTask {
   const { success, time, failureReason, events } = t.completionDetails ?? {};
@@ -181,13 +184,13 @@ export function toTask(t: ApiTask): BoardTask {
     container: t.container,
     dependencies: t.dependencies?.length ? t.dependencies : undefined,
     orderShortId: t.orderShortId,
-    notes: t.notes ? t.notes.slice(0, maxNotes) : undefined,
+    notes: t.notes ? shortened(t.notes) : undefined,
     completedWithGeofenceWarning: t.completedWithGeofenceWarning || undefined,
     completionDetails: t.state === 3 ? { success, time: time ?? undefined, failureReason } : undefined,
     destination: {
       id,
       location,
-      line: [line(address), address.country].filter(Boolean).join(', '),
+      line: envelope(address),
       ...(warnings?.length && { warnings }),
     },
     recipients: t.recipients?.length ? t.recipients.slice(0, 1).map(({ name, phone }) => ({ name, phone })) : undefined,

@@ -21,7 +21,12 @@ export async function apply(planner: Planner) {
     const done = origins.filter(({ id }) => to.get(id));
     await board.until(() => done.every(({ id }) => board.records.home(id) === listOf(to.get(id)!)), catchesUp);
     const text = app.say('planApplied', { n: done.length });
-    if (origins.length === ids.length) offer(text, () => putBack(done, (id) => listOf(to.get(id)!)));
+    const back = async () => {
+      const all = await putBack(done, (id) => listOf(to.get(id)!));
+      if (all) await planner.request('undone').catch(() => {}); // it is undone nevertheless
+      return all;
+    };
+    if (origins.length === ids.length) offer(text, back);
     else app.toast(`${text} ${app.say('noPlanUndo')}`);
   });
 }

@@ -94,8 +94,8 @@ export class Planner {
     }
   }
 
-  // request changes the dispatch: stop, apply or discard.
-  async request(what: 'stop' | 'apply' | 'discard') {
+  // request changes the dispatch.
+  async request(what: 'stop' | 'apply' | 'discard' | 'undone') {
     const id = this.dispatch?.id;
     if (!id) return;
     this.busy = true;

@@ -52,6 +52,7 @@ export interface Actor {
 interface Details {
   startTime: number | null;
   endTime: number | null;
+  undoTime?: number | null; // not of older versions
   status: DispatchStatus;
   failure: string | null;
 }

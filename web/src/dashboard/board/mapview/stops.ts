@@ -16,10 +16,17 @@ export interface Stop {
   tone: string; // a color instead of that of the status; '' for none
 }
 
-export const stopOf = (task: BoardTask, status: Status, risk: Risk, tone = ''): Stop => {
-  const [x, y] = project(task.destination.location);
+// before is the stop until now, if there is one.
+export const stopOf = (task: BoardTask, status: Status, risk: Risk, tone = '', before?: Stop): Stop => {
+  const [lon, lat] = task.destination.location;
+  const at = before?.task.destination.location;
+  const [x, y] = at && at[0] === lon && at[1] === lat ? [before.x, before.y] : project([lon, lat]);
   return { id: task.id, x, y, status, risk, task, tone };
 };
+
+// alike reports whether two stops look the same.
+export const alike = (a: Stop, b: Stop): boolean =>
+  a.x === b.x && a.y === b.y && a.status === b.status && a.risk === b.risk && a.tone === b.tone;
 
 // The later in this order, the further on top.
 const kinds = ['completed', 'failed', 'assigned', 'active', 'unassigned'] as const;

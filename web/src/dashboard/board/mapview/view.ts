@@ -16,11 +16,13 @@ import { forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
+const softly = 80; // without a graphics processor
 const calmest = 200; // if none moves a pixel meanwhile
 const refresh = 400; // ms between pictures of stops that change by themselves
 const follow = 100; // ms between pictures of stops while the map moves
 const slice = 5; // ms of a frame that draw stops
 const margin = 120; // pixels around the map that are drawn, too
+const farthest = 5; // levels of zoom between a picture and the map that it still shows
 
 // Shown is what is emphasized.
 export interface Shown {
@@ -70,7 +72,7 @@ export class BoardView {
     private readonly host: HTMLElement,
     private readonly tiles: TileSource,
     label: string,
-    software: boolean, // there is no graphics processor
+    private readonly software: boolean, // there is no graphics processor
     private readonly stops: ReadonlyMap<string, Stop>,
     private readonly fleet: Fleet,
     private readonly lines: ReadonlyMap<string, Line>, // by worker
@@ -125,9 +127,10 @@ export class BoardView {
   };
 
   emphasize(shown: Shown) {
-    const { worker, selection } = this.shown;
+    const { worker, selection, numbers, tones } = this.shown;
     this.shown = shown;
-    this.changed(worker !== shown.worker || selection !== shown.selection);
+    if (worker !== shown.worker || selection !== shown.selection) this.changed(true);
+    else if (tones !== shown.tones || !same(numbers, shown.numbers)) this.changed();
   }
 
   hover(hit: Hit) {
@@ -149,6 +152,9 @@ export class BoardView {
   // follow moves a picture with the map.
   private readonly follow = (canvas: HTMLCanvasElement, from: View) => {
     const to = this.view();
+    const far = Math.abs(to.zoom - from.zoom) > farthest; // as from the world to the first fit
+    canvas.style.visibility = far ? 'hidden' : '';
+    if (far) return;
     const [before, now] = [project([from.lng, from.lat]), project([to.lng, to.lat])];
     const size = 512 * 2 ** to.zoom;
     canvas.style.transform = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${2 ** (to.zoom - from.zoom)})`; // prettier-ignore
@@ -192,7 +198,7 @@ export class BoardView {
   // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
   private pace(now: number): number {
     const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
-    return Math.max(frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6)));
+    return Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6)));
   }
 
   fit(points: readonly Point[], smoothly: boolean) {
@@ -269,8 +275,8 @@ export class BoardView {
     this.next = undefined;
     this.host.dataset['stops'] = String(part.value);
     [this.below, this.spare] = [this.spare, this.below];
-    this.below.style.visibility = '';
-    this.spare.style.visibility = 'hidden';
+    this.spare.style.display = 'none'; // hidden, it would still be composited
+    this.below.style.display = '';
     const { camera, drawn } = this;
     const { lng, lat, zoom } = view;
     const moved = lng !== drawn.lng || lat !== drawn.lat || zoom !== drawn.zoom || of.width !== camera.width || of.height !== camera.height; // prettier-ignore
@@ -342,6 +348,9 @@ export class BoardView {
     return ctx;
   }
 }
+
+const same = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean =>
+  a.size === b.size && [...a].every(([id, n]) => b.get(id) === n);
 
 // layer returns a canvas over the map, and a margin around it.
 function layer(margin: number): HTMLCanvasElement {

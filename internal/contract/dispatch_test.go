@@ -24,7 +24,7 @@ func init() {
 	register("GET /dispatches/{id}", [2]string{}, idPlace{field: "{id}", kind: "dispatch", missing: notFound})
 	register("POST /dispatches/{id}/stop", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 	register("POST /dispatches/{id}/discard", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
-	register("POST /dispatches/{id}/undone", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
+	register("POST /dispatches/{id}/undone", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound})
 	register("POST /dispatches/{id}/apply", [2]string{`{}`, `{"reason":"late"}`}, idPlace{field: "{id}", kind: "dispatch", body: `{}`, missing: notFound, own: preconditionFailed})
 }
 
@@ -514,6 +514,10 @@ func testDispatchDiscard(t *testing.T, p *apptest.Platform) {
 	if first == nil || undoTime() != first {
 		t.Errorf("undone at %v, then at %v", first, undoTime())
 	}
+
+	done := fmt.Sprint(d.run(t, `{}`)["id"])
+	d.Call(t, "DELETE", "/tasks/"+fresh, nil).OK(t)
+	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+done+"/undone", `{}`), "or have ended")
 }
 
 func testDispatchWorker(t *testing.T, p *apptest.Platform) {

@@ -188,6 +188,9 @@ var before = map[string]func(t testing.TB, r *reader){
 	"stopPlanning": func(t testing.TB, r *reader) {
 		r.own["DISPATCH"] = (&world{Client: r.Client}).dispatch(t, lastmile.DispatchPending)
 	},
+	"markDispatchAsUndone": func(t testing.TB, r *reader) {
+		r.own["DISPATCH"] = (&world{Client: r.Client}).dispatch(t, lastmile.DispatchSucceeded)
+	},
 	"updateCustomFields":   orderNumber,
 	"deleteCustomFields":   orderNumber,
 	"createTaskTemplate":   orderNumber,

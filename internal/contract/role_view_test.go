@@ -119,8 +119,8 @@ func TestRoleViewContract(t *testing.T) {
 			events.close()
 		}
 		t.Run("a task is given to another team", func(t *testing.T) { testLeavingTask(t, c, north, south) })
-		t.Run("why a worker was chosen", func(t *testing.T) { testExplanationOfManagers(t, c, north, south) })
 		t.Run("the past", func(t *testing.T) { testPastOfManagers(t, c, north, south) })
+		t.Run("why a worker was chosen", func(t *testing.T) { testExplanationOfManagers(t, c, north, south) })
 		total := c.Must(t, "GET", "/analytics?by=team", nil)
 		if groups := total["groups"].([]any); len(groups) != 2 {
 			t.Errorf("with a key, the groups are %v", groups)
@@ -192,6 +192,12 @@ func testExplanationOfManagers(t *testing.T, c *apptest.Client, north, south *cr
 	}
 	if read != 1 {
 		t.Errorf("%d managers read the explanation", read)
+	}
+	for own, other := range map[*crew]*crew{north: south, south: north} { // one of them was not chosen
+		c.Must(t, "PUT", "/containers/workers/"+own.worker, `{"tasks":[-1,"`+task+`"]}`)
+		if text := string(own.Call(t, "GET", "/api/v2"+path, nil).OK(t).Body); strings.Contains(text, other.worker) {
+			t.Errorf("the manager of the next worker reads %s", text)
+		}
 	}
 	c.Call(t, "DELETE", "/tasks/"+task, nil).OK(t)
 }

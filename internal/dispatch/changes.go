@@ -183,18 +183,24 @@ func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
 }
 
 // stillApplied reports whether a worker has tasks because of a route that was applied, or in
-// its order.
+// its order, or whether some of those tasks have been started or have ended.
 func stillApplied(ctx context.Context, r Reader, org lastmile.OrganizationID, route lastmile.DispatchRoute) (bool, error) {
+	next := planned(route)
+	moved := missing(next, route.Before)
+	open, err := r.Unfinished(ctx, org, moved)
+	if err != nil || len(open) < len(moved) {
+		return true, err
+	}
+	tasks, err := r.TasksOf(ctx, org, open)
+	if err != nil || slices.ContainsFunc(tasks, func(t lastmile.Task) bool { return t.Worker == route.Worker }) {
+		return true, err
+	}
 	list, err := r.Container(ctx, org, lastmile.WorkerContainer(route.Worker))
 	if err != nil {
 		return false, err
 	}
 	among := func(ids, others []lastmile.TaskID) []lastmile.TaskID { return missing(ids, missing(ids, others)) }
-	next := planned(route)
 	now := among(list.Tasks, next)
-	if len(missing(now, route.Before)) > 0 {
-		return true, nil
-	}
 	next = among(next, now)
 	return slices.Equal(now, next) && !slices.Equal(next, among(route.Before, now)), nil
 }

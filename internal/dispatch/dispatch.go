@@ -204,7 +204,7 @@ func (ds *Dispatches) Undone(ctx context.Context, who lastmile.Principal, id las
 			if applied, err := stillApplied(ctx, r, d.Organization, route); err != nil {
 				return err
 			} else if applied {
-				return lastmile.Conflict("dispatch %s is not undone: tasks of worker %s are where it has put them", id, route.Worker)
+				return lastmile.Conflict("dispatch %s is not undone: tasks of worker %s are where it has put them, or have ended", id, route.Worker)
 			}
 		}
 		return nil

@@ -94,9 +94,13 @@ func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, i
 			return err
 		}
 		own, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Manager: who.Manager(), NoTasks: true})
-		why.Considered = slices.DeleteFunc(why.Considered, func(c assignment.Consideration) bool {
-			return !slices.ContainsFunc(own, func(w lastmile.Worker) bool { return w.ID == c.Worker })
-		})
+		hidden := func(id lastmile.WorkerID) bool {
+			return !slices.ContainsFunc(own, func(w lastmile.Worker) bool { return w.ID == id })
+		}
+		why.Considered = slices.DeleteFunc(why.Considered, func(c assignment.Consideration) bool { return hidden(c.Worker) })
+		if hidden(why.Chosen) {
+			why.Chosen = ""
+		}
 		return err
 	})
 	return why, err

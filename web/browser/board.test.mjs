@@ -262,6 +262,7 @@ test('the next person at the same page sees nothing of the one before', async ()
       address: { number: '9', street: 'Few Street', city: 'New York', country: 'US' },
       location: around,
     },
+    recipients: [],
     container: { type: 'WORKER', worker: ada },
   });
   const { teams } = await api('GET', `/workers/${ada}`);

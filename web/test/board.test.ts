@@ -249,6 +249,10 @@ test('the filter applies to states, lateness, teams and any text', () => {
   groups.narrow({ ...everything, team: 'u' }, now);
   assert.deepEqual(groups.groups.map((g) => g.key), [pool, listOf('v')]); // prettier-ignore
   assert.equal(groups.counts.assigned, 0);
+  assert.ok(!groups.includes('b'));
+  groups.narrow(everything, now);
+  assert.equal(groups.counts.assigned, 1);
+  assert.ok(groups.includes('b'));
 });
 
 test('lateness is that of the arrival, or of the clock', () => {

@@ -39,6 +39,7 @@ class App {
   state = $state.raw<State>();
   me = $state.raw<Me>();
   private person = ''; // who has used the page
+  private spoken: Language | undefined; // asked for last
   failed = $state.raw<Failure>(); // the page could not be opened
   ended = $state(false); // the session has ended while the page was open
   language = $state<Language>('en');
@@ -119,8 +120,12 @@ class App {
     location.reload(); // nothing of what was loaded stays
   }
 
+  // speak changes the language. Of several at once, the last that was asked for stays.
   async speak(language: Language) {
-    this.words = await dictionary(language);
+    this.spoken = language;
+    const words = await dictionary(language);
+    if (this.spoken !== language) return;
+    this.words = words;
     this.language = language;
     this.locale = regional(language, navigator.languages);
     document.documentElement.lang = language;

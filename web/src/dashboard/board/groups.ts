@@ -73,8 +73,10 @@ export class Groups {
 
   // narrow shows only what a filter leaves.
   narrow(filter: Filter, now: number) {
+    const { team } = this.filter;
     this.filter = filter;
     this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+    if (team !== filter.team) this.recount(now);
     this.rebuild(now);
   }
 
@@ -158,7 +160,6 @@ export class Groups {
   }
 
   private rebuild(now: number) {
-    if (this.filter.team) this.recount(now);
     this.byKey.clear();
     this.build(pool, now);
     for (const id of this.records.teams.keys()) this.build(teamList(id), now);

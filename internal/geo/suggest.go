@@ -314,7 +314,8 @@ const firstOfRegion = 2
 // result returns the best of what was found: towns with the name; one that begins with
 // it; areas of the postal code; cities in the region that the text names; streets, which
 // leave room for a city with the name; other cities; and the rest. The name of a country or
-// state is completed to its largest cities, that of a state abroad after cities of that name.
+// state is completed to its largest cities, that of a state abroad after cities of that name,
+// and that of a country after a large one at home: Salvador in Brazil.
 func (c *completer) result() []lastmile.GeocodedAddress {
 	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
 	first := c.begun[:min(len(c.begun), 1)]
@@ -341,7 +342,8 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 		_, isCountry := c.places.Country(c.Unparsed)
 		abroad := !isCountry && regions[0].country != c.Country
 		for _, city := range c.cities {
-			if abroad && (city.Whole && city.Country == c.Country || large(city)) {
+			atHome := city.Whole && city.Country == c.Country
+			if abroad && (atHome || large(city)) || isCountry && atHome && large(city) {
 				all = c.appendCities(all, []gazetteer.City{city.City})
 			}
 		}

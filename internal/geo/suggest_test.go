@@ -51,6 +51,8 @@ func TestSuggestCities(t *testing.T) {
 		{"DE", "Düss", "Düsseldorf, Germany"},
 		{"DE", "Duess", "Düsseldorf, Germany"},
 		{"DE", "Fra", "Frankfurt am Main, Germany"},
+		{"BR", "Brasília", "Brasília, Brazil"}, // also Brazil, in Finnish
+		{"BR", "Salvador", "Salvador, Brazil"},
 		{"AT", "Wien", "Vienna, Austria"},
 		{"AT", "Salz", "Salzburg, Austria"},
 		{"CH", "Zür", "Zürich, Switzerland"},

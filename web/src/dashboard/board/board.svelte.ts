@@ -151,6 +151,7 @@ class Board {
       connected: (connected) => {
         this.connected = connected;
         if (connected) this.hear();
+        else void app.probe(); // it may be the network: nothing else may be asked for
       },
       failed: (error) => (this.failure = error),
     });

@@ -31,7 +31,7 @@ func (s dispatches) routes() []edge.Route {
 			Describe("The plan cannot be applied any more. The dispatch stays readable, with the status discarded.").
 			Example(`{}`),
 		edge.Create("/dispatches/{id}/undone", "Mark a dispatch as undone", s.undoneDispatch, wire.NewDispatch).
-			Describe("For clients that have moved the tasks of an applied plan back to where they were: undoTime says so afterwards, also in the list of dispatches. It moves no tasks. While tasks are on a list, or in an order, because of the plan, it is rejected with 2218.").
+			Describe("For clients that have moved the tasks of an applied plan back to where they were: undoTime says so afterwards, also in the list of dispatches. It moves no tasks. While tasks are on a list, or in an order, because of the plan, or if some that it moved have ended, it is rejected with 2218.").
 			Example(`{}`),
 		edge.Get("/teams/{id}/dispatches", "List the dispatches of a team", s.listDispatches).
 			Describe("Returns the latest dispatches of the team without their plans, the latest first, at most 100. Dispatches are kept for 30 days, and of those by continuous re-planning only the last 50 of a team."),

@@ -200,6 +200,9 @@ func (ds *Dispatches) Undone(ctx context.Context, who lastmile.Principal, id las
 		if d.Status != lastmile.DispatchSucceeded {
 			return lastmile.Conflict("dispatch %s is %s: only one whose plan was applied can be undone", id, d.Status)
 		}
+		if !d.Undone.IsZero() {
+			return nil
+		}
 		for _, route := range d.Plan.Routes {
 			if applied, err := stillApplied(ctx, r, d.Organization, route); err != nil {
 				return err

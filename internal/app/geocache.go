@@ -26,7 +26,7 @@ var (
 // Get implements geo.Cache.
 func (g geoStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	err = g.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
-		value, err = r.CachedAnswer(ctx, key, g.now())
+		value, err = r.CachedResponse(ctx, key, g.now())
 		return err
 	})
 	return value, value != nil, err
@@ -34,13 +34,13 @@ func (g geoStore) Get(ctx context.Context, key string) (value []byte, ok bool, e
 
 // Put implements geo.Cache.
 func (g geoStore) Put(ctx context.Context, key string, value []byte, keep time.Duration) error {
-	return g.db.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveAnswer(ctx, key, value, g.now().Add(keep)) })
+	return g.db.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveResponse(ctx, key, value, g.now().Add(keep)) })
 }
 
 // GetAll implements geo.LegCache.
 func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string][]byte, err error) {
 	err = g.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
-		values, err = r.CachedAnswers(ctx, keys, g.now())
+		values, err = r.CachedResponses(ctx, keys, g.now())
 		return err
 	})
 	return values, err
@@ -50,7 +50,7 @@ func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string]
 func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w *sqlstore.Tx) error {
 		for _, key := range slices.Sorted(maps.Keys(values)) { // one order everywhere avoids deadlocks
-			if err := w.SaveAnswer(ctx, key, values[key], g.now().Add(keep)); err != nil {
+			if err := w.SaveResponse(ctx, key, values[key], g.now().Add(keep)); err != nil {
 				return err
 			}
 		}

@@ -232,7 +232,7 @@ func (m *Maps) Compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return w.SaveAnswer(ctx, nodeMapsKey, value, now.Add(shareFor))
+		return w.SaveResponse(ctx, nodeMapsKey, value, now.Add(shareFor))
 	})
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func (m *Maps) Compare(ctx context.Context) error {
 
 // readNodeMaps returns the maps of the nodes that were seen lately.
 func readNodeMaps(ctx context.Context, r *sqlstore.Tx, now time.Time) (mapdata.Nodes, error) {
-	value, err := r.CachedAnswer(ctx, nodeMapsKey, now)
+	value, err := r.CachedResponse(ctx, nodeMapsKey, now)
 	if err != nil {
 		return nil, err
 	}

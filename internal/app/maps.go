@@ -20,7 +20,7 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 	options := geo.Options{Now: now, UserAgent: c.userAgent()}
 	onError := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
-			log.WarnContext(ctx, "a map service does not answer", "error", err)
+			log.WarnContext(ctx, "a map service does not respond", "error", err)
 		}
 	}
 	geocoders, err := c.geocoders(options, db, onError)

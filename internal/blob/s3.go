@@ -216,7 +216,7 @@ func newS3Error(method string, response *http.Response, content []byte) *s3Error
 	}
 	return &s3Error{
 		status: response.StatusCode, code: body.Code,
-		text: fmt.Sprintf("s3: %s answered %s: %.200s", method, response.Status, content),
+		text: fmt.Sprintf("s3: the response to %s was %s: %.200s", method, response.Status, content),
 	}
 }
 

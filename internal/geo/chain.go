@@ -66,10 +66,10 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 	}
 	switch {
 	case rejection == nil:
-		return lastmile.GeocodedAddress{}, lastmile.Overloaded("no geocoder answers; try again later")
+		return lastmile.GeocodedAddress{}, lastmile.Overloaded("no geocoder responds; try again later")
 	case failed:
 		rejected, _ := errors.AsType[*lastmile.Error](rejection)
-		return lastmile.GeocodedAddress{}, rejected.Because("%s; a geocoder did not answer, so it may be worth to try again later", rejected.Cause)
+		return lastmile.GeocodedAddress{}, rejected.Because("%s; a geocoder did not respond, so try again later", rejected.Cause)
 	}
 	return lastmile.GeocodedAddress{}, rejection
 }

@@ -48,7 +48,7 @@ func TestChain(t *testing.T) {
 		"one that is not exact enough is passed over":  {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
 		"none is exact enough":                         {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
 		"unknown to all":                               {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
-		"unknown to all, and one did not respond":      {sources{failing(), rejecting("unknown there")}, 0, "did not answer", 1},
+		"unknown to all, and one did not respond":      {sources{failing(), rejecting("unknown there")}, 0, "did not respond", 1},
 		"none responds":                                {sources{failing(), failing()}, 0, "try again later", 2},
 	}
 	for name, tt := range tests {

@@ -33,8 +33,8 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	} else if ask.likely != "" {
 		query.Set("region", strings.ToLower(ask.likely))
 	}
-	var answer googleAnswer
-	if err := g.service.get(ctx, answerWithin, "", query, &answer); err != nil {
+	var answer googleResponse
+	if err := g.service.get(ctx, responseLimit, "", query, &answer); err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
 	hits := make([]hit, len(answer.Results))
@@ -47,12 +47,12 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("google does not know it")
 }
 
-type googleAnswer struct {
+type googleResponse struct {
 	Status  string         `json:"status"`
 	Results []googleResult `json:"results"`
 }
 
-func (a *googleAnswer) check() error {
+func (a *googleResponse) check() error {
 	if a.Status != "OK" && a.Status != "ZERO_RESULTS" {
 		return fmt.Errorf("it responded with %q", sanitize(a.Status))
 	}

@@ -43,7 +43,7 @@ func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	}
 	for _, query := range nominatimQueries(ask) {
 		var answer []nominatimHit
-		if err := n.service.get(ctx, answerWithin, "/search", query, &answer); err != nil {
+		if err := n.service.get(ctx, responseLimit, "/search", query, &answer); err != nil {
 			return lastmile.GeocodedAddress{}, err
 		}
 		hits := make([]hit, len(answer))

@@ -51,7 +51,7 @@ func (r *OSRM) ask(ctx context.Context, b block) ([][]cell, error) {
 		"sources": {strings.Join(sources, ";")}, "destinations": {strings.Join(destinations, ";")},
 		"annotations": {"duration,distance"}, "generate_hints": {"false"},
 	}
-	var answer osrmAnswer
+	var answer osrmResponse
 	path := "/table/v1/" + r.profile + "/" + strings.Join(places, ";")
 	if err := r.service.get(ctx, b.within, path, query, &answer); err != nil {
 		return nil, err
@@ -69,13 +69,13 @@ func (r *OSRM) ask(ctx context.Context, b block) ([][]cell, error) {
 	return cells, nil
 }
 
-type osrmAnswer struct {
+type osrmResponse struct {
 	Code      string       `json:"code"`
 	Durations [][]*float64 `json:"durations"`
 	Distances [][]*float64 `json:"distances"`
 }
 
-func (a *osrmAnswer) check() error {
+func (a *osrmResponse) check() error {
 	if a.Code != "Ok" {
 		return fmt.Errorf("it responded with %q", sanitize(a.Code))
 	}

@@ -31,8 +31,8 @@ func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	if slices.Contains(photonLanguages, ask.language) {
 		query.Set("lang", ask.language)
 	}
-	var answer photonAnswer
-	if err := p.service.get(ctx, answerWithin, "/api", query, &answer); err != nil {
+	var answer photonResponse
+	if err := p.service.get(ctx, responseLimit, "/api", query, &answer); err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
 	hits := make([]hit, len(answer.Features))
@@ -45,8 +45,8 @@ func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("photon does not know it")
 }
 
-// photonAnswer is a GeoJSON collection of places.
-type photonAnswer struct {
+// photonResponse is a GeoJSON collection of places.
+type photonResponse struct {
 	Features []photonFeature `json:"features"`
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Limits of requests to a map service.
 const (
-	answerWithin  = 4 * time.Second // of a geocoder
+	responseLimit = 4 * time.Second // of a geocoder
 	connectWithin = 2 * time.Second
 	maxAnswer     = 1 << 20 // of a geocoder
 	maxTable      = 8 << 20 // of a router

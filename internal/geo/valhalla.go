@@ -42,7 +42,7 @@ func (v *Valhalla) ask(ctx context.Context, costing string, b block) ([][]cell, 
 	question := valhallaQuestion{
 		Sources: valhallaPoints(b.from), Targets: valhallaPoints(b.to), Costing: costing, Units: "kilometers",
 	}
-	var answer valhallaAnswer
+	var answer valhallaResponse
 	if err := v.service.post(ctx, b.within, "/sources_to_targets", question, &answer); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func valhallaPoints(points []lastmile.Point) []valhallaPoint {
 	return all
 }
 
-type valhallaAnswer struct {
+type valhallaResponse struct {
 	Rows [][]struct {
 		Time     *float64 `json:"time"`
 		Distance *float64 `json:"distance"` // kilometers

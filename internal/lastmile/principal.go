@@ -131,4 +131,4 @@ func (r Receipt) Matches(bodyHash string) error {
 type Replay struct{ Reply []byte }
 
 // Error implements error.
-func (*Replay) Error() string { return "this request was answered before" }
+func (*Replay) Error() string { return "this request was served before" }

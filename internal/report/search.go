@@ -23,7 +23,7 @@ const (
 	shortIDWidth = 8
 )
 
-// Reports answers questions about the records of organizations.
+// Reports searches and summarizes the records of organizations.
 type Reports struct {
 	Store store.Transactor[Reader, Writer]
 	// CallingCode returns the digits that phone numbers of a country begin with.

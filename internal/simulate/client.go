@@ -50,7 +50,7 @@ type rejection struct {
 
 // Error implements error.
 func (r *rejection) Error() string {
-	return fmt.Sprintf("%s answered %d (%d): %s", r.name, r.status, r.number, r.message)
+	return fmt.Sprintf("%s: status %d (%d): %s", r.name, r.status, r.number, r.message)
 }
 
 // rejected reports whether the server rejected a request and will reject it

@@ -107,7 +107,7 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 	case status >= 200 && status < 300 && taken.SID != "":
 		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: taken.SID}
 	case status >= 200 && status < 300:
-		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway's answer has no sid"}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway's response has no sid"}
 	}
 	reason := statusReason(status)
 	if taken.Code != 0 {

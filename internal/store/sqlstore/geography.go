@@ -12,22 +12,22 @@ import (
 	"dray/internal/store/engine"
 )
 
-// CachedAnswer returns the cached reply of a map service, or nil.
-func (t geographyTx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error) {
+// CachedResponse returns the cached reply of a map service, or nil.
+func (t geographyTx) CachedResponse(ctx context.Context, key string, now time.Time) ([]byte, error) {
 	var value []byte
 	err := t.row(ctx, `SELECT value FROM geo_cache WHERE key = $1 AND expires > $2`, key, now.UnixMilli()).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read cached answer: %w", err)
+		return nil, fmt.Errorf("read a cached response: %w", err)
 	}
 	return value, nil
 }
 
-// CachedAnswers returns the cached replies with some keys.
-func (t geographyTx) CachedAnswers(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
-	answers := make(map[string][]byte, len(keys))
+// CachedResponses returns the cached replies with some keys.
+func (t geographyTx) CachedResponses(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
+	found := make(map[string][]byte, len(keys))
 	for chunk := range slices.Chunk(keys, 200) {
 		where := &condition{text: `expires > $1`, args: []any{now.UnixMilli()}}
 		in(where, `key`, chunk)
@@ -37,23 +37,23 @@ func (t geographyTx) CachedAnswers(ctx context.Context, keys []string, now time.
 				value []byte
 			)
 			err = r.Scan(&key, &value)
-			answers[key] = value
+			found[key] = value
 			return none, err
 		}, `SELECT key, value FROM geo_cache WHERE `+where.text, where.args...)
 		if err != nil {
-			return nil, fmt.Errorf("read cached answers: %w", err)
+			return nil, fmt.Errorf("read cached responses: %w", err)
 		}
 	}
-	return answers, nil
+	return found, nil
 }
 
-// SaveAnswer caches the reply of a map service until it expires.
-func (t geographyTx) SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error {
+// SaveResponse caches the reply of a map service until it expires.
+func (t geographyTx) SaveResponse(ctx context.Context, key string, value []byte, expires time.Time) error {
 	const query = `
 		INSERT INTO geo_cache (key, value, expires) VALUES ($1, $2, $3)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`
 	if _, err := t.exec(ctx, query, key, value, expires.UnixMilli()); err != nil {
-		return fmt.Errorf("cache an answer: %w", err)
+		return fmt.Errorf("cache a response: %w", err)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	}
 	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
-			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
+			tx.SavePostalAreas(ctx, 0, places), tx.SaveResponse(ctx, "k", []byte("v"), now.Add(time.Hour)),
 			tx.SaveSettings(ctx, acme, wanted), tx.SavePageSettings(ctx, acme, lastmile.PageSettings{Color: "#000000"}), tx.SavePageSettings(ctx, acme, page),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
@@ -165,7 +165,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("an unknown country: %d places, imported %v", count, known)
 	}
 	answer := func(at time.Time) string {
-		return string(read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.CachedAnswer(ctx, "k", at) }))
+		return string(read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.CachedResponse(ctx, "k", at) }))
 	}
 	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
 		t.Error("a response is kept until it expires")

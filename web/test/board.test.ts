@@ -345,6 +345,18 @@ test('teams, hubs and schedules are replaced, and what is newer of workers stays
   assert.equal(records.fleet, 2);
 });
 
+test('who manages some teams no longer sees the tasks of a worker who leaves', () => {
+  const done = given('a', 'gone', { state: 3, completionDetails: { success: true, time: now } });
+  for (const managed of [false, true]) {
+    const { records, groups, show } = opened([done, given('b', 'w')], [person('w', ['b']), person('gone', [])]);
+    assert.equal(groups.counts.completed, 1);
+    records.restaff({ ...snapshot([], [person('w', ['b'])]), fleet: 2 }, managed);
+    show();
+    assert.deepEqual([...records.tasks.keys()], managed ? ['b'] : ['a', 'b']);
+    assert.equal(groups.counts.completed, managed ? 0 : 1);
+  }
+});
+
 test('the tasks of a worker who joins are read once', () => {
   const { records, show, ids } = opened([given('a', 'w')], [person('w', ['a'])]);
   assert.equal(records.newcomers.size, 0);

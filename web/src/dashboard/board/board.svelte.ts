@@ -273,7 +273,7 @@ class Board {
         if (stream !== this.stream) break;
         if (staffed === records.staffed) {
           // otherwise an event is newer than what was read
-          records.restaff(shown);
+          records.restaff(shown, app.me?.type !== 'super');
           this.show();
           i = 0;
         }

@@ -117,8 +117,9 @@ export class Records {
 
   // restaff replaces teams, hubs and what the board knows of workers besides events and
   // positions. The lists and positions of workers may be newer than the snapshot, which has
-  // no tasks; the rest is not, if staffed is the same as when it was requested.
-  restaff(snapshot: Snapshot) {
+  // no tasks; the rest is not, if staffed is the same as when it was requested. Who manages
+  // some teams does not see the tasks of those who have left them.
+  restaff(snapshot: Snapshot, managed = false) {
     if (snapshot.fleet < this.fleet) return;
     this.fleet = snapshot.fleet;
     this.hubs.clear();
@@ -143,7 +144,11 @@ export class Records {
       this.setOrder(listOf(worker.id), worker.tasks, worker.version);
     }
     const workers = new Set(snapshot.workers.map((worker) => worker.id));
-    for (const id of [...this.workers.keys()]) if (!workers.has(id)) this.removeWorker(id);
+    const left = new Set([...this.workers.keys()].filter((id) => !workers.has(id)));
+    if (managed && left.size > 0) {
+      for (const { id, worker } of [...this.tasks.values()]) if (worker && left.has(worker)) this.removeTask(id);
+    }
+    for (const id of left) this.removeWorker(id);
     this.touched.all = true;
   }
 

@@ -17,8 +17,8 @@ const server = createServer(async (request, response) => {
   for await (const part of request) parts.push(part);
   try {
     if (request.method !== 'POST' || request.url !== '/sources_to_targets') throw new Error('only POST /sources_to_targets');
-    const answer = await actor.matrix(Buffer.concat(parts).toString());
-    response.setHeader('content-type', 'application/json').end(answer);
+    const reply = await actor.matrix(Buffer.concat(parts).toString());
+    response.setHeader('content-type', 'application/json').end(reply);
   } catch (error) {
     response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: String(error) }));
   }

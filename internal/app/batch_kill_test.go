@@ -90,13 +90,13 @@ func (rig *batchRig) submit(t *testing.T, node int, name, key string) string {
 			items[i] = `{"notes":"a task without a destination"}`
 		}
 	}
-	status, answer, err := rig.call(t, node, http.MethodPost, "/tasks/batch-async", `{"tasks":[`+strings.Join(items, ",")+`]}`, key)
+	status, response, err := rig.call(t, node, http.MethodPost, "/tasks/batch-async", `{"tasks":[`+strings.Join(items, ",")+`]}`, key)
 	if err != nil {
 		return ""
 	}
 	var job struct{ JobID string }
-	if err := json.Unmarshal(answer, &job); err != nil || status != http.StatusOK {
-		t.Fatalf("submit a batch: %d %s", status, answer)
+	if err := json.Unmarshal(response, &job); err != nil || status != http.StatusOK {
+		t.Fatalf("submit a batch: %d %s", status, response)
 	}
 	return job.JobID
 }
@@ -111,12 +111,12 @@ type batchReport struct {
 
 func (rig *batchRig) report(t *testing.T, node int, job string) (report batchReport) {
 	t.Helper()
-	status, answer, err := rig.call(t, node, http.MethodGet, "/tasks/batch/"+job, "", "")
+	status, response, err := rig.call(t, node, http.MethodGet, "/tasks/batch/"+job, "", "")
 	if err == nil {
-		err = json.Unmarshal(answer, &report)
+		err = json.Unmarshal(response, &report)
 	}
 	if err != nil || status != http.StatusOK {
-		t.Fatalf("report of the accepted batch %s: %d %v %s", job, status, err, answer)
+		t.Fatalf("report of the accepted batch %s: %d %v %s", job, status, err, response)
 	}
 	return report
 }
@@ -146,13 +146,13 @@ func (rig *batchRig) check(t *testing.T, name, job string) {
 		t.Errorf("%s ended as %s with %d created and %d rejected of %d, and lists %d and %d", name, report.Status, report.TasksCreated,
 			report.TasksErrored, report.TasksReceived, len(report.NewTasks), len(report.Errors))
 	}
-	status, answer, err := rig.call(t, 0, http.MethodPost, "/tasks/metadata", fmt.Sprintf(`[{"name":"batch","type":"string","value":%q}]`, name), "")
+	status, response, err := rig.call(t, 0, http.MethodPost, "/tasks/metadata", fmt.Sprintf(`[{"name":"batch","type":"string","value":%q}]`, name), "")
 	var found []struct{ ID, Notes string }
 	if err == nil {
-		err = json.Unmarshal(answer, &found)
+		err = json.Unmarshal(response, &found)
 	}
 	if err != nil || status != http.StatusOK {
-		t.Fatalf("find the tasks: %d %v %s", status, err, answer)
+		t.Fatalf("find the tasks: %d %v %s", status, err, response)
 	}
 	items := map[string]int{}
 	for _, task := range found {
@@ -202,12 +202,12 @@ func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 }
 
 // call sends a request to a node and retries while the node is overloaded.
-func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, answer []byte, err error) {
+func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, response []byte, err error) {
 	t.Helper()
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(10 * time.Millisecond) {
-		status, answer, err = rig.nodes[node].call(t, rig.key, method, path, body, key)
+		status, response, err = rig.nodes[node].call(t, rig.key, method, path, body, key)
 		if err != nil || status != http.StatusServiceUnavailable || time.Now().After(deadline) {
-			return status, answer, err
+			return status, response, err
 		}
 	}
 }

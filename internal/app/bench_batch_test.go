@@ -61,12 +61,12 @@ func (p *platform) timeBatch(b *testing.B, next func() string) time.Duration {
 		b.Fatal(err)
 	}
 	for {
-		answer := string(p.call(b, http.MethodGet, "/tasks/batch/"+job.JobID, "")[:40])
+		reply := string(p.call(b, http.MethodGet, "/tasks/batch/"+job.JobID, "")[:40])
 		switch {
-		case strings.Contains(answer, `"succeeded"`):
+		case strings.Contains(reply, `"succeeded"`):
 			return time.Since(begin)
-		case !strings.Contains(answer, `"pending"`) && !strings.Contains(answer, `"inProgress"`):
-			b.Fatalf("the batch ended with %s", answer)
+		case !strings.Contains(reply, `"pending"`) && !strings.Contains(reply, `"inProgress"`):
+			b.Fatalf("the batch ended with %s", reply)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -110,9 +110,9 @@ func (p *platform) call(b *testing.B, method, path, body string) []byte {
 		return nil
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	reply, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		b.Errorf("%s %s: %s %s %v", method, path, response.Status, answer, err)
+		b.Errorf("%s %s: %s %s %v", method, path, response.Status, reply, err)
 	}
-	return answer
+	return reply
 }

@@ -60,14 +60,14 @@ func (p *platform) readBoard(tb testing.TB) int {
 	}
 	request.SetBasicAuth(p.key, "")
 	request.Header.Set("Accept-Encoding", "gzip")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "gzip" {
-		tb.Fatalf("status %d, %d bytes: %v", answer.StatusCode, len(body), err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Encoding") != "gzip" {
+		tb.Fatalf("status %d, %d bytes: %v", response.StatusCode, len(body), err)
 	}
 	return len(body)
 }

@@ -64,13 +64,13 @@ func BenchmarkGet(b *testing.B) {
 // the clients of one side; pointRead is the query of the bare server on PostgreSQL.
 func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error, pointRead string) {
 	header, body := p.getRecord(b, paths[0])
-	answer := func(*http.Request) []byte { return body }
+	reply := func(*http.Request) []byte { return body }
 	if p.Config.Database != "" {
-		answer = p.pointReads(b, pointRead, body)
+		reply = p.pointReads(b, pointRead, body)
 	}
 	var turn atomic.Uint64
 	next := func() string { return paths[turn.Add(1)%uint64(len(paths))] }
-	compare(b, "req", connect(b, bareServer(b, header, answer), next), connect(b, p.address, next))
+	compare(b, "req", connect(b, bareServer(b, header, reply), next), connect(b, p.address, next))
 	b.ReportMetric(float64(len(body)), "B/response")
 }
 
@@ -122,15 +122,15 @@ func (p *platform) netHTTPClients(b *testing.B, address string, next func() stri
 			return err
 		}
 		request.SetBasicAuth(p.key, "")
-		answer, err := client.Do(request)
+		reply, err := client.Do(request)
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(io.Discard, answer.Body)
-		if answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("status %d", answer.StatusCode)
+		_, err = io.Copy(io.Discard, reply.Body)
+		if reply.StatusCode != http.StatusOK {
+			err = fmt.Errorf("status %d", reply.StatusCode)
 		}
-		return errors.Join(err, answer.Body.Close())
+		return errors.Join(err, reply.Body.Close())
 	}
 	return slices.Repeat([]func() error{step}, benchClients)
 }
@@ -142,17 +142,17 @@ func (p *platform) getRecord(b *testing.B, path string) (http.Header, []byte) {
 	if _, err := client.conn.Write(p.request(http.MethodGet, path, "")); err != nil {
 		b.Fatal(err)
 	}
-	answer, err := http.ReadResponse(client.in, nil)
+	reply, err := http.ReadResponse(client.in, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		b.Fatalf("GET %s: %s %s %v", path, answer.Status, body, err)
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		b.Fatalf("GET %s: %s %s %v", path, reply.Status, body, err)
 	}
-	answer.Header.Del("Date")
-	return answer.Header, body
+	reply.Header.Del("Date")
+	return reply.Header, body
 }
 
 // BenchmarkPost compares creating one record over HTTP with saving the same
@@ -370,9 +370,9 @@ func (p *platform) request(method, path, body string) []byte {
 	return []byte(method + " /api/v2" + path + " HTTP/1.1\r\n" + p.headers + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// bareServer serves every request with the same headers and the body that answer
+// bareServer serves every request with the same headers and the body that response
 // returns.
-func bareServer(b *testing.B, header http.Header, answer func(*http.Request) []byte) string {
+func bareServer(b *testing.B, header http.Header, reply func(*http.Request) []byte) string {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -380,7 +380,7 @@ func bareServer(b *testing.B, header http.Header, answer func(*http.Request) []b
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), header)
-		w.Write(answer(r)) //nolint:errcheck // the client would notice
+		w.Write(reply(r)) //nolint:errcheck // the client would notice
 	})}
 	var served sync.WaitGroup
 	served.Go(func() { server.Serve(listener) }) //nolint:errcheck // it ends when the benchmark does

@@ -79,7 +79,7 @@ func (r *readiness) problem(ctx context.Context) string {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
 	case <-waiting.Done():
-		return "the database does not answer"
+		return "the database does not respond"
 	}
 	if r.checked.IsZero() || time.Since(r.checked) >= readyFor { // by the monotonic clock
 		checking, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
@@ -95,7 +95,7 @@ func (r *readiness) problem(ctx context.Context) string {
 func (r *readiness) check(ctx context.Context) string {
 	if err := r.ping(ctx); err != nil {
 		r.log.Warn("not ready", "error", err)
-		return "the database does not answer"
+		return "the database does not respond"
 	}
 	if free, ok := r.free(); ok && free < minFreeDisk {
 		r.log.Warn("not ready", "error", "the disk is full", "free", free)

@@ -47,7 +47,7 @@ func TestReadiness(t *testing.T) {
 	}{
 		"a healthy node":             {func(*fakeNode) {}, ""},
 		"an unknown disk":            {func(n *fakeNode) { n.free = -1 }, ""},
-		"no database":                {func(n *fakeNode) { n.pingErr = errors.New("dial 10.1.2.3") }, "the database does not answer"},
+		"no database":                {func(n *fakeNode) { n.pingErr = errors.New("dial 10.1.2.3") }, "the database does not respond"},
 		"a full disk":                {func(n *fakeNode) { n.free = minFreeDisk - 1 }, "the disk is full"},
 		"a database that is blocked": {func(n *fakeNode) { n.diskErr = errors.New("read-only") }, "the database cannot be written"},
 		"a long queue":               {func(n *fakeNode) { n.stats.Waiting = maxWaitingWrites + 1 }, "too many writes are waiting"},

@@ -170,9 +170,9 @@ func TestGracefulStop(t *testing.T) {
 		_, key := newOrganization(t, program, s)
 		n := startNode(t, program, s)
 		var (
-			group          sync.WaitGroup
-			answered, late atomic.Int64
-			stopping       atomic.Bool
+			group           sync.WaitGroup
+			responded, late atomic.Int64
+			stopping        atomic.Bool
 		)
 		for i := range clientCount {
 			client := &persistentClient{address: n.address, key: key}
@@ -182,7 +182,7 @@ func TestGracefulStop(t *testing.T) {
 					status, err := client.create(i*100_000 + step)
 					switch {
 					case err == nil && status == http.StatusOK:
-						answered.Add(1)
+						responded.Add(1)
 						if stopping.Load() {
 							late.Add(1)
 						}
@@ -195,14 +195,14 @@ func TestGracefulStop(t *testing.T) {
 				}
 			})
 		}
-		waitForLoad(500*time.Millisecond, func() int { return int(answered.Load()) })
+		waitForLoad(500*time.Millisecond, func() int { return int(responded.Load()) })
 		stopping.Store(true)
 		took := n.stop(t)
 		group.Wait()
 		if late.Load() == 0 {
 			t.Error("no request was sent during the stop")
 		}
-		t.Logf("%d requests succeeded, %d of them after SIGTERM; exited after %v", answered.Load(), late.Load(), took.Round(time.Millisecond))
+		t.Logf("%d requests succeeded, %d of them after SIGTERM; exited after %v", responded.Load(), late.Load(), took.Round(time.Millisecond))
 	})
 }
 
@@ -252,14 +252,14 @@ func (c *persistentClient) create(n int) (int, error) {
 		return 0, err
 	}
 	c.used = true
-	answer, err := http.ReadResponse(c.in, request)
+	reply, err := http.ReadResponse(c.in, request)
 	if err != nil {
 		return 0, err
 	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	answer.Body.Close()
-	if answer.Close {
+	_, err = io.Copy(io.Discard, reply.Body)
+	reply.Body.Close()
+	if reply.Close {
 		c.close()
 	}
-	return answer.StatusCode, err
+	return reply.StatusCode, err
 }

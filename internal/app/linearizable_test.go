@@ -125,8 +125,8 @@ func (l *linearizer) search(state lists, count, first int) bool {
 
 // insert is a step that moves a task to an index of a container; the response was
 // the container's list.
-func insert(begin, end int64, in string, index int, task string, answer ...string) step {
-	text := fmt.Sprintf("put %s at %d of %s: %v", task, index, in, answer)
+func insert(begin, end int64, in string, index int, task string, reply ...string) step {
+	text := fmt.Sprintf("put %s at %d of %s: %v", task, index, in, reply)
 	return step{begin: begin, end: end, text: text, apply: func(before lists, late tasks) []lists {
 		return before.without(task).put(in, late, func(list []string) ([]string, bool) {
 			at := min(index, len(list))
@@ -134,7 +134,7 @@ func insert(begin, end int64, in string, index int, task string, answer ...strin
 				at = len(list)
 			}
 			list = slices.Insert(list, at, task)
-			return list, slices.Equal(list, answer)
+			return list, slices.Equal(list, reply)
 		})
 	}}
 }
@@ -163,9 +163,9 @@ func create(begin, end int64, in, task string) step {
 }
 
 // read is a step that reads a container.
-func read(begin, end int64, in string, answer ...string) step {
-	return step{begin: begin, end: end, text: fmt.Sprintf("read %s: %v", in, answer), apply: func(before lists, _ tasks) []lists {
-		if !slices.Equal(before[in], answer) {
+func read(begin, end int64, in string, reply ...string) step {
+	return step{begin: begin, end: end, text: fmt.Sprintf("read %s: %v", in, reply), apply: func(before lists, _ tasks) []lists {
+		if !slices.Equal(before[in], reply) {
 			return nil
 		}
 		return []lists{before}

@@ -229,5 +229,7 @@ func (a *App) PurgeQuotes(ctx context.Context) error {
 }
 
 func (a *App) purgeMapCache(ctx context.Context) error {
-	return a.purge(ctx, a.Now(), func(w *sqlstore.Tx, now time.Time, limit int) (int64, error) { return w.DeleteAnswers(ctx, now, limit) })
+	return a.purge(ctx, a.Now(), func(w *sqlstore.Tx, now time.Time, limit int) (int64, error) {
+		return w.DeleteCachedResponses(ctx, now, limit)
+	})
 }

@@ -680,7 +680,7 @@ func (m *month) noneOverdue() {
 		"positions":     func(w *sqlstore.Tx) (int64, error) { return w.DeletePositions(ctx, now.Add(-30*24*time.Hour), 1) },
 		"explanations":  func(w *sqlstore.Tx) (int64, error) { return w.DeleteExplanations(ctx, now.Add(-30*24*time.Hour), 1) },
 		"text messages": func(w *sqlstore.Tx) (int64, error) { return w.DeleteMessages(ctx, now.Add(-30*24*time.Hour), 1) },
-		"map responses": func(w *sqlstore.Tx) (int64, error) { return w.DeleteAnswers(ctx, now, 1) },
+		"map responses": func(w *sqlstore.Tx) (int64, error) { return w.DeleteCachedResponses(ctx, now, 1) },
 	} {
 		var count int64
 		err := m.node.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {

@@ -139,16 +139,16 @@ func startNode(tb testing.TB, p program, storage nodeStorage) *node {
 }
 
 func (n *node) ready() bool {
-	answer, err := http.Get("http://" + n.address + "/readyz")
+	reply, err := http.Get("http://" + n.address + "/readyz")
 	if err != nil {
 		return false
 	}
-	answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	reply.Body.Close()
+	return reply.StatusCode == http.StatusOK
 }
 
 // call sends a request to the node, with an idempotency key if that is not empty.
-func (n *node) call(tb testing.TB, key, method, path, body, idempotency string) (status int, answer []byte, err error) {
+func (n *node) call(tb testing.TB, key, method, path, body, idempotency string) (status int, reply []byte, err error) {
 	tb.Helper()
 	request, err := http.NewRequestWithContext(tb.Context(), method, "http://"+n.address+"/api/v2"+path, strings.NewReader(body))
 	if err != nil {
@@ -163,8 +163,8 @@ func (n *node) call(tb testing.TB, key, method, path, body, idempotency string) 
 		return 0, nil, err
 	}
 	defer response.Body.Close()
-	answer, err = io.ReadAll(response.Body)
-	return response.StatusCode, answer, err
+	reply, err = io.ReadAll(response.Body)
+	return response.StatusCode, reply, err
 }
 
 // kill kills the process and waits until it has exited.

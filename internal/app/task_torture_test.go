@@ -239,14 +239,14 @@ func (r *reader) read(t *testing.T, path string) time.Duration {
 	if _, err := r.conn.Write(request); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.ReadResponse(r.in, nil)
+	reply, err := http.ReadResponse(r.in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s %s %v", answer.Status, body, err)
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s %v", reply.Status, body, err)
 	}
 	r.size = len(body)
 	return time.Since(begin)

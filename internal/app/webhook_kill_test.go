@@ -105,8 +105,8 @@ func newWebhookRig(t *testing.T, nodes int, storage nodeStorage) *webhookRig {
 	}
 	for i, trigger := range hookTriggers {
 		path := fmt.Sprintf("/%d", i)
-		if status, answer, err := rig.call(t, http.MethodPost, "/webhooks", fmt.Sprintf(`{"url":%q,"trigger":%d}`, rig.receiver.URL+path, trigger), ""); err != nil || status != http.StatusOK {
-			t.Fatalf("register a webhook: %d %v %s", status, err, answer)
+		if status, response, err := rig.call(t, http.MethodPost, "/webhooks", fmt.Sprintf(`{"url":%q,"trigger":%d}`, rig.receiver.URL+path, trigger), ""); err != nil || status != http.StatusOK {
+			t.Fatalf("register a webhook: %d %v %s", status, err, response)
 		}
 		rig.hooks[path] = trigger
 	}
@@ -152,12 +152,12 @@ func (rig *webhookRig) changes() int {
 // mustCall sends a request until it succeeds.
 func (rig *webhookRig) mustCall(t *testing.T, method, path, body, key string) []byte {
 	for sent, deadline := 1, time.Now().Add(longTimeout); ; sent++ {
-		status, answer, err := rig.call(t, method, path, body, key)
+		status, response, err := rig.call(t, method, path, body, key)
 		switch {
 		case err == nil && status == http.StatusOK, err == nil && status == http.StatusNotFound && method == http.MethodDelete && sent > 1:
-			return answer
+			return response
 		case err == nil && status != http.StatusServiceUnavailable, time.Now().After(deadline):
-			t.Errorf("%s %s returned %d %v: %s", method, path, status, err, answer)
+			t.Errorf("%s %s returned %d %v: %s", method, path, status, err, response)
 			return nil
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -165,7 +165,7 @@ func (rig *webhookRig) mustCall(t *testing.T, method, path, body, key string) []
 }
 
 // call sends a request to any node.
-func (rig *webhookRig) call(t *testing.T, method, path, body, key string) (status int, answer []byte, err error) {
+func (rig *webhookRig) call(t *testing.T, method, path, body, key string) (status int, response []byte, err error) {
 	return rig.node(rand.IntN(len(rig.nodes))).call(t, rig.key, method, path, body, key)
 }
 

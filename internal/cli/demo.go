@@ -256,12 +256,12 @@ func serves(ctx context.Context, a *app.App, path string) bool {
 	if err != nil {
 		return false
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return false
 	}
-	answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 // moveWorkers moves the workers until the context ends.

@@ -145,16 +145,16 @@ func curl(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 || len(args) > 4 {
 		ts.Fatalf("usage: curl STATUS METHOD PATH [BODY]")
 	}
-	status, answer := fetch(ts, args[1], args[2], strings.Join(args[3:], ""))
+	status, reply := fetch(ts, args[1], args[2], strings.Join(args[3:], ""))
 	if strconv.Itoa(status) != args[0] {
-		ts.Fatalf("%s %s returned %d: %s", args[1], args[2], status, answer)
+		ts.Fatalf("%s %s returned %d: %s", args[1], args[2], status, reply)
 	}
-	_, err := ts.Stdout().Write(answer)
+	_, err := ts.Stdout().Write(reply)
 	ts.Check(err)
 }
 
 // fetch calls the server and waits until it is up.
-func fetch(ts *testscript.TestScript, method, path, body string) (status int, answer []byte) {
+func fetch(ts *testscript.TestScript, method, path, body string) (status int, reply []byte) {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		request, err := http.NewRequest(method, "http://"+ts.Getenv("LISTEN")+path, strings.NewReader(body))
 		ts.Check(err)
@@ -164,9 +164,9 @@ func fetch(ts *testscript.TestScript, method, path, body string) (status int, an
 			continue
 		}
 		ts.Check(err)
-		answer, err := io.ReadAll(response.Body)
+		reply, err := io.ReadAll(response.Body)
 		ts.Check(errors.Join(err, response.Body.Close()))
-		return response.StatusCode, answer
+		return response.StatusCode, reply
 	}
 }
 
@@ -176,14 +176,14 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern := regexp.MustCompile(args[1])
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		_, answer := fetch(ts, http.MethodGet, args[0], "")
-		if pattern.Match(answer) {
-			_, err := ts.Stdout().Write(answer)
+		_, reply := fetch(ts, http.MethodGet, args[0], "")
+		if pattern.Match(reply) {
+			_, err := ts.Stdout().Write(reply)
 			ts.Check(err)
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("after a minute %s still returns %s", args[0], answer)
+			ts.Fatalf("after a minute %s still returns %s", args[0], reply)
 		}
 	}
 }

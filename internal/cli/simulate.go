@@ -226,11 +226,11 @@ func formatReport(r simulate.Report) string {
 	fmt.Fprintf(&b, "Actions    %d done, %d resent, %d reported late, %d rejected\n", r.Actions, r.Resent, r.CaughtUp, r.Abandoned)
 	fmt.Fprintf(&b, "Positions  %d sent, %d accepted\n\n", r.Positions, r.Accepted)
 	b.WriteString(formatDay(r.Day) + "\n")
-	fmt.Fprintf(&b, "%-40s %8s %8s %8s %8s %8s\n", "Milliseconds", "answered", "p50", "p95", "p99", "max")
+	fmt.Fprintf(&b, "%-40s %8s %8s %8s %8s %8s\n", "Milliseconds", "replies", "p50", "p95", "p99", "max")
 	for _, route := range r.Routes {
-		fmt.Fprintf(&b, "%-40s %8d %8.1f %8.1f %8.1f %8.1f", route.Name, route.Answered, route.P50, route.P95, route.P99, route.Max)
-		if route.Unanswered > 0 {
-			fmt.Fprintf(&b, "  %d not answered", route.Unanswered)
+		fmt.Fprintf(&b, "%-40s %8d %8.1f %8.1f %8.1f %8.1f", route.Name, route.Responses, route.P50, route.P95, route.P99, route.Max)
+		if route.Lost > 0 {
+			fmt.Fprintf(&b, "  %d without a reply", route.Lost)
 		}
 		for status, n := range route.Rejected {
 			fmt.Fprintf(&b, "  %d with status %d", n, status)

@@ -312,17 +312,17 @@ func TestStreamsOfSessionsContract(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := (&http.Client{Jar: b.Jar}).Do(request) //nolint:bodyclose // below
-			if err != nil || answer.StatusCode != http.StatusOK {
-				t.Fatalf("follow: %v %v", answer, err)
+			reply, err := (&http.Client{Jar: b.Jar}).Do(request) //nolint:bodyclose // below
+			if err != nil || reply.StatusCode != http.StatusOK {
+				t.Fatalf("follow: %v %v", reply, err)
 			}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				defer answer.Body.Close()
+				defer reply.Body.Close()
 				buffer := make([]byte, 1024)
 				for {
-					if _, err := answer.Body.Read(buffer); err != nil {
+					if _, err := reply.Body.Read(buffer); err != nil {
 						return
 					}
 				}

@@ -42,9 +42,9 @@ var badItems = map[string]struct {
 // submit sends a batch and waits for its end.
 func submit(t testing.TB, c *apptest.Client, items ...string) (report map[string]any) {
 	t.Helper()
-	answer := send(t, c, "POST", "/tasks/batch-async", batchOf(items...)).OK(t).Object(t)
-	matches(t, answer, `{"status":"pending","jobId":"<id>"}`)
-	return await(t, c, fmt.Sprint(answer["jobId"]))
+	reply := send(t, c, "POST", "/tasks/batch-async", batchOf(items...)).OK(t).Object(t)
+	matches(t, reply, `{"status":"pending","jobId":"<id>"}`)
+	return await(t, c, fmt.Sprint(reply["jobId"]))
 }
 
 // await waits for the end of a batch.
@@ -191,8 +191,8 @@ func TestBatchContract(t *testing.T) {
 				`["completedWithErrors",2,0,{"type":"TEAM","team":"`+c.own["team"]+`"},1000]`)
 
 			// At once, a task may go to a worker, as alone.
-			answer := send(t, c.Client, "POST", "/tasks/batch", batchOf(place+`{"type":"WORKER","worker":"`+c.own["worker"]+`"}}`)).OK(t).Object(t)
-			assigned := objects(t, answer["tasks"])[0]
+			reply := send(t, c.Client, "POST", "/tasks/batch", batchOf(place+`{"type":"WORKER","worker":"`+c.own["worker"]+`"}}`)).OK(t).Object(t)
+			assigned := objects(t, reply["tasks"])[0]
 			matches(t, []any{assigned["state"], assigned["worker"]}, `[1,"`+c.own["worker"]+`"]`)
 		})
 
@@ -252,13 +252,13 @@ func TestBatchContract(t *testing.T) {
 
 		t.Run("a batch is shown to its organization alone", func(t *testing.T) {
 			zenith := p.Organization(t, "Zenith")
-			answer := c.Must(t, "POST", "/tasks/batch-async", batchOf(goodItem(500)))
-			path := "/tasks/batch/" + fmt.Sprint(answer["jobId"])
-			outsideScope.check(t, zenith.Call(t, "GET", path, nil), fmt.Sprint(answer["jobId"]))
+			reply := c.Must(t, "POST", "/tasks/batch-async", batchOf(goodItem(500)))
+			path := "/tasks/batch/" + fmt.Sprint(reply["jobId"])
+			outsideScope.check(t, zenith.Call(t, "GET", path, nil), fmt.Sprint(reply["jobId"]))
 			for _, id := range append([]string{unknownID, c.own["task"]}, malformedIDs...) {
 				notFound.check(t, send(t, c.Client, "GET", "/tasks/batch/"+id, ""))
 			}
-			await(t, c.Client, fmt.Sprint(answer["jobId"]))
+			await(t, c.Client, fmt.Sprint(reply["jobId"]))
 		})
 
 		t.Run("a batch has at least one task and at most 500, or 100 at once", func(t *testing.T) {
@@ -286,9 +286,9 @@ func TestBatchContract(t *testing.T) {
 				})
 			}
 			matches(t, submit(t, c.Client, slices.Repeat([]string{item}, 500)...)["tasksCreated"], `500`)
-			answer := c.Must(t, "POST", "/tasks/batch", batchOf(slices.Repeat([]string{item}, 100)...))
-			if len(objects(t, answer["tasks"])) != 100 {
-				t.Errorf("%d tasks were created at once", len(objects(t, answer["tasks"])))
+			reply := c.Must(t, "POST", "/tasks/batch", batchOf(slices.Repeat([]string{item}, 100)...))
+			if len(objects(t, reply["tasks"])) != 100 {
+				t.Errorf("%d tasks were created at once", len(objects(t, reply["tasks"])))
 			}
 		})
 
@@ -308,16 +308,16 @@ func TestBatchContract(t *testing.T) {
 			for path, wanted := range map[string]int{"/tasks/batch": 1, "/tasks/batch-async": 1} {
 				name := fmt.Sprintf(`[{"name":"once","type":"string","value":"%s"}]`, path)
 				body := batchOf(`{"destination":"`+c.own["destination"]+`","recipients":[],"metadata":`+name+`}`, `{}`)
-				answers := make([]apptest.Response, 8)
+				replies := make([]apptest.Response, 8)
 				var group sync.WaitGroup
-				for i := range answers {
-					group.Go(func() { answers[i] = send(t, c.Client, "POST", path, body, header, "one") })
+				for i := range replies {
+					group.Go(func() { replies[i] = send(t, c.Client, "POST", path, body, header, "one") })
 				}
 				group.Wait()
 				originals := 0
-				for _, a := range answers {
-					if string(a.OK(t).Body) != string(answers[0].Body) {
-						t.Errorf("%s responded with %s and %s", path, clipped(answers[0].Body), clipped(a.Body))
+				for _, a := range replies {
+					if string(a.OK(t).Body) != string(replies[0].Body) {
+						t.Errorf("%s responded with %s and %s", path, clipped(replies[0].Body), clipped(a.Body))
 					}
 					if a.Header.Get(replayed) == "" {
 						originals++
@@ -337,8 +337,8 @@ func TestBatchEvents(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := p.Organization(t, "acme")
-		answer := send(t, c, "POST", "/tasks/batch-async", batchOf(goodItem(1), `{}`, goodItem(2))).OK(t).Object(t)
-		report := await(t, c, fmt.Sprint(answer["jobId"]))
+		reply := send(t, c, "POST", "/tasks/batch-async", batchOf(goodItem(1), `{}`, goodItem(2))).OK(t).Object(t)
+		report := await(t, c, fmt.Sprint(reply["jobId"]))
 		send(t, c, "POST", "/tasks/batch", batchOf(goodItem(3))).OK(t)
 
 		var streamed []map[string]any
@@ -352,7 +352,7 @@ func TestBatchEvents(t *testing.T) {
 		if len(streamed) != 1 {
 			t.Fatalf("%d events were streamed, want one, of the batch: %v", len(streamed), streamed)
 		}
-		report["jobId"] = answer["jobId"]
+		report["jobId"] = reply["jobId"]
 		for key, want := range map[string]string{
 			"triggerId": `19`, "triggerName": `"taskBatchCreateJobCompleted"`, "time": `"<now>"`, "data": `{}`,
 			"taskId": `null`, "workerId": `null`, "adminId": `null`, "actionContext": `{"type":"API","id":"<id>"}`,
@@ -368,7 +368,7 @@ func TestBatchOutlivesItsKey(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := p.Organization(t, "acme")
-		answer := c.Must(t, "POST", "/tasks/batch-async", batchOf(goodItem(1)))
+		reply := c.Must(t, "POST", "/tasks/batch-async", batchOf(goodItem(1)))
 		keys, err := p.APIKeys.List(t.Context(), c.Organization.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -381,7 +381,7 @@ func TestBatchOutlivesItsKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := &apptest.Client{Platform: p, Key: second}
-		report := await(t, other, fmt.Sprint(answer["jobId"]))
+		report := await(t, other, fmt.Sprint(reply["jobId"]))
 		matches(t, report["status"], `"succeeded"`)
 		matches(t, objects(t, report["newTasks"])[0]["creator"], text(string(keys[0].ID)))
 	})

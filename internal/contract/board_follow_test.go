@@ -74,8 +74,8 @@ func TestBoardFollowContract(t *testing.T) {
 		})
 		t.Run("tasks without an event", func(t *testing.T) {
 			head := int(board(t, c, "")["cursor"].(float64))
-			answer := c.Must(t, "POST", "/tasks/batch", `{"tasks":[`+plainTask+`,`+plainTask+`]}`)
-			made := records(answer, "tasks")
+			response := c.Must(t, "POST", "/tasks/batch", `{"tasks":[`+plainTask+`,`+plainTask+`]}`)
+			made := records(response, "tasks")
 			log()
 			for _, s := range []*stream{lists, follow(t, c, fmt.Sprintf("?lists=1&since=%d", head))} { // as it happens, and after resuming
 				e := s.await(t, "tasks")

@@ -65,9 +65,9 @@ func jsonList(ids ...string) string { return `["` + strings.Join(ids, `","`) + `
 // afterwards.
 func (r roads) arrange(t testing.TB, path, body string) []any {
 	t.Helper()
-	answer := r.Must(t, "PUT", "/containers/"+path, body)
-	matches(t, r.Must(t, "GET", "/containers/"+path, nil), string(encode(t, answer)))
-	return answer["tasks"].([]any)
+	reply := r.Must(t, "PUT", "/containers/"+path, body)
+	matches(t, r.Must(t, "GET", "/containers/"+path, nil), string(encode(t, reply)))
+	return reply["tasks"].([]any)
 }
 
 func testContainerPlaces(t *testing.T, r roads) {

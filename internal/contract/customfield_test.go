@@ -165,15 +165,15 @@ func TestCustomFieldContract(t *testing.T) {
 		})
 		t.Run("of many who define one key, one does", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Response, 16)
-			for i := range answers {
+			responses := make([]apptest.Response, 16)
+			for i := range responses {
 				group.Go(func() {
-					answers[i] = send(t, c, "POST", "/customFields", fmt.Sprintf(`{"model":"Task","field":[{"name":"own %d","type":"date"},{"name":"raced","type":"date"}]}`, i))
+					responses[i] = send(t, c, "POST", "/customFields", fmt.Sprintf(`{"model":"Task","field":[{"name":"own %d","type":"date"},{"name":"raced","type":"date"}]}`, i))
 				})
 			}
 			group.Wait()
 			done := 0
-			for _, a := range answers {
+			for _, a := range responses {
 				if a.Status == http.StatusOK {
 					done++
 				} else {
@@ -494,13 +494,13 @@ func TestTemplateContract(t *testing.T) {
 		})
 		t.Run("of many who take one name, one does", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Response, 16)
-			for i := range answers {
-				group.Go(func() { answers[i] = send(t, c, "POST", path, template("Raced", `[]`, `[]`)) })
+			responses := make([]apptest.Response, 16)
+			for i := range responses {
+				group.Go(func() { responses[i] = send(t, c, "POST", path, template("Raced", `[]`, `[]`)) })
 			}
 			group.Wait()
 			done := 0
-			for _, a := range answers {
+			for _, a := range responses {
 				if a.Status == http.StatusOK {
 					done++
 				} else {

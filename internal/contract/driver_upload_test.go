@@ -314,12 +314,12 @@ func testHandIn(t *testing.T, acme, zenith *apptest.Client, team string) {
 		t.Error("an image that was handed in is handed in again")
 	}
 
-	for who, answer := range map[string]apptest.Response{
+	for who, response := range map[string]apptest.Response{
 		"another organization": zenith.Call(t, http.MethodGet, "/uploads/"+photo, nil),
 		"another worker":       colleague.call(t, http.MethodGet, "/uploads/"+photo, nil),
 		"a foreign worker":     stranger.call(t, http.MethodGet, "/uploads/"+photo, nil),
 	} {
-		t.Run(who, func(t *testing.T) { outsideScope.check(t, answer) })
+		t.Run(who, func(t *testing.T) { outsideScope.check(t, response) })
 	}
 	notFound.check(t, acme.Call(t, http.MethodGet, "/uploads/"+unknownID, nil))
 	for _, id := range []string{"short", "..%2f..%2fetc%2fpasswd"} {

@@ -219,7 +219,7 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Response {
 	lines = append(lines, "Host: "+address, "Connection: close", "", "")
 	// A server that rejects early may have closed before all was sent.
 	io.WriteString(conn, strings.Join(lines, "\r\n")) //nolint:errcheck // see above
-	return readAnswer(t, conn)
+	return readResponse(t, conn)
 }
 
 // sendAll sends all of a request before it looks for the response.
@@ -234,10 +234,10 @@ func sendAll(t testing.TB, url, head string, body []byte) apptest.Response {
 	if _, err := conn.Write(fmt.Appendf(nil, "%s\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)); err != nil {
 		t.Fatalf("the server did not read all of the request: %v", err)
 	}
-	return readAnswer(t, conn)
+	return readResponse(t, conn)
 }
 
-func readAnswer(t testing.TB, conn net.Conn) apptest.Response {
+func readResponse(t testing.TB, conn net.Conn) apptest.Response {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

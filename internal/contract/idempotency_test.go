@@ -233,16 +233,16 @@ func TestIdempotencyContract(t *testing.T) {
 		})
 		t.Run("32 duplicates at once make one record", func(t *testing.T) {
 			before := destinations(t, c.Client)
-			answers := make([]apptest.Response, 32)
+			replies := make([]apptest.Response, 32)
 			var group sync.WaitGroup
-			for i := range answers {
-				group.Go(func() { answers[i] = send(t, c.Client, "POST", "/destinations", destinationBody, header, "at once") })
+			for i := range replies {
+				group.Go(func() { replies[i] = send(t, c.Client, "POST", "/destinations", destinationBody, header, "at once") })
 			}
 			group.Wait()
 			originals := 0
-			for _, a := range answers {
-				if string(a.OK(t).Body) != string(answers[0].Body) {
-					t.Errorf("responded with %s and %s", answers[0].Body, a.Body)
+			for _, a := range replies {
+				if string(a.OK(t).Body) != string(replies[0].Body) {
+					t.Errorf("responded with %s and %s", replies[0].Body, a.Body)
 				}
 				if a.Header.Get(replayed) == "" {
 					originals++

@@ -89,10 +89,10 @@ func TestImportKeys(t *testing.T) {
 			duplicate.check(t, again, fmt.Sprint(one["id"]))
 			matches(t, again.Object(t)["message"].(map[string]any)["cause"],
 				fmt.Sprintf(`{"type":"duplicateKey","key":"importKey","value":"one","id":"%s"}`, one["id"]))
-			answer := c.Must(t, "POST", "/tasks/batch", batchOf(withKey(`"one"`), withKey(`"two"`), withKey(`"two"`)))
-			made, faults := objects(t, answer["tasks"]), objects(t, answer["errors"])
+			response := c.Must(t, "POST", "/tasks/batch", batchOf(withKey(`"one"`), withKey(`"two"`), withKey(`"two"`)))
+			made, faults := objects(t, response["tasks"]), objects(t, response["errors"])
 			if len(made) != 1 || len(faults) != 2 {
-				t.Fatalf("the batch is %v", answer)
+				t.Fatalf("the batch is %v", response)
 			}
 			alreadyThere(t, faults[0]["error"].(map[string]any), "one", fmt.Sprint(one["id"]))
 			alreadyThere(t, faults[1]["error"].(map[string]any), "two", fmt.Sprint(made[0]["id"]))
@@ -129,20 +129,20 @@ func TestImportKeys(t *testing.T) {
 						slices.Reverse(mine)
 					}
 					if i < 4 {
-						answer := send(t, c, "POST", "/tasks/batch-async", batchOf(mine...)).OK(t).Object(t)
+						response := send(t, c, "POST", "/tasks/batch-async", batchOf(mine...)).OK(t).Object(t)
 						mu.Lock()
 						defer mu.Unlock()
-						jobs = append(jobs, fmt.Sprint(answer["jobId"]))
+						jobs = append(jobs, fmt.Sprint(response["jobId"]))
 						return
 					}
 					for range 20 { // until it is not shed
-						answer := send(t, c, "POST", "/tasks/batch", batchOf(mine...))
-						if answer.Status == 503 {
+						response := send(t, c, "POST", "/tasks/batch", batchOf(mine...))
+						if response.Status == 503 {
 							continue
 						}
 						mu.Lock()
 						defer mu.Unlock()
-						created += len(objects(t, answer.OK(t).Object(t)["tasks"]))
+						created += len(objects(t, response.OK(t).Object(t)["tasks"]))
 						return
 					}
 				})

@@ -39,13 +39,13 @@ func TestCommitWithUnknownOutcome(t *testing.T) {
 			body := func(team string) string { return fmt.Sprintf(`{"name":%q,"workers":[],"managers":[]}`, team) }
 			keyed := "Lost and found with a key, " + name
 			test.cut(true)
-			answer := client.Call(t, "POST", "/teams", body(keyed), "Idempotency-Key", keyed).OK(t)
-			if got := answer.Header.Get("Idempotent-Replayed"); got != test.replayed {
+			reply := client.Call(t, "POST", "/teams", body(keyed), "Idempotency-Key", keyed).OK(t)
+			if got := reply.Header.Get("Idempotent-Replayed"); got != test.replayed {
 				t.Errorf("Idempotent-Replayed is %q, want %q", got, test.replayed)
 			}
 			again := client.Call(t, "POST", "/teams", body(keyed), "Idempotency-Key", keyed).OK(t)
-			if answer.Object(t)["id"] != again.Object(t)["id"] || teams(keyed) != 1 {
-				t.Errorf("%d teams; the responses were %s and %s", teams(keyed), answer.Body, again.Body)
+			if reply.Object(t)["id"] != again.Object(t)["id"] || teams(keyed) != 1 {
+				t.Errorf("%d teams; the responses were %s and %s", teams(keyed), reply.Body, again.Body)
 			}
 
 			without := "Lost and found without a key, " + name

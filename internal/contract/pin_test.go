@@ -43,8 +43,8 @@ func testPinnedTasks(t *testing.T, p *apptest.Platform) {
 	}
 	stop := shown["plan"].(map[string]any)["routes"].([]any)[0].(map[string]any)["stops"].([]any)[0].(map[string]any)
 	has(t, stop, "pinned", "position")
-	if answer := send(t, d.Client, "DELETE", "/tasks/"+far+"/pin", ``); answer.Status != 200 {
-		t.Errorf("the pin is removed with %d", answer.Status)
+	if response := send(t, d.Client, "DELETE", "/tasks/"+far+"/pin", ``); response.Status != 200 {
+		t.Errorf("the pin is removed with %d", response.Status)
 	}
 	d.await(t, fmt.Sprint(d.Must(t, "POST", "/workers/"+ada+"/dispatch", `{}`)["dispatchId"]))
 	if got := d.list(t, ada); !slices.Equal(got, []string{last, near, mid, far}) {

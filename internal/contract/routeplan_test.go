@@ -415,10 +415,10 @@ func testRoutePlanRace(t *testing.T, r roads) {
 	const writers = 8
 	wanted, tasks := r.task(t), r.tasks(t, writers)
 	path := "/routePlans/" + fmt.Sprint(r.plan(t, `,"worker":"`+r.ada+`"`)["id"])
-	answers, rivals := make([]apptest.Response, writers), make([]apptest.Response, writers)
+	responses, rivals := make([]apptest.Response, writers), make([]apptest.Response, writers)
 	var group sync.WaitGroup
 	for i, task := range tasks {
-		group.Go(func() { answers[i] = send(t, r.Client, "PUT", path+"/tasks", `{"tasks":`+idList(task)+`}`) })
+		group.Go(func() { responses[i] = send(t, r.Client, "PUT", path+"/tasks", `{"tasks":`+idList(task)+`}`) })
 		group.Go(func() {
 			rivals[i] = send(t, r.Client, "POST", "/routePlans", `{"name":"Rival","startTime":1894021200000,"tasks":`+idList(wanted)+`}`)
 		})
@@ -426,7 +426,7 @@ func testRoutePlanRace(t *testing.T, r roads) {
 	group.Wait()
 	won := 0
 	for i := range writers {
-		answers[i].OK(t)
+		responses[i].OK(t)
 		if rivals[i].Status == 200 {
 			won++
 		} else {

@@ -101,23 +101,23 @@ func (w *twin) live(t *testing.T, steps int) {
 
 // call sends a request and fails the test unless it is rejected with want, or
 // taken when want is none.
-func (w *twin) call(t testing.TB, want rejection, method, path string, body any) (answer apptest.Response, taken bool) {
+func (w *twin) call(t testing.TB, want rejection, method, path string, body any) (response apptest.Response, taken bool) {
 	t.Helper()
 	w.said = append(w.said, fmt.Sprintf("%s %s %s, want %v", method, path, encode(t, body), want))
-	answer = send(t, w.Client, method, path, string(encode(t, body)))
-	return answer, w.judge(t, want, answer)
+	response = send(t, w.Client, method, path, string(encode(t, body)))
+	return response, w.judge(t, want, response)
 }
 
-func (w *twin) judge(t testing.TB, want rejection, answer apptest.Response) (taken bool) {
+func (w *twin) judge(t testing.TB, want rejection, response apptest.Response) (taken bool) {
 	t.Helper()
 	if want != (rejection{}) {
-		want.check(t, answer)
+		want.check(t, response)
 		return false
 	}
-	if answer.Status != 200 {
-		t.Errorf("responded with %d: %s", answer.Status, answer.Body)
+	if response.Status != 200 {
+		t.Errorf("responded with %d: %s", response.Status, response.Body)
 	}
-	return answer.Status == 200
+	return response.Status == 200
 }
 
 // chance is true once in n times.
@@ -294,8 +294,8 @@ func (w *twin) draft() (task twinTask, body map[string]any, want rejection) {
 
 func (w *twin) create(t testing.TB) {
 	task, body, want := w.draft()
-	if answer, taken := w.call(t, want, "POST", "/tasks", body); taken {
-		w.born(t, answer.Object(t), task)
+	if response, taken := w.call(t, want, "POST", "/tasks", body); taken {
+		w.born(t, response.Object(t), task)
 	}
 }
 
@@ -314,11 +314,11 @@ func (w *twin) batch(t testing.TB) {
 			errors = append(errors, float64(want.subcode))
 		}
 	}
-	answer, taken := w.call(t, rejection{}, "POST", "/tasks/batch", map[string]any{"tasks": bodies})
+	response, taken := w.call(t, rejection{}, "POST", "/tasks/batch", map[string]any{"tasks": bodies})
 	if !taken {
 		return
 	}
-	result := answer.Object(t)
+	result := response.Object(t)
 	var codes []float64
 	for _, fault := range objects(t, result["errors"]) {
 		codes = append(codes, fault["error"].(map[string]any)["error"].(float64))
@@ -348,7 +348,7 @@ func (w *twin) update(t testing.TB) {
 		to = w.container()
 		body["container"] = ref(to)
 	}
-	answer, taken := w.call(t, want, "PUT", "/tasks/"+id, body)
+	response, taken := w.call(t, want, "PUT", "/tasks/"+id, body)
 	if !taken {
 		return
 	}
@@ -359,7 +359,7 @@ func (w *twin) update(t testing.TB) {
 	if to != "" && to != changed.in && changed.state < 2 {
 		w.enter(id, to, -1)
 	}
-	w.compareTask(t, id, answer.Object(t))
+	w.compareTask(t, id, response.Object(t))
 }
 
 func (w *twin) clone(t testing.TB) {
@@ -382,8 +382,8 @@ func (w *twin) clone(t testing.TB) {
 		task.notes = fmt.Sprint("clone ", w.count)
 		options["overrides"] = map[string]any{"notes": task.notes}
 	}
-	if answer, taken := w.call(t, rejection{}, "POST", "/tasks/"+id+"/clone", map[string]any{"options": options}); taken {
-		shown := answer.Object(t)
+	if response, taken := w.call(t, rejection{}, "POST", "/tasks/"+id+"/clone", map[string]any{"options": options}); taken {
+		shown := response.Object(t)
 		has(t, shown, "sourceTaskId", id)
 		w.born(t, shown, task)
 	}
@@ -431,7 +431,7 @@ func (w *twin) arrange(t testing.TB) {
 	case slices.ContainsFunc(ids, unfit):
 		want = invalid
 	}
-	answer, taken := w.call(t, want, "PUT", "/containers/"+path, sent)
+	response, taken := w.call(t, want, "PUT", "/containers/"+path, sent)
 	if !taken {
 		return
 	}
@@ -456,7 +456,7 @@ func (w *twin) arrange(t testing.TB) {
 		}
 		w.enter(id, path, at)
 	}
-	matches(t, answer.Object(t)["tasks"], string(encode(t, anys(w.lists[path]))))
+	matches(t, response.Object(t)["tasks"], string(encode(t, anys(w.lists[path]))))
 }
 
 // families adds to tasks those they are linked with, from the nearest to the

@@ -261,11 +261,11 @@ func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header,
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	received, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: answer}
+	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: received}
 }
 
 // triggered are the events of a trigger that an organization received.
@@ -478,9 +478,9 @@ func TestTwilioContract(t *testing.T) {
 		reply := url.Values{"MessageSid": {"SMin"}, "From": {number}, "To": {"+12125550001"}, "Body": {"who is this?"}}
 		post(twilioReplies, "https://dray.example/other", reply).Rejected(t, 403, 1300)
 		for range 2 {
-			answer := post(twilioReplies, "https://dray.example"+twilioReplies, reply).OK(t)
-			if answer.Header.Get("Content-Type") != "text/xml; charset=utf-8" || string(answer.Body) != "<Response></Response>" {
-				t.Errorf("responded with %v %s", answer.Header, answer.Body)
+			received := post(twilioReplies, "https://dray.example"+twilioReplies, reply).OK(t)
+			if received.Header.Get("Content-Type") != "text/xml; charset=utf-8" || string(received.Body) != "<Response></Response>" {
+				t.Errorf("responded with %v %s", received.Header, received.Body)
 			}
 		}
 		if events := triggered(t, acme, 14); len(events) != 1 || events[0]["body"] != "who is this?" {

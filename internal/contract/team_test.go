@@ -82,15 +82,15 @@ func TestTeamContract(t *testing.T) {
 			notUnique.check(t, c.Call(t, "PUT", "/teams/"+c.south, `{"name":"North"}`), "North")
 			matches(t, c.Must(t, "PUT", "/teams/"+c.north, `{"name":"North"}`)["name"], `"North"`)
 			var group sync.WaitGroup
-			answers := make([]apptest.Response, 16)
-			for i := range answers {
+			replies := make([]apptest.Response, 16)
+			for i := range replies {
 				group.Go(func() {
-					answers[i] = send(t, c.Client, "POST", "/teams", `{"name":"Raced","workers":[],"managers":[]}`)
+					replies[i] = send(t, c.Client, "POST", "/teams", `{"name":"Raced","workers":[],"managers":[]}`)
 				})
 			}
 			group.Wait()
 			done := 0
-			for _, a := range answers {
+			for _, a := range replies {
 				if a.Status == 200 {
 					done++
 				} else {

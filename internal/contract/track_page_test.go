@@ -95,7 +95,7 @@ func testLogo(t *testing.T, c, other *apptest.Client) {
 
 	for name, data := range map[string][]byte{"nothing": nil, "a text": []byte("logo"), "a script": []byte(`<svg onload="alert(1)"/>`)} {
 		if a := setLogo(t, c, data); a.Status != http.StatusBadRequest {
-			t.Errorf("%s was answered with %d: %s", name, a.Status, a.Body)
+			t.Errorf("%s got %d: %s", name, a.Status, a.Body)
 		}
 	}
 	tooLarge.check(t, setLogo(t, c, make([]byte, lastmile.MaxLogo+1)))
@@ -203,11 +203,11 @@ func testNewTime(t *testing.T, c *apptest.Client, team string) {
 		return exchange(t, http.MethodPost, at, strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded")
 	}
 	if a := form(fmt.Sprintf("time=%d", begin(4))); a.Status != http.StatusSeeOther {
-		t.Errorf("the form was answered with %d: %s", a.Status, a.Body)
+		t.Errorf("the form got %d: %s", a.Status, a.Body)
 	}
 	for _, bad := range []string{"time=", "time=x", "time=1", "time=99999999999999999999"} {
 		if a := form(bad); a.Status != http.StatusBadRequest || !bytes.Contains(a.Body, []byte(`role="alert"`)) {
-			t.Errorf("%q was answered with %d: %s", bad, a.Status, a.Body)
+			t.Errorf("%q got %d: %s", bad, a.Status, a.Body)
 		}
 	}
 	page := string(exchange(t, http.MethodGet, at, nil).OK(t).Body)

@@ -198,10 +198,10 @@ func testGone(t *testing.T, c *apptest.Client, team string) {
 			at, when := link(t, c, task), map[string]any{"time": time.Now().Add(-test.ago).UnixMilli(), "success": true}
 			p.do(t, "start", task, "s"+name, when)
 			p.do(t, "complete", task, "c"+name, when)
-			answers := []apptest.Response{
+			replies := []apptest.Response{
 				exchange(t, http.MethodGet, at, nil), exchange(t, http.MethodGet, at+"/state", nil), exchange(t, http.MethodPost, at+"/viewed", nil), say(t, at, `{"rating":5}`),
 			}
-			for i, a := range answers {
+			for i, a := range replies {
 				if (a.Status == http.StatusNotFound) != test.gone {
 					t.Errorf("request %d responded with %d: %s", i, a.Status, a.Body)
 				}

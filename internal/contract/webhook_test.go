@@ -168,7 +168,7 @@ func testRejectServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		}
 	}
 	defer r.Respond(nil)
-	for name, answer := range map[string]func(http.ResponseWriter, apptest.Received) bool{
+	for name, reply := range map[string]func(http.ResponseWriter, apptest.Received) bool{
 		"another text":           say(200, "hello"),
 		"nothing":                say(200, ""),
 		"the text in quotes":     say(200, `"CHECK"`),
@@ -180,7 +180,7 @@ func testRejectServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		"a redirect to the text": say(307, "CHECK"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.Respond(answer)
+			r.Respond(reply)
 			invalidHook.check(t, c.Call(t, "POST", "/webhooks", hookBody(r, path, 6, "")), "did not match")
 			invalidHook.check(t, c.Call(t, "PUT", "/webhooks/"+made, fmt.Sprintf(`{"name":"changed","url":%q}`, r.URL+path+"?new")), "did not match")
 		})
@@ -218,7 +218,7 @@ func testThresholdLimits(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		var (
 			group   sync.WaitGroup
 			made    atomic.Int64
-			answers = make(chan apptest.Response, 14)
+			replies = make(chan apptest.Response, 14)
 		)
 		for range 14 { // at once, so that a count before the write would not do
 			group.Go(func() {
@@ -227,15 +227,15 @@ func testThresholdLimits(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 					made.Add(1)
 					return
 				}
-				answers <- a
+				replies <- a
 			})
 		}
 		group.Wait()
-		close(answers)
+		close(replies)
 		if made.Load() != 10 {
 			t.Errorf("%d webhooks for trigger %d, want 10", made.Load(), trigger)
 		}
-		for a := range answers {
+		for a := range replies {
 			invalid.check(t, a, "10", fmt.Sprint("trigger ", trigger))
 		}
 		checks := len(r.Checks(path))
@@ -371,9 +371,9 @@ func testDeleteWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	made, other := hook(t, c, r, path, 6), hook(t, c, r, path+"/other", 6)
 	id(t, c, "/tasks", plainTask)
 	notification := fmt.Sprint(awaitState(t, c, made, "delivered", 1)[0]["id"])
-	answer := c.Call(t, "DELETE", "/webhooks/"+made, nil).OK(t)
-	if len(answer.Body) > 0 {
-		t.Errorf("the deletion got %s", answer.Body)
+	reply := c.Call(t, "DELETE", "/webhooks/"+made, nil).OK(t)
+	if len(reply.Body) > 0 {
+		t.Errorf("the deletion got %s", reply.Body)
 	}
 	for _, request := range [][2]string{
 		{"DELETE", ""},

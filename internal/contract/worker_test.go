@@ -125,15 +125,15 @@ func TestWorkerContract(t *testing.T) {
 		})
 		t.Run("one phone posted at once by many makes one worker", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Response, 6)
-			for i := range answers {
+			replies := make([]apptest.Response, 6)
+			for i := range replies {
 				group.Go(func() {
-					answers[i] = send(t, c.Client, "POST", "/workers", `{"name":"W","phone":"+12125550111","teams":["`+c.north+`"]}`)
+					replies[i] = send(t, c.Client, "POST", "/workers", `{"name":"W","phone":"+12125550111","teams":["`+c.north+`"]}`)
 				})
 			}
 			group.Wait()
 			done := 0
-			for _, a := range answers {
+			for _, a := range replies {
 				if a.Status == 200 {
 					done++
 				} else {

@@ -202,12 +202,12 @@ func TestAConnectionOutlivesItsImage(t *testing.T) {
 		if _, err := io.WriteString(client, "GET /v1/bells/1 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 			t.Fatalf("request %d: %v", i, err)
 		}
-		answer := make([]byte, 4_000)
+		reply := make([]byte, 4_000)
 		n := 0
-		for !bytes.Contains(answer[:n], image) {
-			more, err := client.Read(answer[n:])
+		for !bytes.Contains(reply[:n], image) {
+			more, err := client.Read(reply[n:])
 			if err != nil {
-				t.Fatalf("request %d: %v: %s", i, err, answer[:n])
+				t.Fatalf("request %d: %v: %s", i, err, reply[:n])
 			}
 			n += more
 		}

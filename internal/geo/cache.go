@@ -46,13 +46,13 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	kept, ok, err := c.Cache.Get(ctx, key)
 	c.failed(ctx, err)
 	if ok && err == nil {
-		var answer cachedResult
-		if err := json.Unmarshal(kept, &answer); err == nil {
+		var response cachedResult
+		if err := json.Unmarshal(kept, &response); err == nil {
 			switch {
-			case answer.Place != nil:
-				return *answer.Place, nil
-			case answer.Rejection != "":
-				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", answer.Rejection)
+			case response.Place != nil:
+				return *response.Place, nil
+			case response.Rejection != "":
+				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", response.Rejection)
 			}
 		}
 	}
@@ -68,8 +68,8 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	return place, err
 }
 
-func (c *Cached) put(ctx context.Context, key string, answer cachedResult, keep time.Duration) {
-	value, err := json.Marshal(answer)
+func (c *Cached) put(ctx context.Context, key string, response cachedResult, keep time.Duration) {
+	value, err := json.Marshal(response)
 	if err == nil {
 		err = c.Cache.Put(ctx, key, value, keep)
 	}

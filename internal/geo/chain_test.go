@@ -99,14 +99,14 @@ func (m *memory) Put(_ context.Context, key string, value []byte, keep time.Dura
 
 func TestCached(t *testing.T) {
 	var asked atomic.Int32
-	var answerWith geo.Geocoder
+	var respondWith geo.Geocoder
 	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 		asked.Add(1)
-		return answerWith.Geocode(ctx, q)
+		return respondWith.Geocode(ctx, q)
 	})
 	setup := func(g geo.Geocoder) (*geo.Cached, *memory) {
 		asked.Store(0)
-		answerWith = g
+		respondWith = g
 		m := &memory{kept: map[string][]byte{}}
 		return &geo.Cached{Geocoder: counting, Cache: m, Name: "test"}, m
 	}

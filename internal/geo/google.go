@@ -18,7 +18,7 @@ func NewGoogle(base url.URL, o Options) *Google {
 	if strings.Trim(base.Path, "/") == "" {
 		base.Path = "/maps/api/geocode/json"
 	}
-	return &Google{newService("google", base, maxAnswer, o)}
+	return &Google{newService("google", base, maxResponse, o)}
 }
 
 // Geocode implements Geocoder.
@@ -33,12 +33,12 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	} else if ask.likely != "" {
 		query.Set("region", strings.ToLower(ask.likely))
 	}
-	var answer googleResponse
-	if err := g.service.get(ctx, responseLimit, "", query, &answer); err != nil {
+	var response googleResponse
+	if err := g.service.get(ctx, responseLimit, "", query, &response); err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
-	hits := make([]hit, len(answer.Results))
-	for i, r := range answer.Results {
+	hits := make([]hit, len(response.Results))
+	for i, r := range response.Results {
 		hits[i] = r.hit()
 	}
 	if place, ok := ask.choose(g.service.name, hits); ok {

@@ -82,7 +82,7 @@ func lie(nominatim, photon, google string) func(w http.ResponseWriter, r *http.R
 	}
 }
 
-func TestTheNextSourceAnswersForAMisbehavingOne(t *testing.T) {
+func TestTheNextSourceReplacesAMisbehavingOne(t *testing.T) {
 	for what, misbehave := range misbehaviours {
 		for name, provider := range providers {
 			if what == "names another country" && name != "nominatim" {
@@ -177,7 +177,7 @@ func TestACallersDeadlineLeavesTimeForTheNextSource(t *testing.T) {
 	})
 }
 
-func TestWhoeverLeavesIsNotAnswered(t *testing.T) {
+func TestACallerThatLeavesGetsNoResponse(t *testing.T) {
 	embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -191,9 +191,9 @@ func TestWhoeverLeavesIsNotAnswered(t *testing.T) {
 func TestErrorsDoNotShowTheKey(t *testing.T) {
 	failures := map[string]roundTrip{
 		"no network": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
-		"no page":    func(*http.Request) (*http.Response, error) { return answer(http.StatusNotFound, "") },
+		"no page":    func(*http.Request) (*http.Response, error) { return reply(http.StatusNotFound, "") },
 		"denied": func(*http.Request) (*http.Response, error) {
-			return answer(http.StatusOK, `{"status":"REQUEST_DENIED"}`)
+			return reply(http.StatusOK, `{"status":"REQUEST_DENIED"}`)
 		},
 	}
 	for name, network := range failures {

@@ -27,7 +27,7 @@ type Nominatim struct{ service *service }
 
 // NewNominatim returns the Nominatim at base.
 func NewNominatim(base url.URL, o Options) *Nominatim {
-	s := newService("nominatim", base, maxAnswer, o)
+	s := newService("nominatim", base, maxResponse, o)
 	if strings.EqualFold(base.Hostname(), publicNominatim) {
 		s.pacer = newPacer(publicInterval)
 	}
@@ -42,12 +42,12 @@ func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 		return lastmile.GeocodedAddress{}, err
 	}
 	for _, query := range nominatimQueries(ask) {
-		var answer []nominatimHit
-		if err := n.service.get(ctx, responseLimit, "/search", query, &answer); err != nil {
+		var response []nominatimHit
+		if err := n.service.get(ctx, responseLimit, "/search", query, &response); err != nil {
 			return lastmile.GeocodedAddress{}, err
 		}
-		hits := make([]hit, len(answer))
-		for i, h := range answer {
+		hits := make([]hit, len(response))
+		for i, h := range response {
 			hits[i] = h.hit()
 		}
 		if place, ok := ask.choose(n.service.name, hits); ok {

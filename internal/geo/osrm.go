@@ -51,18 +51,18 @@ func (r *OSRM) ask(ctx context.Context, b block) ([][]cell, error) {
 		"sources": {strings.Join(sources, ";")}, "destinations": {strings.Join(destinations, ";")},
 		"annotations": {"duration,distance"}, "generate_hints": {"false"},
 	}
-	var answer osrmResponse
+	var response osrmResponse
 	path := "/table/v1/" + r.profile + "/" + strings.Join(places, ";")
-	if err := r.service.get(ctx, b.within, path, query, &answer); err != nil {
+	if err := r.service.get(ctx, b.within, path, query, &response); err != nil {
 		return nil, err
 	}
-	cells := make([][]cell, len(answer.Durations))
-	for i, row := range answer.Durations {
+	cells := make([][]cell, len(response.Durations))
+	for i, row := range response.Durations {
 		cells[i] = make([]cell, len(row))
 		for j, seconds := range row {
 			cells[i][j].seconds = seconds
-			if i < len(answer.Distances) && j < len(answer.Distances[i]) {
-				cells[i][j].meters = answer.Distances[i][j]
+			if i < len(response.Distances) && j < len(response.Distances[i]) {
+				cells[i][j].meters = response.Distances[i][j]
 			}
 		}
 	}

@@ -14,7 +14,7 @@ type Photon struct{ service *service }
 
 // NewPhoton returns the Photon at base.
 func NewPhoton(base url.URL, o Options) *Photon {
-	return &Photon{newService("photon", base, maxAnswer, o)}
+	return &Photon{newService("photon", base, maxResponse, o)}
 }
 
 // photonLanguages are the languages that every Photon supports; it rejects
@@ -31,12 +31,12 @@ func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	if slices.Contains(photonLanguages, ask.language) {
 		query.Set("lang", ask.language)
 	}
-	var answer photonResponse
-	if err := p.service.get(ctx, responseLimit, "/api", query, &answer); err != nil {
+	var response photonResponse
+	if err := p.service.get(ctx, responseLimit, "/api", query, &response); err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
-	hits := make([]hit, len(answer.Features))
-	for i, f := range answer.Features {
+	hits := make([]hit, len(response.Features))
+	for i, f := range response.Features {
 		hits[i] = f.hit()
 	}
 	if place, ok := ask.choose(p.service.name, hits); ok {

@@ -173,8 +173,8 @@ func TestPrecisionOfServices(t *testing.T) {
 		return fmt.Sprintf(`{"features":[{"geometry":{"coordinates":[-122.396,37.788]},"properties":{"type":%q,"osm_value":%q}}]}`, kind, value)
 	}
 	tests := map[string]struct {
-		provider, answer string
-		want             lastmile.Precision
+		provider, response string
+		want               lastmile.Precision
 	}{
 		"google rooftop":      {"google", google("street_address", "ROOFTOP"), lastmile.PrecisionHouse},
 		"google interpolated": {"google", google("street_address", "RANGE_INTERPOLATED"), lastmile.PrecisionHouse},
@@ -195,7 +195,7 @@ func TestPrecisionOfServices(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, tt.answer) })
+			url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, tt.response) })
 			p, err := open(t, fmt.Sprintf(providers[tt.provider].url, url), nil).Geocode(t.Context(), howard)
 			if p.Precision != tt.want || (err != nil) != (tt.want == 0) {
 				t.Errorf("got %v, %v; want %v", p.Precision, err, tt.want)

@@ -161,7 +161,7 @@ func serveBody(t *testing.T, handler func(w http.ResponseWriter, r *http.Request
 	return url, asked
 }
 
-func TestTheEstimateAnswersForAMisbehavingRouter(t *testing.T) {
+func TestTheEstimateReplacesAMisbehavingRouter(t *testing.T) {
 	points := city(10)
 	far := []lastmile.Point{{Lon: 9.1, Lat: 45.4}, {Lon: 12.5, Lat: 41.9}} // Milan and Rome
 	table := func(n int, cell string) string {
@@ -183,8 +183,8 @@ func TestTheEstimateAnswersForAMisbehavingRouter(t *testing.T) {
 		"not JSON":             {`<html>`, `<html>`, points},
 		"megabytes":            {strings.Repeat(" ", 9<<20), strings.Repeat(" ", 9<<20), points},
 	}
-	for what, answers := range bad {
-		for kind, body := range map[string]string{"osrm": answers.osrm, "valhalla": answers.valhalla} {
+	for what, responses := range bad {
+		for kind, body := range map[string]string{"osrm": responses.osrm, "valhalla": responses.valhalla} {
 			t.Run(kind+" responds "+what, func(t *testing.T) {
 				url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
 				failed := 0
@@ -192,7 +192,7 @@ func TestTheEstimateAnswersForAMisbehavingRouter(t *testing.T) {
 					Sources: []geo.TravelTimer{openRouter(t, kind+"+"+url, nil), geo.Estimate{}},
 					Failed:  func(context.Context, error) { failed++ },
 				}
-				times, err := routers.Matrix(t.Context(), lastmile.Car, answers.points, answers.points)
+				times, err := routers.Matrix(t.Context(), lastmile.Car, responses.points, responses.points)
 				if err != nil || times.Source != "estimate" || !times.Estimated || failed != 1 {
 					t.Errorf("times of %q, %v; %d failures reported", times.Source, err, failed)
 				}

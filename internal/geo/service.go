@@ -20,7 +20,7 @@ import (
 const (
 	responseLimit = 4 * time.Second // of a geocoder
 	connectWithin = 2 * time.Second
-	maxAnswer     = 1 << 20 // of a geocoder
+	maxResponse   = 1 << 20 // of a geocoder
 	maxTable      = 8 << 20 // of a router
 )
 
@@ -67,29 +67,29 @@ func newService(name string, base url.URL, limit int64, o Options) *service {
 }
 
 // get requests a path below the service's base URL and decodes the response.
-func (s *service) get(ctx context.Context, within time.Duration, path string, query url.Values, answer any) error {
+func (s *service) get(ctx context.Context, within time.Duration, path string, query url.Values, reply any) error {
 	u := s.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
 	all := u.Query()
 	maps.Copy(all, query)
 	u.RawQuery = all.Encode()
-	return s.do(ctx, within, http.MethodGet, u, nil, answer)
+	return s.do(ctx, within, http.MethodGet, u, nil, reply)
 }
 
 // post sends a request as JSON and decodes the response.
-func (s *service) post(ctx context.Context, within time.Duration, path string, question, answer any) error {
+func (s *service) post(ctx context.Context, within time.Duration, path string, question, reply any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
 		return err
 	}
 	u := s.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
-	return s.do(ctx, within, http.MethodPost, u, body, answer)
+	return s.do(ctx, within, http.MethodPost, u, body, reply)
 }
 
 // do sends one request. Its errors do not contain the URL, which may hold a
 // key.
-func (s *service) do(ctx context.Context, within time.Duration, method string, u url.URL, body []byte, answer any) error {
+func (s *service) do(ctx context.Context, within time.Duration, method string, u url.URL, body []byte, reply any) error {
 	if err := s.breaker.allow(); err != nil {
 		return fmt.Errorf("query %s: %w", s.name, err)
 	}
@@ -99,7 +99,7 @@ func (s *service) do(ctx context.Context, within time.Duration, method string, u
 		s.breaker.skip()
 		return fmt.Errorf("query %s: %w", s.name, err)
 	}
-	err := s.exchange(limited, method, u, body, answer)
+	err := s.exchange(limited, method, u, body, reply)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		s.breaker.skip() // the caller has gone, which says nothing about the service
 	} else {
@@ -122,7 +122,7 @@ func (e *statusError) Error() string { return fmt.Sprintf("it responded with sta
 
 var errTooLarge = errors.New("the response is too large")
 
-func (s *service) exchange(ctx context.Context, method string, u url.URL, body []byte, answer any) error {
+func (s *service) exchange(ctx context.Context, method string, u url.URL, body []byte, reply any) error {
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the address does not make a valid request")
@@ -150,10 +150,10 @@ func (s *service) exchange(ctx context.Context, method string, u url.URL, body [
 	if int64(len(content)) > s.limit {
 		return errTooLarge
 	}
-	if err := json.Unmarshal(content, answer); err != nil {
+	if err := json.Unmarshal(content, reply); err != nil {
 		return fmt.Errorf("the response cannot be decoded: %w", err)
 	}
-	if a, ok := answer.(checked); ok {
+	if a, ok := reply.(checked); ok {
 		return a.check()
 	}
 	return nil

@@ -18,9 +18,9 @@ func TestAServiceThatFailsIsLeftAloneForAWhile(t *testing.T) {
 		c := chain(open(t, "photon+http://maps.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
 			asked.Add(1)
 			if works.Load() {
-				return answer(http.StatusOK, photonHouse)
+				return reply(http.StatusOK, photonHouse)
 			}
-			return answer(http.StatusBadGateway, "")
+			return reply(http.StatusBadGateway, "")
 		})))
 		source := func() string {
 			p, err := c.Geocode(t.Context(), howard)
@@ -69,7 +69,7 @@ func TestAServiceIsLeftAloneAsLongAsItAsks(t *testing.T) {
 		asked := 0
 		c := chain(open(t, "photon+http://maps.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
 			asked++
-			response, err := answer(http.StatusTooManyRequests, "")
+			response, err := reply(http.StatusTooManyRequests, "")
 			response.Header.Set("Retry-After", "120")
 			return response, err
 		})))
@@ -114,7 +114,7 @@ func TestThePublicNominatimIsAskedOnceASecond(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					times = append(times, time.Now())
-					return answer(http.StatusOK, nominatimHouse)
+					return reply(http.StatusOK, nominatimHouse)
 				}))
 				var sources sync.Map
 				var all sync.WaitGroup

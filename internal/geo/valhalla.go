@@ -42,12 +42,12 @@ func (v *Valhalla) ask(ctx context.Context, costing string, b block) ([][]cell, 
 	question := valhallaQuestion{
 		Sources: valhallaPoints(b.from), Targets: valhallaPoints(b.to), Costing: costing, Units: "kilometers",
 	}
-	var answer valhallaResponse
-	if err := v.service.post(ctx, b.within, "/sources_to_targets", question, &answer); err != nil {
+	var response valhallaResponse
+	if err := v.service.post(ctx, b.within, "/sources_to_targets", question, &response); err != nil {
 		return nil, err
 	}
-	cells := make([][]cell, len(answer.Rows))
-	for i, row := range answer.Rows {
+	cells := make([][]cell, len(response.Rows))
+	for i, row := range response.Rows {
 		cells[i] = make([]cell, len(row))
 		for j, c := range row {
 			cells[i][j].seconds = c.Time

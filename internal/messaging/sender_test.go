@@ -107,7 +107,7 @@ func TestUncertainMessage(t *testing.T) {
 	lost := func(context.Context, textmessage.Message) textmessage.Result {
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 	}
-	answer := func(v textmessage.Verdict) func(context.Context, textmessage.Message) textmessage.Result {
+	response := func(v textmessage.Verdict) func(context.Context, textmessage.Message) textmessage.Result {
 		return func(context.Context, textmessage.Message) textmessage.Result {
 			return textmessage.Result{Verdict: v, GatewayID: "found", Reason: "asked"}
 		}
@@ -119,9 +119,9 @@ func TestUncertainMessage(t *testing.T) {
 		sent   int
 	}{
 		"it cannot find messages":          {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it has the message":               {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
-		"it does not have the message":     {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it does not know for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
+		"it has the message":               {response(textmessage.SendAccepted), textmessage.StateSent, "", 1},
+		"it does not have the message":     {response(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it does not know for a long time": {response(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *fixture) {
@@ -272,7 +272,7 @@ func TestOptedOutNumbersAreSuppressed(t *testing.T) {
 }
 
 func TestGatewayReportsOptOut(t *testing.T) {
-	for name, answer := range map[string]textmessage.Result{
+	for name, response := range map[string]textmessage.Result{
 		"when it is sent": {Verdict: textmessage.SendRejected, Reason: "opted out", OptedOut: true},
 		"later":           {Verdict: textmessage.SendAccepted},
 	} {
@@ -281,12 +281,12 @@ func TestGatewayReportsOptOut(t *testing.T) {
 				w := newFixture(t)
 				defer w.close()
 				grace := w.recipient(acme, false)
-				sender := w.sender(gateway{w, func(context.Context, textmessage.Message) textmessage.Result { return answer }})
+				sender := w.sender(gateway{w, func(context.Context, textmessage.Message) textmessage.Result { return response }})
 				first := w.enqueue(acme, textmessage.KindStarted, phone)
 				var second, theirs lastmile.MessageID
 				w.during(func() {
 					time.Sleep(time.Minute)
-					if answer.Verdict == textmessage.SendAccepted {
+					if response.Verdict == textmessage.SendAccepted {
 						for range 2 {
 							err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
 							if err != nil {

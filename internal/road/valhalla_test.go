@@ -119,16 +119,16 @@ func valhallaTimes(t *testing.T, url, costing string, points []Point) []float64 
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var answer struct {
+	var reply struct {
 		Rows [][]struct {
 			Time float64 `json:"time"`
 		} `json:"sources_to_targets"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Rows) != len(points) {
-		t.Fatalf("%s: %d rows: %v", costing, len(answer.Rows), err)
+	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil || len(reply.Rows) != len(points) {
+		t.Fatalf("%s: %d rows: %v", costing, len(reply.Rows), err)
 	}
 	var seconds []float64
-	for _, row := range answer.Rows {
+	for _, row := range reply.Rows {
 		for _, c := range row {
 			seconds = append(seconds, c.Time)
 		}

@@ -14,10 +14,10 @@ import (
 
 // How long and how often a failed request is retried.
 const (
-	patience   = time.Minute
-	firstPause = 200 * time.Millisecond
-	longPause  = 5 * time.Second
-	maxAnswer  = 64 << 20
+	patience    = time.Minute
+	firstPause  = 200 * time.Millisecond
+	longPause   = 5 * time.Second
+	maxResponse = 64 << 20
 )
 
 // client sends requests and counts their results.
@@ -36,7 +36,7 @@ type request struct {
 	key, token   string // of an organization or of a worker
 	once         string // Idempotency-Key
 	body         any    // sent as JSON, or a photo
-	answer       any    // where to decode the response; nil to ignore it
+	response     any    // where to decode the response; nil to ignore it
 }
 
 // rejection is a response other than 200.
@@ -110,25 +110,25 @@ func (c *client) try(ctx context.Context, r request) error {
 	begun := c.now()
 	in, err := c.http.Do(out)
 	if err != nil {
-		c.tally.answered(r.name, 0, 0)
+		c.tally.responded(r.name, 0, 0)
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
 	defer in.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
+	got, err := io.ReadAll(io.LimitReader(in.Body, maxResponse))
 	if err != nil {
-		c.tally.answered(r.name, 0, 0)
+		c.tally.responded(r.name, 0, 0)
 		return fmt.Errorf("read the response to %s: %w", r.name, err)
 	}
-	c.tally.answered(r.name, in.StatusCode, c.now().Sub(begun))
+	c.tally.responded(r.name, in.StatusCode, c.now().Sub(begun))
 	if in.StatusCode != http.StatusOK {
 		no := newRejection(r.name, in, got)
 		c.tally.rejected(r.name, no.message)
 		return no
 	}
-	if r.answer == nil {
+	if r.response == nil {
 		return nil
 	}
-	if err := json.Unmarshal(got, r.answer); err != nil {
+	if err := json.Unmarshal(got, r.response); err != nil {
 		return fmt.Errorf("decode the response to %s: %w", r.name, err)
 	}
 	return nil

@@ -37,8 +37,8 @@ type (
 
 // api sends a request of the organization. Requests that create something have
 // an idempotency key, so that it is created only once.
-func (s *simulation) api(ctx context.Context, name, method, path string, body, answer any) error {
-	r := request{name: name, method: method, path: "/api/v2" + path, key: s.options.Key, body: body, answer: answer}
+func (s *simulation) api(ctx context.Context, name, method, path string, body, response any) error {
+	r := request{name: name, method: method, path: "/api/v2" + path, key: s.options.Key, body: body, response: response}
 	if method == http.MethodPost {
 		r.once = fmt.Sprintf("%s-%d", s.run, s.posts.Add(1))
 	}
@@ -134,14 +134,14 @@ type session struct {
 // signIn signs a worker in with the password of simulated workers or, the first
 // time, with the temporary one.
 func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool) (session, error) {
-	var answer struct {
+	var response struct {
 		Token           string      `json:"token"`
 		MustSetPassword bool        `json:"mustSetPassword"`
 		Worker          shownWorker `json:"worker"`
 	}
 	try := func(password string) error {
 		body := map[string]string{"phone": worker.Phone, "password": password}
-		return s.client.send(ctx, request{name: "POST /driver/v1/login", method: http.MethodPost, path: "/driver/v1/login", body: body, answer: &answer})
+		return s.client.send(ctx, request{name: "POST /driver/v1/login", method: http.MethodPost, path: "/driver/v1/login", body: body, response: &response})
 	}
 	err := errTemporaryPassword
 	if !fresh {
@@ -158,19 +158,19 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 	} else if err != nil {
 		return session{}, err
 	}
-	if answer.Worker.ID != worker.ID {
+	if response.Worker.ID != worker.ID {
 		return session{}, fmt.Errorf("worker %s has the number and password of a worker of another organization: choose another password", worker.ID)
 	}
-	if answer.MustSetPassword {
+	if response.MustSetPassword {
 		err = s.client.send(ctx, request{
-			name: "POST /driver/v1/password", method: http.MethodPost, path: "/driver/v1/password", token: answer.Token,
+			name: "POST /driver/v1/password", method: http.MethodPost, path: "/driver/v1/password", token: response.Token,
 			body: map[string]string{"password": s.options.Password},
 		})
 		if err != nil {
 			return session{}, err
 		}
 	}
-	return session{token: answer.Token, worker: answer.Worker}, nil
+	return session{token: response.Token, worker: response.Worker}, nil
 }
 
 // errTemporaryPassword says that a worker only has the temporary password.

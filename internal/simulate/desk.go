@@ -336,11 +336,11 @@ func (d *desk) autoAssign(ctx context.Context, l leftover) (assigned bool, err e
 	if l.team >= 0 {
 		options["teams"] = d.teams[l.team : l.team+1]
 	}
-	var answer struct {
+	var response struct {
 		AssignedTasks map[string]string `json:"assignedTasks"`
 	}
-	err = d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
-	return len(answer.AssignedTasks) > 0, err
+	err = d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &response)
+	return len(response.AssignedTasks) > 0, err
 }
 
 // create creates a task.

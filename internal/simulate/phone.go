@@ -115,9 +115,9 @@ type phone struct {
 }
 
 // call sends a request of this worker.
-func (p *phone) call(ctx context.Context, name, method, path string, body, answer any) error {
+func (p *phone) call(ctx context.Context, name, method, path string, body, response any) error {
 	return p.client.send(ctx, request{
-		name: name, method: method, path: "/driver/v1" + path, token: p.token, body: body, answer: answer,
+		name: name, method: method, path: "/driver/v1" + path, token: p.token, body: body, response: response,
 	})
 }
 

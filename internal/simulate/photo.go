@@ -205,11 +205,11 @@ func encoded(picture image.Image) photo {
 
 // upload uploads a photo and returns its id.
 func (p *phone) upload(ctx context.Context, taken photo) (string, error) {
-	var answer struct {
+	var response struct {
 		UploadID string `json:"uploadId"`
 	}
-	err := p.call(ctx, "POST /driver/v1/uploads", http.MethodPost, "/uploads", taken, &answer)
-	return answer.UploadID, err
+	err := p.call(ctx, "POST /driver/v1/uploads", http.MethodPost, "/uploads", taken, &response)
+	return response.UploadID, err
 }
 
 // takesPhotos reports whether the server accepts photos. If not, no task

@@ -148,15 +148,15 @@ func TestCity(t *testing.T) {
 func TestTally(t *testing.T) {
 	counted := newTally()
 	for i := 1; i <= 1000; i++ {
-		counted.answered("GET /a", 200, time.Duration(i)*time.Millisecond)
+		counted.responded("GET /a", 200, time.Duration(i)*time.Millisecond)
 	}
-	counted.answered("GET /a", 503, time.Millisecond)
-	counted.answered("GET /a", 0, 0)
-	counted.answered("GET /b", 200, time.Hour)
-	counted.answered("GET /b", 200, 0)
+	counted.responded("GET /a", 503, time.Millisecond)
+	counted.responded("GET /a", 0, 0)
+	counted.responded("GET /b", 200, time.Hour)
+	counted.responded("GET /b", 200, 0)
 	routes := counted.report()
 	a, b := routes[0], routes[1]
-	if a.Name != "GET /a" || a.Answered != 1001 || a.Unanswered != 1 || len(a.Rejected) != 1 || a.Rejected[503] != 1 {
+	if a.Name != "GET /a" || a.Responses != 1001 || a.Lost != 1 || len(a.Rejected) != 1 || a.Rejected[503] != 1 {
 		t.Errorf("counted %+v", a)
 	}
 	for name, c := range map[string]struct{ got, want Millis }{

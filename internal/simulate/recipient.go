@@ -48,12 +48,12 @@ func (p *phone) reply(ctx context.Context, t shownTask) error {
 }
 
 // page sends a request of a tracking page.
-func (s *simulation) page(ctx context.Context, name, path string, body, answer any) error {
+func (s *simulation) page(ctx context.Context, name, path string, body, response any) error {
 	method := http.MethodPost
 	if body == nil {
 		method = http.MethodGet
 	}
-	err := s.client.send(ctx, request{name: name, method: method, path: path, body: body, answer: answer})
+	err := s.client.send(ctx, request{name: name, method: method, path: path, body: body, response: response})
 	if rejected(err) { // the page has expired, or too many of this address were read
 		return nil
 	}

@@ -102,8 +102,8 @@ type shownOrder struct {
 func (o shownOrder) tasks() []string { return []string{o.Pickup.ID, o.Dropoff.ID} }
 
 // shopAPI sends a request of the shop.
-func (s *simulation) shopAPI(ctx context.Context, key, name, method, path string, body, answer any) error {
-	r := request{name: name, method: method, path: "/api/v2" + path, key: key, body: body, answer: answer}
+func (s *simulation) shopAPI(ctx context.Context, key, name, method, path string, body, response any) error {
+	r := request{name: name, method: method, path: "/api/v2" + path, key: key, body: body, response: response}
 	if method == http.MethodPost {
 		s.shop.posts++
 		r.once = fmt.Sprintf("%s-shop-%d", s.run, s.shop.posts)
@@ -142,7 +142,7 @@ func (s *simulation) openClient(ctx context.Context) (string, error) {
 		}
 		err = s.client.send(ctx, request{
 			name: "POST /clients", method: http.MethodPost, path: "/api/v2/clients", key: s.options.Key, once: once,
-			body: map[string]any{"name": s.options.Shop}, answer: &made,
+			body: map[string]any{"name": s.options.Shop}, response: &made,
 		})
 		if err == nil {
 			id, err = s.findClient(ctx, made.APIKey)

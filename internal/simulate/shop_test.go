@@ -25,11 +25,11 @@ func TestShop(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		numbering(t, p)
 		for name, test := range map[string]func(*testing.T, *apptest.Platform){
-			"orders are carried out and none is lost":       testOrders,
-			"an order is placed once if the answer is lost": testLostOrders,
-			"the next run has the same client":              testSameShop,
-			"workers of others carry out orders":            testBorrowedShop,
-			"a client that cannot open others has no shop":  testNoShop,
+			"orders are carried out and none is lost":      testOrders,
+			"an order is placed once if the reply is lost": testLostOrders,
+			"the next run has the same client":             testSameShop,
+			"workers of others carry out orders":           testBorrowedShop,
+			"a client that cannot open others has no shop": testNoShop,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -51,11 +51,11 @@ func ordered(t *testing.T, r simulate.Report) {
 	}
 }
 
-// requests returns how many requests a route answered.
+// requests returns how many requests a route responded to.
 func requests(r simulate.Report, name string) int {
 	for _, route := range r.Routes {
 		if route.Name == name {
-			return route.Answered
+			return route.Responses
 		}
 	}
 	return 0
@@ -74,13 +74,13 @@ func testOrders(t *testing.T, p *apptest.Platform) {
 type lostOrders struct{ requests atomic.Int64 }
 
 func (l *lostOrders) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	reply, err := http.DefaultTransport.RoundTrip(r)
 	toShop := strings.HasPrefix(r.URL.Path, "/api/v2/taskOrders") || strings.HasPrefix(r.URL.Path, "/api/v2/deliveryServices") || r.URL.Path == "/api/v2/clients"
 	if err == nil && toShop && l.requests.Add(1)%2 == 1 {
-		answer.Body.Close()
-		return nil, errors.New("the answer got lost")
+		reply.Body.Close()
+		return nil, errors.New("the reply got lost")
 	}
-	return answer, err
+	return reply, err
 }
 
 func testLostOrders(t *testing.T, p *apptest.Platform) {

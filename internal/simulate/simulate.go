@@ -158,14 +158,14 @@ func newSimulation(o Options) *simulation {
 		run: o.Run, speed: o.Speed, every: o.Interval, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
 	}
 	s.client = &client{
-		base: strings.TrimSuffix(o.URL, "/"), http: &http.Client{Transport: transport, Timeout: answerTime}, now: o.Now, tally: s.tally,
+		base: strings.TrimSuffix(o.URL, "/"), http: &http.Client{Transport: transport, Timeout: responseTime}, now: o.Now, tally: s.tally,
 	}
 	return s
 }
 
 const (
 	signInsAtOnce  = 8
-	answerTime     = 30 * time.Second
+	responseTime   = 30 * time.Second
 	maxConnections = 240 // a server allows 256 per address by default
 )
 
@@ -316,7 +316,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	r.Workers = len(s.phones)
 	s.mu.Unlock()
 	for _, route := range r.Routes {
-		r.Requests += route.Answered
+		r.Requests += route.Responses
 		for status, n := range route.Rejected {
 			if status >= 500 && status != http.StatusServiceUnavailable {
 				s.ledger.violation("%s got %d responses with status %d, a server error", route.Name, n, status)

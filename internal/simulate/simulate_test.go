@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		numbering(t, p)
 		for name, test := range map[string]func(*testing.T, *apptest.Platform){
 			"every task is done once and nothing is lost":           testRun,
-			"answers that get lost change nothing":                  testLostAnswers,
+			"replies that get lost change nothing":                  testLostResponses,
 			"a server that does not keep what it says is found out": testLiar,
 			"photos are handed in where the server takes them":      testPhotos,
 			"a second run goes on with the same workers":            testSecondRun,
@@ -98,7 +98,7 @@ func testRun(t *testing.T, p *apptest.Platform) {
 	}
 	for _, route := range report.Routes {
 		trial := route.Name == "POST /driver/v1/uploads" // tests whether the server accepts photos
-		if !trial && len(route.Rejected) > 0 || route.Unanswered > 0 {
+		if !trial && len(route.Rejected) > 0 || route.Lost > 0 {
 			t.Errorf("%s was rejected: %+v", route.Name, route)
 		}
 	}
@@ -108,39 +108,39 @@ func testRun(t *testing.T, p *apptest.Platform) {
 type lossy struct{ requests atomic.Int64 }
 
 func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	reply, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && r.Method == http.MethodPost && l.requests.Add(1)%4 == 0 {
-		answer.Body.Close()
-		return nil, errors.New("the answer got lost")
+		reply.Body.Close()
+		return nil, errors.New("the reply got lost")
 	}
-	return answer, err
+	return reply, err
 }
 
-func testLostAnswers(t *testing.T, p *apptest.Platform) {
+func testLostResponses(t *testing.T, p *apptest.Platform) {
 	o := options(t, p, "lost", "+1332555")
 	o.Transport, o.Tasks = &lossy{}, 4
 	report := run(t, o)
 	lost := 0
 	for _, route := range report.Routes {
-		lost += route.Unanswered
+		lost += route.Lost
 	}
 	if report.Breaches != 0 || report.Created != o.Tasks || report.Completed+report.Failed != o.Tasks || lost == 0 {
-		t.Errorf("with %d lost answers the report is %+v", lost, report)
+		t.Errorf("with %d lost replies the report is %+v", lost, report)
 	}
 }
 
 // liar acknowledges the completion of one task without forwarding it.
 type liar struct{ once sync.Once }
 
-func (l *liar) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (l *liar) RoundTrip(r *http.Request) (reply *http.Response, err error) {
 	if strings.HasSuffix(r.URL.Path, "/complete") {
 		l.once.Do(func() {
 			body := io.NopCloser(bytes.NewReader([]byte(`{"state":3,"completionDetails":{"success":true,"time":1}}`)))
-			answer = &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, Request: r}
+			reply = &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, Request: r}
 		})
 	}
-	if answer != nil {
-		return answer, nil
+	if reply != nil {
+		return reply, nil
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
@@ -170,11 +170,11 @@ func (a *album) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := fmt.Sprintf(`{"uploadId":"photo%d"}`, a.photos.Add(1))
 	passed := r.Clone(r.Context())
 	passed.Body = io.NopCloser(bytes.NewReader(sent))
-	answer, err := http.DefaultTransport.RoundTrip(passed)
-	if err != nil || answer.StatusCode != http.StatusNotFound {
-		return answer, err
+	reply, err := http.DefaultTransport.RoundTrip(passed)
+	if err != nil || reply.StatusCode != http.StatusNotFound {
+		return reply, err
 	}
-	answer.Body.Close()
+	reply.Body.Close()
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 

@@ -17,11 +17,11 @@ type tally struct {
 }
 
 type routeTally struct {
-	classes  [latencyClasses]int
-	slowest  time.Duration
-	answered int
-	statuses map[int]int // other than 200; 0 for no response
-	why      string      // message of the last rejection
+	classes   [latencyClasses]int
+	slowest   time.Duration
+	responded int
+	statuses  map[int]int // other than 200; 0 for no response
+	why       string      // message of the last rejection
 }
 
 const (
@@ -48,7 +48,7 @@ func (t *tally) route(name string) *routeTally {
 	return r
 }
 
-func (t *tally) answered(route string, status int, took time.Duration) {
+func (t *tally) responded(route string, status int, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.route(route)
@@ -58,7 +58,7 @@ func (t *tally) answered(route string, status int, took time.Duration) {
 	if status == 0 {
 		return
 	}
-	r.answered++
+	r.responded++
 	r.classes[latencyClass(took)]++
 	r.slowest = max(r.slowest, took)
 }
@@ -74,7 +74,7 @@ func latencyClass(took time.Duration) int {
 // percentile returns the latency that the given part of the responses did not
 // exceed.
 func (r *routeTally) percentile(part float64) time.Duration {
-	rank := int(math.Ceil(part * float64(r.answered)))
+	rank := int(math.Ceil(part * float64(r.responded)))
 	for class, n := range r.classes {
 		if rank -= n; rank <= 0 {
 			longest := time.Duration(float64(latencyLeast) * math.Pow(latencyStep, float64(class)))
@@ -86,15 +86,15 @@ func (r *routeTally) percentile(part float64) time.Duration {
 
 // Route is the statistics of one route.
 type Route struct {
-	Name       string      `json:"name"`
-	Answered   int         `json:"answered"`
-	Unanswered int         `json:"unanswered"`
-	Rejected   map[int]int `json:"refused"` // by status
-	Why        string      `json:"why"`     // message of the last rejection
-	P50        Millis      `json:"p50"`
-	P95        Millis      `json:"p95"`
-	P99        Millis      `json:"p99"`
-	Max        Millis      `json:"max"`
+	Name      string      `json:"name"`
+	Responses int         `json:"answered"`
+	Lost      int         `json:"unanswered"`
+	Rejected  map[int]int `json:"refused"` // by status
+	Why       string      `json:"why"`     // message of the last rejection
+	P50       Millis      `json:"p50"`
+	P95       Millis      `json:"p95"`
+	P99       Millis      `json:"p99"`
+	Max       Millis      `json:"max"`
 }
 
 // Millis is a duration in milliseconds.
@@ -111,12 +111,12 @@ func (t *tally) report() []Route {
 		others := maps.Clone(r.statuses)
 		delete(others, 0)
 		list = append(list, Route{
-			Name: name, Answered: r.answered, Unanswered: r.statuses[0], Rejected: others, Why: r.why,
+			Name: name, Responses: r.responded, Lost: r.statuses[0], Rejected: others, Why: r.why,
 			P50: millis(r.percentile(0.5)), P95: millis(r.percentile(0.95)), P99: millis(r.percentile(0.99)), Max: millis(r.slowest),
 		})
 	}
 	slices.SortFunc(list, func(a, b Route) int {
-		return cmp.Or(cmp.Compare(b.Answered, a.Answered), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Responses, a.Responses), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }

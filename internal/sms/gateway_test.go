@@ -28,9 +28,9 @@ func message() textmessage.Message {
 }
 
 // server starts a gateway's server on loopback.
-func server(t *testing.T, answer http.HandlerFunc) string {
+func server(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
-	s := httptest.NewServer(answer)
+	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
 	return s.URL
 }
@@ -78,10 +78,10 @@ func status(code int, body string) http.HandlerFunc {
 func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 	const taken, rejected, busy, unsure = textmessage.SendAccepted, textmessage.SendRejected, textmessage.SendDeferred, textmessage.SendUncertain
 	for name, tt := range map[string]struct {
-		answer http.HandlerFunc
-		http   textmessage.Verdict
-		twilio textmessage.Verdict
-		id     string
+		handler http.HandlerFunc
+		http    textmessage.Verdict
+		twilio  textmessage.Verdict
+		id      string
 	}{
 		"good":                    {status(201, `{"sid":"SM1","id":"SM1","status":"queued"}`), taken, taken, "SM1"},
 		"good without an id":      {status(200, `{}`), taken, unsure, ""},
@@ -99,7 +99,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		"a response that has no end": {func(w http.ResponseWriter, r *http.Request) { endless(w, r) }, taken, unsure, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address := server(t, tt.answer)
+			address := server(t, tt.handler)
 			if got := httpGateway(t, address).Send(t.Context(), message()); got.Verdict != tt.http || got.Verdict == taken && got.GatewayID != tt.id {
 				t.Errorf("over HTTP: %+v, want %v", got, tt.http)
 			}
@@ -223,8 +223,8 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 	}
 	const text = "Acme: on the way"
 	for name, tt := range map[string]struct {
-		answer http.HandlerFunc
-		want   textmessage.Verdict
+		handler http.HandlerFunc
+		want    textmessage.Verdict
 	}{
 		"it was":                       {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
 		"it was not":                   {list(), textmessage.SendDeferred},
@@ -237,7 +237,7 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 		"a connection that broke":      {hang, textmessage.SendUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := twilio(t, server(t, tt.answer)).Find(t.Context(), message()); got.Verdict != tt.want {
+			if got := twilio(t, server(t, tt.handler)).Find(t.Context(), message()); got.Verdict != tt.want {
 				t.Errorf("got %+v, want %v", got, tt.want)
 			}
 		})

@@ -91,7 +91,7 @@ func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Resu
 		"Webhook-Timestamp": {timestamp},
 		"Webhook-Signature": {h.Sign(h.Secret, string(m.ID), timestamp, body)},
 	}
-	status, answer, failed := exchange(h.client, request)
+	status, reply, failed := exchange(h.client, request)
 	switch {
 	case failed.Verdict != 0:
 		return failed
@@ -99,7 +99,7 @@ func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Resu
 		var known struct {
 			ID string `json:"id"`
 		}
-		if json.Unmarshal(answer, &known) != nil || len(known.ID) > 100 {
+		if json.Unmarshal(reply, &known) != nil || len(known.ID) > 100 {
 			known.ID = "" // it is optional
 		}
 		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: known.ID}

@@ -143,7 +143,7 @@ func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Re
 }
 
 // request sends a request for the account's messages.
-func (t *Twilio) request(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
+func (t *Twilio) request(ctx context.Context, method, query string, body io.Reader, reply any) (int, textmessage.Result) {
 	address := t.Base + "/2010-04-01/Accounts/" + t.Account + "/Messages.json" + query
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *Twilio) request(ctx context.Context, method, query string, body io.Read
 	}
 	request.SetBasicAuth(t.Account, t.Token)
 	status, data, failed := exchange(t.client, request)
-	if failed.Verdict == 0 && json.Unmarshal(data, answer) != nil {
+	if failed.Verdict == 0 && json.Unmarshal(data, reply) != nil {
 		return status, textmessage.Result{} // treated as no response
 	}
 	return status, failed

@@ -385,7 +385,7 @@ func TestReportsComeInAnyOrder(t *testing.T) {
 	}{
 		"as they should":                   {sent, []textmessage.State{sent, delivered}, delivered},
 		"the last one first":               {sent, []textmessage.State{delivered, sent}, delivered},
-		"before the answer":                {textmessage.StateSending, []textmessage.State{sent}, sent},
+		"before the response":              {textmessage.StateSending, []textmessage.State{sent}, sent},
 		"of one that was to be sent again": {textmessage.StateQueued, []textmessage.State{delivered}, delivered},
 		"failed for good":                  {sent, []textmessage.State{failed, delivered}, failed},
 		"delivered for good":               {sent, []textmessage.State{delivered, failed}, delivered},

@@ -36,7 +36,7 @@ type behaviour struct {
 	connect func(ctx context.Context) error // instead of taking the connection
 	raw     func(net.Conn)                  // instead of TLS
 	tls     func(authority) *tls.Config     // instead of a certificate that is good
-	answer  func(conn net.Conn)             // to a request that was read; it closes the connection
+	reply   func(conn net.Conn)             // to a request that was read; it closes the connection
 
 	status int
 	reason string
@@ -69,7 +69,7 @@ func status(code int, header ...string) behaviour {
 	for _, line := range header {
 		text += line + "\r\n"
 	}
-	return behaviour{answer: say(text + "\r\n"), status: code, reason: notTwo}
+	return behaviour{reply: say(text + "\r\n"), status: code, reason: notTwo}
 }
 
 // after responds with several texts, each after a pause.
@@ -141,34 +141,34 @@ func behaviours(sent *atomic.Int64) map[string]behaviour {
 	none := "Content-Length: 0\r\n\r\n"
 	long := strings.Repeat("X-Long: "+strings.Repeat("x", 1000)+"\r\n", 100)
 	all := map[string]behaviour{
-		"200":                                  {answer: say(head200 + none), status: 200},
-		"200 with a body":                      {answer: say(head200 + "Content-Length: 5\r\n\r\nthank"), status: 200},
-		"200 in chunks":                        {answer: say(head200 + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), status: 200},
-		"200 of HTTP/1.0":                      {answer: say("HTTP/1.0 200 OK\r\n\r\nbye"), status: 200},
-		"200 and an end without a length":      {answer: say(head200 + "Connection: close\r\n\r\nbye"), status: 200},
-		"200 and a body without end":           {answer: endless(head200+"Transfer-Encoding: chunked\r\n\r\n", "3e8\r\n"+strings.Repeat("x", 1000)+"\r\n", sent), status: 200},
-		"200 and a body that is a bomb":        {answer: say(bomb()), status: 200},
-		"200 after 100":                        {answer: say("HTTP/1.1 100 Continue\r\n\r\n" + head200 + none), status: 200},
-		"200 after 103":                        {answer: say("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + head200 + none), status: 200},
-		"200 just in time":                     {answer: after(29_900*time.Millisecond, head200+none), status: 200, took: 29_900 * time.Millisecond},
-		"200 just too late":                    {answer: after(30_100*time.Millisecond, head200+none), reason: timeout, took: 30 * time.Second},
-		"200 whose body is too late":           {answer: after(29*time.Second, head200+"Content-Length: 1\r\n\r\n", 2*time.Second, "x"), status: 200, reason: timeout, took: 30 * time.Second},
-		"200 and a body that drips":            {answer: drip(head200 + "Content-Length: 1000\r\n\r\n"), status: 200, reason: timeout, took: 30 * time.Second},
-		"200 and a cut":                        {answer: say(head200 + "Content-Length: 100\r\n\r\nabc"), status: 200, reason: broken},
-		"200 and chunks that are none":         {answer: say(head200 + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), status: 200, reason: broken},
-		"headers that drip":                    {answer: drip("HTTP/1.1 200 OK\r\nX-Drip: "), reason: timeout, took: 30 * time.Second},
-		"headers of 100 kB":                    {answer: say(head200 + long + none), reason: broken},
-		"headers without end":                  {answer: endless(head200+"X-Long: ", strings.Repeat("x", 1000), sent), reason: broken},
-		"100 without end":                      {answer: endless("", "HTTP/1.1 100 Continue\r\n\r\n", sent), reason: broken},
-		"two lengths":                          {answer: say(head200 + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), reason: broken},
-		"no status":                            {answer: say("HTTP/1.1 fine\r\n\r\n"), reason: broken},
-		"not HTTP":                             {answer: say("220 mail.example ESMTP\r\n"), reason: broken},
-		"nothing":                              {answer: func(net.Conn) { time.Sleep(time.Hour) }, reason: timeout, took: 30 * time.Second},
-		"a cut":                                {answer: say(""), reason: broken},
-		"a cut in the headers":                 {answer: say("HTTP/1.1 200 OK\r\nContent-"), reason: broken},
-		"a protocol of its own":                {answer: say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), status: 101, reason: notTwo},
-		"404 and a body":                       {answer: say(head404), status: 404, reason: notTwo},
-		"500 and a body that drips":            {answer: drip("HTTP/1.1 500 Oh No\r\nContent-Length: 1000\r\n\r\n"), status: 500, reason: notTwo},
+		"200":                                  {reply: say(head200 + none), status: 200},
+		"200 with a body":                      {reply: say(head200 + "Content-Length: 5\r\n\r\nthank"), status: 200},
+		"200 in chunks":                        {reply: say(head200 + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), status: 200},
+		"200 of HTTP/1.0":                      {reply: say("HTTP/1.0 200 OK\r\n\r\nbye"), status: 200},
+		"200 and an end without a length":      {reply: say(head200 + "Connection: close\r\n\r\nbye"), status: 200},
+		"200 and a body without end":           {reply: endless(head200+"Transfer-Encoding: chunked\r\n\r\n", "3e8\r\n"+strings.Repeat("x", 1000)+"\r\n", sent), status: 200},
+		"200 and a body that is a bomb":        {reply: say(bomb()), status: 200},
+		"200 after 100":                        {reply: say("HTTP/1.1 100 Continue\r\n\r\n" + head200 + none), status: 200},
+		"200 after 103":                        {reply: say("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + head200 + none), status: 200},
+		"200 just in time":                     {reply: after(29_900*time.Millisecond, head200+none), status: 200, took: 29_900 * time.Millisecond},
+		"200 just too late":                    {reply: after(30_100*time.Millisecond, head200+none), reason: timeout, took: 30 * time.Second},
+		"200 whose body is too late":           {reply: after(29*time.Second, head200+"Content-Length: 1\r\n\r\n", 2*time.Second, "x"), status: 200, reason: timeout, took: 30 * time.Second},
+		"200 and a body that drips":            {reply: drip(head200 + "Content-Length: 1000\r\n\r\n"), status: 200, reason: timeout, took: 30 * time.Second},
+		"200 and a cut":                        {reply: say(head200 + "Content-Length: 100\r\n\r\nabc"), status: 200, reason: broken},
+		"200 and chunks that are none":         {reply: say(head200 + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), status: 200, reason: broken},
+		"headers that drip":                    {reply: drip("HTTP/1.1 200 OK\r\nX-Drip: "), reason: timeout, took: 30 * time.Second},
+		"headers of 100 kB":                    {reply: say(head200 + long + none), reason: broken},
+		"headers without end":                  {reply: endless(head200+"X-Long: ", strings.Repeat("x", 1000), sent), reason: broken},
+		"100 without end":                      {reply: endless("", "HTTP/1.1 100 Continue\r\n\r\n", sent), reason: broken},
+		"two lengths":                          {reply: say(head200 + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), reason: broken},
+		"no status":                            {reply: say("HTTP/1.1 fine\r\n\r\n"), reason: broken},
+		"not HTTP":                             {reply: say("220 mail.example ESMTP\r\n"), reason: broken},
+		"nothing":                              {reply: func(net.Conn) { time.Sleep(time.Hour) }, reason: timeout, took: 30 * time.Second},
+		"a cut":                                {reply: say(""), reason: broken},
+		"a cut in the headers":                 {reply: say("HTTP/1.1 200 OK\r\nContent-"), reason: broken},
+		"a protocol of its own":                {reply: say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), status: 101, reason: notTwo},
+		"404 and a body":                       {reply: say(head404), status: 404, reason: notTwo},
+		"500 and a body that drips":            {reply: drip("HTTP/1.1 500 Oh No\r\nContent-Length: 1000\r\n\r\n"), status: 500, reason: notTwo},
 		"a refused connection":                 {connect: func(context.Context) error { return syscall.ECONNREFUSED }, reason: connecting},
 		"no route":                             {connect: func(context.Context) error { return syscall.EHOSTUNREACH }, reason: connecting},
 		"a black hole":                         {connect: blackHole, reason: timeout, took: 30 * time.Second},
@@ -184,7 +184,7 @@ func behaviours(sent *atomic.Int64) map[string]behaviour {
 		"a certificate of an unknown issuer":   {tls: func(authority) *tls.Config { return with(func(*x509.Certificate) {})(newAuthority()) }, reason: certificate},
 		"TLS 1.0":                              {tls: only(tls.VersionTLS10), reason: connecting},
 		"TLS 1.1":                              {tls: only(tls.VersionTLS11), reason: connecting},
-		"TLS 1.2":                              {tls: only(tls.VersionTLS12), answer: say(head200 + none), status: 200},
+		"TLS 1.2":                              {tls: only(tls.VersionTLS12), reply: say(head200 + none), status: 200},
 		"a wish for a certificate of the peer": {tls: demanding, reason: broken},
 	}
 	for _, code := range []int{201, 202, 204, 206, 301, 302, 307, 308, 400, 401, 410, 429, 500, 503} {
@@ -288,7 +288,7 @@ func (b behaviour) take(conn net.Conn, a authority) {
 		return
 	}
 	io.Copy(io.Discard, request.Body) //nolint:errcheck // the sender notices
-	b.answer(secure)
+	b.reply(secure)
 	secure.Close()
 }
 

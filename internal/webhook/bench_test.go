@@ -31,11 +31,11 @@ type receivers struct {
 	ca    authority
 	got   atomic.Int64
 
-	timed    bool     // note when each was answered
-	answered sync.Map // events, without what distinguishes notifications → time
+	timed     bool     // note when each was responded to
+	responded sync.Map // events, without what distinguishes notifications → time
 }
 
-func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {
+func newReceivers(t testing.TB, count int, reply http.HandlerFunc) *receivers {
 	t.Helper()
 	r := &receivers{ca: newAuthority(), roots: x509.NewCertPool()}
 	r.roots.AddCert(r.ca.certificate)
@@ -47,10 +47,10 @@ func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {
 		}
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			io.Copy(io.Discard, request.Body) //nolint:errcheck // the sender notices
-			answer(w, request)
+			reply(w, request)
 			r.got.Add(1)
 			if id := request.Header.Get("Webhook-Id"); r.timed {
-				r.answered.LoadOrStore(id[:len(id)-2], time.Now())
+				r.responded.LoadOrStore(id[:len(id)-2], time.Now())
 			}
 		}))
 		server.Listener.Close()
@@ -157,15 +157,15 @@ func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
 		"Content-Type": {"application/json"}, "User-Agent": {"Dray-Webhook/1"}, "Webhook-Id": {"aaaaaaaaaaaaaaaaaaaaaaaa"},
 		"Webhook-Timestamp": {"1700000000"}, "Webhook-Attempt": {"1"}, "Webhook-Signature": {strings.Repeat("a", 47)}, "X-Onfleet-Signature": {strings.Repeat("a", 128)},
 	}
-	answer, err := client.Do(request)
+	reply, err := client.Do(request)
 	if err != nil {
 		b.Error(err)
 		return
 	}
-	io.Copy(io.Discard, answer.Body) //nolint:errcheck // only the status counts
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		b.Errorf("status %s", answer.Status)
+	io.Copy(io.Discard, reply.Body) //nolint:errcheck // only the status counts
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		b.Errorf("status %s", reply.Status)
 	}
 }
 
@@ -299,7 +299,7 @@ func appendSteadily(w *fixture, r *receivers, owners []lastmile.OrganizationID, 
 	var took []time.Duration
 	for _, id := range events {
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			if at, ok := r.answered.Load(id); ok {
+			if at, ok := r.responded.Load(id); ok {
 				took = append(took, max(at.(time.Time).Sub(stored[id]), 0))
 				break
 			}

@@ -412,13 +412,13 @@ func TestEgressIgnoresProxies(t *testing.T) {
 
 func TestEgressHandshake(t *testing.T) {
 	var (
-		answer func(w http.ResponseWriter, r *http.Request)
+		reply  func(w http.ResponseWriter, r *http.Request)
 		asked  string
 		header http.Header
 	)
 	url, e := local(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked, header = r.Method+" "+r.URL.RequestURI(), r.Header
-		answer(w, r)
+		reply(w, r)
 	}))
 	echo := func(before, after string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -426,7 +426,7 @@ func TestEgressHandshake(t *testing.T) {
 		}
 	}
 	t.Run("adds to the query and leaves it alone otherwise", func(t *testing.T) {
-		answer = echo("", "")
+		reply = echo("", "")
 		for path, want := range map[string]string{
 			"":                        "/?check=a+b%26c",
 			"/":                       "/?check=a+b%26c",
@@ -445,8 +445,8 @@ func TestEgressHandshake(t *testing.T) {
 		}
 	})
 	for name, tt := range map[string]struct {
-		answer func(http.ResponseWriter, *http.Request)
-		want   string // part of the error
+		reply func(http.ResponseWriter, *http.Request)
+		want  string // part of the error
 	}{
 		"the text":                    {echo("", ""), ""},
 		"the text and a line end":     {echo("", "\n"), ""},
@@ -462,8 +462,8 @@ func TestEgressHandshake(t *testing.T) {
 			conn.Close()
 		}, "the answer did not match"},
 	} {
-		t.Run("answered with "+name, func(t *testing.T) {
-			answer = tt.answer
+		t.Run("with "+name, func(t *testing.T) {
+			reply = tt.reply
 			err := e.Handshake(t.Context(), url, "some-text")
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("got %v", err)

@@ -54,9 +54,9 @@ func (e *Egress) Handshake(ctx context.Context, raw, check string) error {
 var remedies = map[string]string{
 	reasonBadURL:      "the url must name its server by a DNS name in ASCII or by a plain IP address, with a port from 1 to 65535 or none",
 	reasonForbidden:   "webhooks reach public addresses on ports 443 and 8443, and what the operator of this server allows",
-	reasonConnect:     "the url must be of a server that speaks HTTPS and answers within seconds",
+	reasonConnect:     "the url must be of a server that speaks HTTPS and responds within seconds",
 	reasonCertificate: "the server must show a certificate for its name, in force, from an authority that this server knows",
-	reasonMismatch:    "the url must answer GET ?check=TEXT with status 200 and exactly that text",
+	reasonMismatch:    "the url must respond to GET ?check=TEXT with status 200 and exactly that text",
 }
 
 func rejected(reason string) error {

@@ -167,14 +167,14 @@ func (p *Platform) Events(t testing.TB, org lastmile.OrganizationID) (bodies [][
 // Get reads a page that needs no key.
 func (p *Platform) Get(t testing.TB, path string) []byte {
 	t.Helper()
-	answer, err := http.Get(p.URL + path)
+	reply, err := http.Get(p.URL + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s %v", path, answer.Status, err)
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s %v", path, reply.Status, err)
 	}
 	return body
 }

@@ -32,9 +32,9 @@ type Receiver struct {
 	URL    string
 	CAFile string // of the certificate authority to trust
 
-	mu     sync.Mutex
-	got    []Received
-	answer func(w http.ResponseWriter, r Received) bool
+	mu    sync.Mutex
+	got   []Received
+	reply func(w http.ResponseWriter, r Received) bool
 }
 
 // NewReceiver starts a receiver on loopback.
@@ -61,10 +61,10 @@ func (r *Receiver) Reach(c *app.Config) {
 
 // Respond sets a function that handles requests and reports whether it has written a
 // response; nil restores the default.
-func (r *Receiver) Respond(answer func(w http.ResponseWriter, r Received) bool) {
+func (r *Receiver) Respond(reply func(w http.ResponseWriter, r Received) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = answer
+	r.reply = reply
 }
 
 // ServeHTTP implements http.Handler.
@@ -76,9 +76,9 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	got := Received{Method: request.Method, Path: request.URL.Path, Check: request.URL.Query().Get("check"), Header: request.Header, Body: body}
 	r.mu.Lock()
 	r.got = append(r.got, got)
-	answer := r.answer
+	reply := r.reply
 	r.mu.Unlock()
-	if answer == nil || !answer(w, got) {
+	if reply == nil || !reply(w, got) {
 		io.WriteString(w, got.Check) //nolint:errcheck // the sender notices
 	}
 }

@@ -44,14 +44,14 @@ var docs = sync.OnceValue(func() http.Handler {
 var docsPages = []string{"/docs", "/docs/driver", "/docs/triggers", "/docs/webhooks", "/docs/driver-api", "/docs/orders", "/docs/maps", "/docs/moving"}
 
 func TestReference(t *testing.T) {
-	answer := openDocs(t, "/docs")
-	page := answer.Body.String()
+	reply := openDocs(t, "/docs")
+	page := reply.Body.String()
 
 	t.Run("is a page that may load its own style sheet and script only", func(t *testing.T) {
-		if answer.Code != http.StatusOK || !strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html") {
-			t.Fatalf("responded with %d %s", answer.Code, answer.Header().Get("Content-Type"))
+		if reply.Code != http.StatusOK || !strings.HasPrefix(reply.Header().Get("Content-Type"), "text/html") {
+			t.Fatalf("responded with %d %s", reply.Code, reply.Header().Get("Content-Type"))
 		}
-		if policy := answer.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		if policy := reply.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("the policy is %q", policy)
 		}
 		outside := regexp.MustCompile(`(?i)<iframe|<style|\sstyle=|\son\w+=|src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//`)
@@ -124,7 +124,7 @@ func TestReference(t *testing.T) {
 	})
 
 	t.Run("is sent once to those who have it", func(t *testing.T) {
-		again := openDocs(t, "/docs", func(r *http.Request) { r.Header.Set("If-None-Match", answer.Header().Get("ETag")) })
+		again := openDocs(t, "/docs", func(r *http.Request) { r.Header.Set("If-None-Match", reply.Header().Get("ETag")) })
 		if again.Code != http.StatusNotModified {
 			t.Errorf("responded with %d", again.Code)
 		}

@@ -58,9 +58,9 @@ func (t geographyTx) SaveResponse(ctx context.Context, key string, value []byte,
 	return nil
 }
 
-// DeleteAnswers deletes about limit expired replies, and returns how many it
+// DeleteCachedResponses deletes about limit expired replies, and returns how many it
 // deleted.
-func (t geographyTx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64, error) {
+func (t geographyTx) DeleteCachedResponses(ctx context.Context, now time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `geo_cache`, `expires`, ``, now.UnixMilli()+1, most)
 }
 

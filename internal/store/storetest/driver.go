@@ -164,10 +164,10 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	if count, known := look("SE", "1450"); count != 0 || known {
 		t.Errorf("an unknown country: %d places, imported %v", count, known)
 	}
-	answer := func(at time.Time) string {
+	reply := func(at time.Time) string {
 		return string(read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.CachedResponse(ctx, "k", at) }))
 	}
-	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
+	if reply(now) != "v" || reply(now.Add(2*time.Hour)) != "" {
 		t.Error("a response is kept until it expires")
 	}
 	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got != wanted {

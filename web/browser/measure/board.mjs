@@ -39,9 +39,9 @@ async function seed() {
       ],
       completeBefore: Date.now() + (1 + Math.random() * 8) * 3600_000,
     }));
-    const answer = await api('POST', '/tasks/batch', { tasks: batch });
-    if (answer.errors?.length) throw new Error(JSON.stringify(answer.errors[0]));
-    made.push(...answer.tasks.map((t) => t.id));
+    const response = await api('POST', '/tasks/batch', { tasks: batch });
+    if (response.errors?.length) throw new Error(JSON.stringify(response.errors[0]));
+    made.push(...response.tasks.map((t) => t.id));
   }
   const each = Math.floor((tasks * 0.8) / people.length);
   for (const [i, person] of people.entries()) {

@@ -81,7 +81,7 @@ func TestPostgreSQLWithANewerSchemaIsRejected(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
+func TestAServerThatDoesNotRespondIsOverload(t *testing.T) {
 	server := enginetest.NewProxy(t)
 	var logged synced
 	o := options(with(t, server.URL, "connect_timeout", "2"))

@@ -49,15 +49,15 @@ func together(t *testing.T, e *Engine, ops ...func(engine.Conn) error) []error {
 	t.Helper()
 	e.writer.longest = time.Minute // however long it takes until all are queued
 	release := blocked(t, e)
-	answers := make([]error, len(ops))
+	replies := make([]error, len(ops))
 	var wg sync.WaitGroup
 	for i, op := range ops {
-		wg.Go(func() { answers[i] = e.Write(t.Context(), op) })
+		wg.Go(func() { replies[i] = e.Write(t.Context(), op) })
 		waitFor(t, func() bool { return e.writer.queue.length() == i+1 })
 	}
 	release()
 	wg.Wait()
-	return answers
+	return replies
 }
 
 // waitFor waits until a condition holds.
@@ -75,7 +75,7 @@ func TestAFailedOperationLeavesItsBatchMatesAlone(t *testing.T) {
 	e := opened(t)
 	ctx := t.Context()
 	mine := errors.New("no")
-	answers := together(t, e,
+	replies := together(t, e,
 		put(ctx, "a", 1),
 		func(c engine.Conn) error {
 			must(t, put(ctx, "b", 1)(c))
@@ -90,8 +90,8 @@ func TestAFailedOperationLeavesItsBatchMatesAlone(t *testing.T) {
 		put(ctx, "e", 1),
 	)
 	for i, want := range []bool{true, false, true, false, false, true} {
-		if ok := answers[i] == nil; ok != want {
-			t.Errorf("operation %d: %v", i, answers[i])
+		if ok := replies[i] == nil; ok != want {
+			t.Errorf("operation %d: %v", i, replies[i])
 		}
 	}
 	if got := ids(t, e, "SELECT id FROM note"); len(got) != 3 || !got["a"] || !got["c"] || !got["e"] {
@@ -106,10 +106,10 @@ func TestOperationsOfABatchSeeOneAnother(t *testing.T) {
 	e := opened(t)
 	ctx := t.Context()
 	var seen int64
-	answers := together(t, e, put(ctx, "a", 1), func(c engine.Conn) error {
+	replies := together(t, e, put(ctx, "a", 1), func(c engine.Conn) error {
 		return c.Row(ctx, `SELECT count(*) FROM note`).Scan(&seen)
 	})
-	must(t, errors.Join(answers...))
+	must(t, errors.Join(replies...))
 	if seen != 1 {
 		t.Errorf("saw %d rows", seen)
 	}
@@ -163,9 +163,9 @@ func TestACommitThatFailsIsNoSuccess(t *testing.T) {
 	t.Run("an operation that fails again gets the error", func(t *testing.T) {
 		e := opened(t)
 		failCommits(t, e.writer.h, 0, 2) // the batch and, after the blocker, the first operation
-		answers := together(t, e, counted("a"), counted("b"))
-		if answers[0] == nil || answers[1] != nil {
-			t.Errorf("got %v", answers)
+		replies := together(t, e, counted("a"), counted("b"))
+		if replies[0] == nil || replies[1] != nil {
+			t.Errorf("got %v", replies)
 		}
 		if got := ids(t, e, "SELECT id FROM note"); len(got) != 1 || !got["b"] {
 			t.Errorf("kept %v", got)
@@ -193,9 +193,9 @@ func TestACommitThatFailsIsNoSuccess(t *testing.T) {
 			}
 			return nil
 		}
-		answers := together(t, e, first, second)
-		if answers[0] == nil || answers[1] != nil {
-			t.Errorf("got %v", answers)
+		replies := together(t, e, first, second)
+		if replies[0] == nil || replies[1] != nil {
+			t.Errorf("got %v", replies)
 		}
 	})
 }
@@ -222,12 +222,12 @@ func TestAFullDiskIsOverload(t *testing.T) {
 			return nil
 		}
 	}
-	answers := together(t, e, put(ctx, "small", 1), big("large"), put(ctx, "small too", 1))
-	if answers[0] != nil || answers[2] != nil {
-		t.Errorf("the innocent: %v, %v", answers[0], answers[2])
+	replies := together(t, e, put(ctx, "small", 1), big("large"), put(ctx, "small too", 1))
+	if replies[0] != nil || replies[2] != nil {
+		t.Errorf("the innocent: %v, %v", replies[0], replies[2])
 	}
-	if codeOf(answers[1]) != lastmile.CodeOverloaded {
-		t.Errorf("the one too large: %v", answers[1])
+	if codeOf(replies[1]) != lastmile.CodeOverloaded {
+		t.Errorf("the one too large: %v", replies[1])
 	}
 	if n := count(t, e); n != 3 {
 		t.Errorf("%d rows", n)

@@ -316,18 +316,19 @@ func (os *Orders) end(ctx context.Context, w OrderWriter, who lastmile.Principal
 	if err != nil {
 		return Placed{}, err
 	}
-	// The order comes first: it does not follow the events of its tasks any more.
-	if err := w.SaveOrder(ctx, o); err != nil {
-		return Placed{}, err
-	}
-	if err := w.SaveOrderTasks(ctx, o, tasks[0], tasks[1]); err != nil {
-		return Placed{}, err
-	}
 	slices.Reverse(ids) // the drop-off depends on the pickup
 	for _, id := range ids {
 		if err := os.Tasks.Remove(ctx, w, who, id); err != nil {
 			return Placed{}, err
 		}
+	}
+	// The order comes last, as with every change of a task that its order follows. In
+	// another sequence, this and the start of a task would lock each other out.
+	if err := w.SaveOrder(ctx, o); err != nil {
+		return Placed{}, err
+	}
+	if err := w.SaveOrderTasks(ctx, o, tasks[0], tasks[1]); err != nil {
+		return Placed{}, err
 	}
 	return seen(o, tasks[0], tasks[1], who), nil
 }

@@ -82,7 +82,7 @@ SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
 
 .PHONY: test
 test: build ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
-	@$(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores check
+	@FSYNC=off $(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores check
 	@$(MAKE) $(SIDE_BY_SIDE) $(BROWSER_TESTS) test-clients
 
 .PHONY: test-clients

@@ -9,6 +9,8 @@
 #
 # `with` uses DRAY_TEST_POSTGRES as it is when it is already set. DIR must be a
 # folder that the user postgres can access, with a short path for a Unix socket.
+# FSYNC=off is for tests that kill processes, but not the machine: they lose nothing, and
+# need not wait for the disk.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -58,7 +60,7 @@ start() {
 		unix_socket_directories = '$dir/socket'
 		max_connections = 400
 		shared_buffers = 128MB
-		fsync = on
+		fsync = ${FSYNC:-on}
 	CONF
 
 	# Two starts may choose the same free port; one of them tries another.

@@ -109,7 +109,9 @@ func testServer(t testing.TB) string {
 	return server
 }
 
-// database creates a database until the test ends.
+// database creates a database until the test ends, and fails the test if transactions
+// have locked each other out in it. They run again, but only after PostgreSQL has noticed
+// it, which takes a second.
 func database(t testing.TB, options string) string {
 	t.Helper()
 	server, name := testServer(t), "dray_test_"+strings.ToLower(rand.Text())
@@ -118,7 +120,16 @@ func database(t testing.TB, options string) string {
 		t.Fatal(err)
 	}
 	command(t, server, "CREATE DATABASE "+name+options)
-	t.Cleanup(func() { command(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	t.Cleanup(func() {
+		defer command(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
+		var deadlocks int
+		onServer(t, server, func(ctx context.Context, c *pgx.Conn) error {
+			return c.QueryRow(ctx, `SELECT deadlocks FROM pg_stat_database WHERE datname = $1`, name).Scan(&deadlocks)
+		})
+		if deadlocks > 0 {
+			t.Errorf("%d transactions locked each other out; lock records in the same order everywhere", deadlocks)
+		}
+	})
 	return u
 }
 
@@ -138,6 +149,17 @@ func databaseURL(server, name string) (string, error) {
 // command runs one statement on the server.
 func command(t testing.TB, server, statement string) {
 	t.Helper()
+	onServer(t, server, func(ctx context.Context, c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+		return nil
+	})
+}
+
+// onServer runs fn with a connection to the server.
+func onServer(t testing.TB, server string, fn func(ctx context.Context, c *pgx.Conn) error) {
+	t.Helper()
 	// The test's own context is cancelled before its clean-up runs.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
@@ -146,7 +168,7 @@ func command(t testing.TB, server, statement string) {
 		t.Fatalf("connect to the test server: %v", err)
 	}
 	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+	if err := fn(ctx, c); err != nil {
+		t.Fatal(err)
 	}
 }

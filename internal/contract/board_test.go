@@ -155,8 +155,8 @@ func testBoardFields(t *testing.T, c, other *apptest.Client) {
 	c.Must(t, "PUT", "/teams/"+team, `{"hub":"`+hub+`"}`)
 	ada, phone := driver(t, c, team, "+12125550381")
 	c.Must(t, "PUT", "/workers/"+ada, `{"displayName":"Ada","capacity":20}`)
-	begin := p.Now().Add(time.Hour).UnixMilli()
-	date := fmt.Sprint(board(t, c, "")["date"])
+	empty := board(t, c, "")
+	date, begin := fmt.Sprint(empty["date"]), int64(empty["from"].(float64)) // an hour from now may be tomorrow
 	c.Must(t, "POST", "/workers/"+ada+"/schedule", fmt.Sprintf(`{"entries":[{"date":%q,"timezone":"America/New_York","shifts":[[%d,%d]]}]}`, date, begin, begin+1))
 	seen := p.Now().UnixMilli()
 	phone.report(t, []any{map[string]any{"location": []float64{-74, 40.75}, "time": seen, "heading": 90, "speed": 2.5, "accuracy": 8, "battery": 0.5}})
@@ -166,7 +166,7 @@ func testBoardFields(t *testing.T, c, other *apptest.Client) {
 		return `{"destination":{"address":{"number":"350","street":"5th Avenue","apartment":"7","city":"New York","state":"New York","postalCode":"10118","country":"US"},"location":[-73.98,40.74]}` + more + `}`
 	}
 	first := id(t, c, "/tasks", body(fmt.Sprintf(`,"recipients":[{"name":"Mary Seacole","phone":"+12125550382"}],"completeAfter":%d,"completeBefore":%d,"quantity":2,"serviceTime":5,
-		"notes":%q,"priority":3,"container":{"type":"WORKER","worker":%q}`, soon, begin+3_600_000, strings.Repeat("ä", 300), ada)))
+		"notes":%q,"priority":3,"container":{"type":"WORKER","worker":%q}`, soon, p.Now().Add(2*time.Hour).UnixMilli(), strings.Repeat("ä", 300), ada)))
 	second := id(t, c, "/tasks", body(fmt.Sprintf(`,"recipients":[],"pickupTask":true,"dependencies":[%q],"container":{"type":"WORKER","worker":%q}`, first, ada)))
 	failed := id(t, c, "/tasks", body(fmt.Sprintf(`,"recipients":[],"container":{"type":"WORKER","worker":%q}`, ada)))
 	phone.do(t, "start", failed, "start failed", nil)

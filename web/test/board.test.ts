@@ -237,9 +237,12 @@ test('the filter applies to states, lateness, teams and any text', () => {
   ];
   const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
   const shown = () => groups.groups.flatMap((g) => g.ids);
+  const seen = () => ['a', 'b', 'c'].filter((id) => groups.shows(id, now));
   assert.deepEqual(shown(), ['a', 'b']); // without what is done
+  assert.deepEqual(seen(), ['a', 'b', 'c']); // which is on the map
   groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
   assert.deepEqual(shown(), ['a']);
+  assert.deepEqual(seen(), ['a']);
   groups.narrow({ ...everything, text: 'worker w' }, now);
   assert.deepEqual(shown(), ['c', 'b']);
   groups.narrow({ ...everything, late: true }, now);
@@ -250,6 +253,7 @@ test('the filter applies to states, lateness, teams and any text', () => {
   assert.deepEqual(groups.groups.map((g) => g.key), [pool, listOf('v')]); // prettier-ignore
   assert.equal(groups.counts.assigned, 0);
   assert.ok(!groups.includes('b'));
+  assert.deepEqual(seen(), ['a']);
   groups.narrow(everything, now);
   assert.equal(groups.counts.assigned, 1);
   assert.ok(groups.includes('b'));
@@ -321,9 +325,17 @@ test('names on the map cover neither vehicles nor each other', () => {
     [90, 90, 110, 110],
     [130, 90, 150, 110],
   ];
-  assert.equal(room(100, 100, 60, taken), 24); // another vehicle is on the right
-  assert.equal(room(140, 100, 60, taken), 156);
-  assert.equal(room(60, 100, 60, taken), undefined); // a vehicle and a name
+  assert.equal(room(100, 100, 60, taken, 800), 24); // another vehicle is on the right
+  assert.equal(room(140, 100, 60, taken, 800), 156);
+  assert.equal(room(60, 100, 60, taken, 800), undefined); // a vehicle and a name
+});
+
+test('names on the map are not cut at its edge', () => {
+  assert.equal(room(724, 100, 60, [], 800), 740);
+  assert.equal(room(725, 100, 60, [], 800), 649);
+  assert.equal(room(75, 100, 60, [[90, 90, 110, 110]], 800), undefined); // cut on the left
+  assert.equal(room(50, 100, 60, [], 100), 66); // cut on both sides
+  assert.equal(room(810, 100, 60, [], 800), 826); // the vehicle is not visible, either
 });
 
 test('teams, hubs and schedules are replaced, and what is newer of workers stays', () => {

@@ -355,10 +355,14 @@ class Board {
 
   // prune drops from the selection what does not exist any more.
   private prune(touched: Touched) {
-    const { tasks } = this.records;
-    const gone = touched.all ? [...this.selection] : [...touched.tasks].filter((id) => this.selection.has(id));
-    if (!gone.some((id) => !tasks.has(id))) return;
-    this.selection = new Set([...this.selection].filter((id) => tasks.has(id)));
+    if (touched.all || [...touched.tasks].some((id) => this.selection.has(id))) {
+      this.retain((id) => this.records.tasks.has(id));
+    }
+  }
+
+  private retain(stays: (id: string) => boolean) {
+    const ids = [...this.selection].filter(stays);
+    if (ids.length < this.selection.size) this.selection = new Set(ids);
   }
 
   // choose shows another day; '' for today.
@@ -378,6 +382,7 @@ class Board {
     const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
     this.groups.narrow(this.filter, this.time());
+    this.retain((id) => this.groups.shows(id, this.time())); // what is not seen is not acted on
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);

@@ -107,6 +107,14 @@ export class Groups {
     return this.words.every((word) => text.includes(word) || this.nameOf(task.worker).includes(word));
   }
 
+  // shows reports whether a view shows a task: the map also shows completed ones, faintly,
+  // unless the filter asks for something else.
+  shows(id: string, now: number): boolean {
+    const task = this.records.tasks.get(id);
+    if (!task || !this.includes(id)) return false;
+    return this.passes(task, now) || (task.state === 3 && !narrow(this.filter));
+  }
+
   // nameOf returns the name of a worker in which a word is searched for.
   private nameOf(id: string | undefined): string {
     const worker = id ? this.records.workers.get(id)?.name : undefined;

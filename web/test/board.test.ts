@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { everything, Groups } from '../src/dashboard/board/groups.ts';
-import { headHeight, Layout, rowHeight, Slots } from '../src/dashboard/board/layout.ts';
+import { everything, Groups, type Group } from '../src/dashboard/board/groups.ts';
+import { headHeight, Layout, rowHeight, settled, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { lateness, risk } from '../src/dashboard/board/status.ts';
@@ -278,6 +278,20 @@ test('only visible rows are built', () => {
   assert.ok(rows.slice(1).every((r) => r.y > 1000 - rowHeight && r.y < 1400));
   assert.deepEqual(layout.find('x'), { y: layout.height - rowHeight, height: rowHeight });
   assert.equal(layout.visible(layout.height - 10, layout.height).at(-1)?.id, 'x');
+});
+
+test('rows that do not change stay the same objects', () => {
+  const group = (key: string, ids: string[]) => ({ key, ids, open: 0, done: 0, failed: 0, late: 0 });
+  const [pooled, carried] = [group('O', ['a', 'b']), group('W1', ['x'])];
+  const rows = (...groups: Group[]) => new Layout(groups, () => true).visible(0, 1000);
+  const first = settled([], rows(pooled, carried));
+  assert.equal(settled(first, rows(pooled, carried)), first);
+  const second = settled(first, rows(group('O', ['a', 'b']), carried));
+  assert.deepEqual(second.map((row, i) => row === first[i]), [false, true, true, true, true]); // prettier-ignore
+  const third = settled(second, rows(pooled, group('W1', ['x', 'a'])));
+  assert.deepEqual(third.filter((row) => second.includes(row)).map((r) => r.id), ['a', 'b']); // prettier-ignore
+  const fourth = settled(second, rows(group('O', ['b', 'a']), carried));
+  assert.deepEqual(fourth.slice(1, 3).map((r) => [r.id, r.index]), [['b', 0], ['a', 1]]); // prettier-ignore
 });
 
 test('rows that stay keep their elements, and new ones get those of others', () => {

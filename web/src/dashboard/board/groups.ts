@@ -73,7 +73,8 @@ export class Groups {
 
   // narrow shows only what a filter leaves.
   narrow(filter: Filter, now: number) {
-    const { team } = this.filter;
+    const { text, statuses, late, team } = this.filter;
+    if (filter.text === text && filter.statuses === statuses && filter.late === late && filter.team === team) return;
     this.filter = filter;
     this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
     if (team !== filter.team) this.recount(now);

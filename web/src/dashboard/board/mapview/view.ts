@@ -12,7 +12,7 @@ import { Detail } from './detail.ts';
 import type { Fleet } from './fleet.ts';
 import { pass, type Line } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
-import { forgo, turn } from '../turns.ts';
+import { eased, forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
@@ -142,7 +142,7 @@ export class BoardView {
   // changed draws the stops in the next frame, or soon.
   changed(now = false) {
     const at = performance.now();
-    const due = now ? at : Math.max(at, this.drawnAt + refresh);
+    const due = now ? at : Math.max(at, this.drawnAt + eased(refresh));
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
@@ -163,7 +163,7 @@ export class BoardView {
   // pan moves the pictures with the map; a new one is drawn now and then.
   private pan() {
     for (const canvas of [this.below, this.above]) this.follow(canvas, this.drawn);
-    const due = this.drawnAt + follow;
+    const due = this.drawnAt + eased(follow);
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
@@ -174,7 +174,7 @@ export class BoardView {
   }
 
   private plan() {
-    if (this.gone || document.hidden) return;
+    if (this.gone || document.hidden || this.camera.width === 0) return; // nobody sees it
     const now = performance.now();
     const next = this.fleet.moving(now) ? this.vehiclesAt + this.pace(now) : Infinity;
     const at = this.next ? now : Math.min(this.stale || Infinity, next);
@@ -198,7 +198,7 @@ export class BoardView {
   // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
   private pace(now: number): number {
     const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
-    return Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6)));
+    return eased(Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6))));
   }
 
   fit(points: readonly Point[], smoothly: boolean) {

@@ -99,6 +99,7 @@ export const differences = (page) =>
     for (const worker of read.workers) {
       const same = later.workers.find((w) => w.id === worker.id);
       if (same?.version !== worker.version) continue;
+      if ((records.versions.get(`W${worker.id}`) ?? 0) > worker.version) continue; // changed since
       const mine = records.confirmedList(`W${worker.id}`).join();
       if (mine !== worker.tasks.join())
         wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);

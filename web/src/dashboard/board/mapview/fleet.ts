@@ -109,7 +109,7 @@ export class Fleet {
     return best;
   }
 
-  draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
+  draw(ctx: OffscreenCanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
     const time = this.clock();
     const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
     const seen: { id: string; vehicle: Vehicle; x: number; y: number }[] = [];
@@ -164,7 +164,7 @@ export class Fleet {
     return picture;
   }
 
-  private width(ctx: CanvasRenderingContext2D, name: string): number {
+  private width(ctx: OffscreenCanvasRenderingContext2D, name: string): number {
     let width = this.widths.get(name);
     if (width === undefined) this.widths.set(name, (width = ctx.measureText(name).width));
     return width;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { administrator, api, browser, desk, eventually, gone, shot, url } from './kit.mjs';
+import { administrator, api, browser, desk, eventually, gone, phone, shot, url } from './kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const around = [-73.98, 40.75];
@@ -97,6 +97,22 @@ test('a drag assigns, and a rejected move is taken back with the reason', async 
   await page.getByText('The list is closed.').waitFor();
   assert.deepEqual(await shown(page, bob), [tasks.Kim]);
   await page.unroute('**/api/v2/containers/**');
+});
+
+test('a filter drops from the selection what it hides', async () => {
+  const { page } = first;
+  await row(page, 'Iris').click();
+  await row(page, 'Lena').click({ modifiers: ['Control'] });
+  await page.getByText('2 selected').waitFor();
+  await page.getByLabel('Filter tasks').fill('Lena');
+  await page.getByText('1 selected').waitFor();
+  await page.getByLabel('Filter tasks').fill('');
+  await row(page, 'Iris')
+    .and(page.getByRole('treeitem', { selected: false }))
+    .waitFor();
+  await row(page, 'Lena')
+    .and(page.getByRole('treeitem', { selected: true }))
+    .waitFor();
 });
 
 test('what fails of a change of many tasks is listed by name with its reason, and opens', async () => {
@@ -217,6 +233,18 @@ test('a task is pinned and unpinned with a key, and keys work after the map was 
   await page.keyboard.press('Escape');
   await gone(drawer);
   assert.deepEqual(faults, []);
+});
+
+test('on a phone, the bar below the lists says how to select', async () => {
+  const { context, page, faults } = await phone(chrome, { storageState: await first.context.storageState() });
+  await page.goto(`${url}/dashboard/`);
+  await row(page, 'Lena').waitFor();
+  await page.getByText('Tap a task to select it').waitFor();
+  assert.equal(await page.getByText('all keys').isVisible(), false);
+  await row(page, 'Lena').tap();
+  await page.getByText('1 selected').waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
 });
 
 test('no picture of the map is enlarged while the board opens', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { everything, Groups } from '../src/dashboard/board/groups.ts';
-import { headHeight, Layout, rowHeight, Slots } from '../src/dashboard/board/layout.ts';
+import { everything, Groups, type Group } from '../src/dashboard/board/groups.ts';
+import { headHeight, Layout, rowHeight, settled, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { lateness, risk } from '../src/dashboard/board/status.ts';
@@ -237,9 +237,12 @@ test('the filter applies to states, lateness, teams and any text', () => {
   ];
   const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
   const shown = () => groups.groups.flatMap((g) => g.ids);
+  const seen = () => ['a', 'b', 'c'].filter((id) => groups.shows(id, now));
   assert.deepEqual(shown(), ['a', 'b']); // without what is done
+  assert.deepEqual(seen(), ['a', 'b', 'c']); // which is on the map
   groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
   assert.deepEqual(shown(), ['a']);
+  assert.deepEqual(seen(), ['a']);
   groups.narrow({ ...everything, text: 'worker w' }, now);
   assert.deepEqual(shown(), ['c', 'b']);
   groups.narrow({ ...everything, late: true }, now);
@@ -250,6 +253,7 @@ test('the filter applies to states, lateness, teams and any text', () => {
   assert.deepEqual(groups.groups.map((g) => g.key), [pool, listOf('v')]); // prettier-ignore
   assert.equal(groups.counts.assigned, 0);
   assert.ok(!groups.includes('b'));
+  assert.deepEqual(seen(), ['a']);
   groups.narrow(everything, now);
   assert.equal(groups.counts.assigned, 1);
   assert.ok(groups.includes('b'));
@@ -274,6 +278,20 @@ test('only visible rows are built', () => {
   assert.ok(rows.slice(1).every((r) => r.y > 1000 - rowHeight && r.y < 1400));
   assert.deepEqual(layout.find('x'), { y: layout.height - rowHeight, height: rowHeight });
   assert.equal(layout.visible(layout.height - 10, layout.height).at(-1)?.id, 'x');
+});
+
+test('rows that do not change stay the same objects', () => {
+  const group = (key: string, ids: string[]) => ({ key, ids, open: 0, done: 0, failed: 0, late: 0 });
+  const [pooled, carried] = [group('O', ['a', 'b']), group('W1', ['x'])];
+  const rows = (...groups: Group[]) => new Layout(groups, () => true).visible(0, 1000);
+  const first = settled([], rows(pooled, carried));
+  assert.equal(settled(first, rows(pooled, carried)), first);
+  const second = settled(first, rows(group('O', ['a', 'b']), carried));
+  assert.deepEqual(second.map((row, i) => row === first[i]), [false, true, true, true, true]); // prettier-ignore
+  const third = settled(second, rows(pooled, group('W1', ['x', 'a'])));
+  assert.deepEqual(third.filter((row) => second.includes(row)).map((r) => r.id), ['a', 'b']); // prettier-ignore
+  const fourth = settled(second, rows(group('O', ['b', 'a']), carried));
+  assert.deepEqual(fourth.slice(1, 3).map((r) => [r.id, r.index]), [['b', 0], ['a', 1]]); // prettier-ignore
 });
 
 test('rows that stay keep their elements, and new ones get those of others', () => {
@@ -321,9 +339,17 @@ test('names on the map cover neither vehicles nor each other', () => {
     [90, 90, 110, 110],
     [130, 90, 150, 110],
   ];
-  assert.equal(room(100, 100, 60, taken), 24); // another vehicle is on the right
-  assert.equal(room(140, 100, 60, taken), 156);
-  assert.equal(room(60, 100, 60, taken), undefined); // a vehicle and a name
+  assert.equal(room(100, 100, 60, taken, 800), 24); // another vehicle is on the right
+  assert.equal(room(140, 100, 60, taken, 800), 156);
+  assert.equal(room(60, 100, 60, taken, 800), undefined); // a vehicle and a name
+});
+
+test('names on the map are not cut at its edge', () => {
+  assert.equal(room(724, 100, 60, [], 800), 740);
+  assert.equal(room(725, 100, 60, [], 800), 649);
+  assert.equal(room(75, 100, 60, [[90, 90, 110, 110]], 800), undefined); // cut on the left
+  assert.equal(room(50, 100, 60, [], 100), 66); // cut on both sides
+  assert.equal(room(810, 100, 60, [], 800), 826); // the vehicle is not visible, either
 });
 
 test('teams, hubs and schedules are replaced, and what is newer of workers stays', () => {

@@ -49,6 +49,15 @@ class FakeMap {
   }
 }
 
+class FakeCanvas {
+  getContext() {
+    return { setTransform: () => {}, clearRect: () => {}, drawImage: () => {} };
+  }
+  transferToImageBitmap() {
+    return {};
+  }
+}
+
 let map: FakeMap;
 let view: View;
 let copied: number;
@@ -61,7 +70,8 @@ beforeEach(() => {
   view = { lng: 1, lat: 2, zoom: 3 };
   copied = 0;
   followed = [];
-  const canvas = { width: 0, height: 0, style: {}, getContext: () => ({ drawImage: () => copied++ }) };
+  Object.assign(globalThis, { OffscreenCanvas: FakeCanvas });
+  const canvas = { style: {}, getContext: () => ({ transferFromImageBitmap: () => copied++ }) };
   new Copy(
     map as unknown as Engine,
     canvas as unknown as HTMLCanvasElement,

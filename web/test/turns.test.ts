@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 
 const frames: (() => void)[] = [];
 Object.assign(globalThis, { requestAnimationFrame: (f: () => void) => frames.push(f) });
-const { forgo, turn } = await import('../src/dashboard/board/turns.ts');
+const { eased, forgo, inParts, turn } = await import('../src/dashboard/board/turns.ts');
 
 function draw() {
   for (const f of frames.splice(0)) f();
@@ -40,4 +40,55 @@ test('work that fails or is withdrawn does not stop the rest', () => {
   turn('last', () => done.push('last'));
   draw();
   assert.deepEqual(done, ['rest', 'last']);
+});
+
+test('what changes by itself is drawn less often while frames are late', () => {
+  let now = 0;
+  mock.method(performance, 'now', () => now);
+  const frames = (ms: number) => {
+    for (let i = 0; i < 100; i++) {
+      turn('map', () => {});
+      now += ms;
+      draw();
+    }
+  };
+  frames(10);
+  assert.ok(eased(80) < 81);
+  frames(37);
+  assert.equal(Math.round(eased(80)), 160);
+  frames(5000);
+  assert.equal(eased(80), 240);
+  assert.equal(eased(400), 1000);
+  assert.equal(eased(3000), 3000);
+  frames(10);
+  assert.ok(eased(80) < 81);
+  mock.restoreAll();
+});
+
+test('long work is done in parts, until it is replaced or withdrawn', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  mock.method(performance, 'now', () => now);
+  const done: string[] = [];
+  const work = function* (name: string) {
+    for (let i = 0; i < 4; i++) {
+      done.push(name + i);
+      now += 3; // ms
+      yield;
+    }
+  };
+  inParts('map', work('a'));
+  assert.deepEqual(done, []);
+  mock.timers.tick(1);
+  assert.deepEqual(done, ['a0', 'a1']);
+  inParts('map', work('b'));
+  for (let i = 0; i < 5; i++) mock.timers.tick(1);
+  assert.deepEqual(done.splice(0), ['a0', 'a1', 'b0', 'b1', 'b2', 'b3']);
+  inParts('map', work('c'));
+  mock.timers.tick(1);
+  forgo('map');
+  mock.timers.tick(10);
+  assert.deepEqual(done, ['c0', 'c1']);
+  mock.timers.reset();
+  mock.restoreAll();
 });

@@ -6,16 +6,17 @@
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //
 // TASKS, WORKERS, SECONDS, EVENTS (per second) and CUT (of the stream, in seconds) change
-// what is measured. MAP=0 leaves out the map, and TRACE names a file for a trace of Chromium.
+// what is measured. MAP=0 leaves out the map, LOW=1 lets the server and the simulated workers
+// have the processor only when the browser does not need it, as if they had a machine of their
+// own, and TRACE names a file for a trace of Chromium.
 
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { differences, env, pause, start } from './demo.mjs';
+import { readFileSync } from 'node:fs';
+import { differences, env, pause, run, start } from './demo.mjs';
 
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
 const rate = env('EVENTS', 50);
 const categories = ['toplevel', 'devtools.timeline', 'blink', 'cc', 'gpu', 'v8', 'disabled-by-default-v8.cpu_profiler'];
-const { origin, dray, folder, link, key, api, chrome, stop: end } = await start(0);
+const { origin, dray, folder, link, key, api, chrome, server, stop: end } = await start(0);
 
 // seed creates tasks around the hubs and gives most of them to workers.
 async function seed() {
@@ -66,16 +67,37 @@ function change(made) {
   return () => ((stopped = true), all);
 }
 
+const processes = async () =>
+  (await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')).processInfo;
+
+// used returns the processor time of all that takes part, by name, in seconds.
+async function used() {
+  const times = { server: timeOf(server.pid), workers: timeOf(fleet.pid) };
+  const { user, system } = process.cpuUsage();
+  times['this measure'] = (user + system) / 1e6;
+  for (const { type, cpuTime } of await processes()) times[type] = (times[type] ?? 0) + cpuTime;
+  return times;
+}
+
+function timeOf(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\)/, '').trim().split(' ').slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
+}
+
 // watch notes how long the main thread of the page has run, and how long it could have, but
 // others had the processor. It returns a function that returns both, between two times, in ms.
 async function watch() {
-  const { processInfo } = await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
+  const processInfo = await processes();
   const [{ id }] = processInfo.filter((p) => p.type === 'renderer').sort((a, b) => b.cpuTime - a.cpuTime);
   const notes = [];
   const timer = setInterval(() => {
-    const file = `/proc/${id}/task/${id}/schedstat`;
-    if (!existsSync(file)) return; // the page is closed
-    const [ran, waited] = readFileSync(file, 'utf8').split(' ');
+    let text;
+    try {
+      text = readFileSync(`/proc/${id}/task/${id}/schedstat`, 'utf8');
+    } catch {
+      return; // the page is closed
+    }
+    const [ran, waited] = text.split(' ');
     notes.push([performance.timeOrigin + performance.now(), Number(ran) / 1e6, Number(waited) / 1e6]);
   }, 4);
   chrome.on('disconnected', () => clearInterval(timer));
@@ -97,7 +119,7 @@ async function watch() {
 }
 
 // The demonstration has at most 42 workers; the simulation drives as many as one likes.
-const fleet = spawn(
+const fleet = run(
   dray,
   ['simulate', '--data', folder, '--url', origin, '--key', key, '--workers', String(workers)].concat([
     '--duration',
@@ -145,6 +167,7 @@ try {
   const before = await heap();
   const head = async () => (await api('GET', '/board')).cursor;
   const cursor = await head();
+  const usedBefore = await used();
   if (process.env.TRACE) await chrome.startTracing(page, { path: process.env.TRACE, categories });
   const last = Date.now() + seconds * 1000;
   let n = 0;
@@ -170,6 +193,9 @@ try {
   const until = await page.evaluate(() => performance.now());
   const share = time(begunAt + from, begunAt + until).ran / (until - from);
   console.log(`${(events / seconds).toFixed(1)} events/s; heap ${before} → ${await heap()} MB; main thread ${Math.round(share * 100)} % of a processor`); // prettier-ignore
+  const usedAfter = await used();
+  const shares = Object.entries(usedAfter).map(([name, s]) => [name, (100 * (s - (usedBefore[name] ?? 0)) * 1000) / (until - from)]); // prettier-ignore
+  console.log(`of a processor: ${shares.filter(([, s]) => s >= 1).map(([name, s]) => `${name} ${Math.round(s)} %`).join(', ')}`); // prettier-ignore
   for (const t of long) Object.assign(t, time(begunAt + t.at, begunAt + t.at + t.ms));
   const own = long.filter((t) => t.ran > 50);
   const longest = (of) => Math.round(Math.max(0, ...of));

@@ -11,12 +11,14 @@ import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
-import { forgo, turn } from './turns.ts';
+import { eased, forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
 const batch = 200; // ms between two updates of the views
 const slice = 6; // ms of one update that apply events
+const breath = 30; // ms between two parts of an update
+const longest = 400; // ms between two updates of the views while many events are applied
 const lingers = 60_000; // ms that the records stay current without a screen
 const patience = 2000; // ms in which a list and its tasks may contradict each other
 const retries = 5; // of reading teams, hubs and workers while workers change
@@ -57,7 +59,10 @@ class Board {
   private users = 0;
   private queue: Message[] = [];
   private head = 0;
+  private part: Generator<void> | undefined; // of the queue that is being applied
   private due: ReturnType<typeof setTimeout> | undefined;
+  private shownAt = 0; // of performance.now
+  private searching: ReturnType<typeof setTimeout> | undefined;
   private readonly clocked = {}; // whose turn it is when time has passed
   private clock: ReturnType<typeof setInterval> | undefined;
   private disputes: ReturnType<typeof setTimeout> | undefined;
@@ -135,8 +140,7 @@ class Board {
     }
     this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {
       loaded: (snapshot) => {
-        this.queue = [];
-        this.head = 0;
+        this.drop();
         this.records.load(snapshot);
         this.hear();
         this.show();
@@ -178,13 +182,18 @@ class Board {
     clearInterval(this.clock);
     clearTimeout(this.due);
     forgo(this);
-    forgo(this.groups);
     forgo(this.clocked);
     clearTimeout(this.disputes);
     this.clock = this.due = this.disputes = undefined;
+    this.drop();
+    this.connected = false;
+  }
+
+  // drop forgets the messages that are not applied.
+  private drop() {
     this.queue = [];
     this.head = 0;
-    this.connected = false;
+    this.part = undefined;
   }
 
   // again takes a new snapshot.
@@ -195,10 +204,15 @@ class Board {
 
   // show passes on what has changed.
   show() {
+    this.digest();
+    this.frame++;
+  }
+
+  // digest updates what is computed of the records.
+  private digest() {
     const touched = this.records.take();
     this.groups.update(touched, this.time());
     this.prune(touched);
-    this.frame++;
     for (const watcher of this.watchers) watcher(touched);
   }
 
@@ -217,38 +231,43 @@ class Board {
     this.age = 0;
   }
 
-  private plan() {
-    this.due ??= setTimeout(() => {
-      this.due = undefined;
-      if (document.hidden) this.flush();
-      else turn(this, () => this.flush());
-    }, batch);
+  private plan(wait = eased(batch)) {
+    this.due ??= setTimeout(() => this.flush(), wait);
   }
 
-  // flush applies the messages that have come. Many are applied in several parts, so that
-  // the page stays responsive.
+  // flush applies the messages that have come. Many are applied in several parts, and shown
+  // in others, so that the page stays responsive.
   private flush() {
+    this.due = undefined;
     const until = performance.now() + slice;
-    while (this.head < this.queue.length && performance.now() < until) this.apply(this.queue[this.head++]!);
-    if (this.head < this.queue.length) this.plan();
-    else {
-      this.queue = [];
-      this.head = 0;
+    while ((this.part ?? this.head < this.queue.length) && performance.now() < until) {
+      this.part ??= this.apply(this.queue[this.head++]!);
+      if (this.part.next().done) this.part = undefined;
     }
-    const show = () => {
-      this.show();
+    const rest = this.part !== undefined || this.head < this.queue.length;
+    if (rest && performance.now() < this.shownAt + longest) {
+      this.plan(breath);
+      return;
+    }
+    if (!rest) this.drop();
+    this.due = setTimeout(() => {
+      this.due = undefined;
+      this.shownAt = performance.now();
+      this.digest();
       this.settleDisputes();
       void this.admit();
-    };
-    if (document.hidden) show();
-    else turn(this.groups, show);
+      if (rest || this.queue.length > 0) this.plan(rest ? breath : undefined);
+      if (document.hidden) this.frame++;
+      else turn(this, () => this.frame++);
+    });
   }
 
-  private apply({ event, data }: Message) {
+  // apply applies a message, in parts if it is of many records.
+  private *apply({ event, data }: Message): Generator<void> {
     const { records } = this;
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
-    else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) records.addTask(t);
-    else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) records.estimate(e);
+    else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) yield records.addTask(t);
+    else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) yield records.estimate(e);
     else if (event === 'hidden') records.removeTask((JSON.parse(data) as { task: string }).task);
     else if (event === 'fleet') void this.restaff((JSON.parse(data) as { version: number }).version);
     else if (event === 'containers') {
@@ -355,10 +374,14 @@ class Board {
 
   // prune drops from the selection what does not exist any more.
   private prune(touched: Touched) {
-    const { tasks } = this.records;
-    const gone = touched.all ? [...this.selection] : [...touched.tasks].filter((id) => this.selection.has(id));
-    if (!gone.some((id) => !tasks.has(id))) return;
-    this.selection = new Set([...this.selection].filter((id) => tasks.has(id)));
+    if (touched.all || [...touched.tasks].some((id) => this.selection.has(id))) {
+      this.retain((id) => this.records.tasks.has(id));
+    }
+  }
+
+  private retain(stays: (id: string) => boolean) {
+    const ids = [...this.selection].filter(stays);
+    if (ids.length < this.selection.size) this.selection = new Set(ids);
   }
 
   // choose shows another day; '' for today.
@@ -374,10 +397,20 @@ class Board {
     if (!this.past || date <= day(Date.now())) this.choose(date);
   }
 
+  // search shows tasks with a text: they are looked for before the frame that shows them.
+  search(text: string) {
+    clearTimeout(this.searching);
+    this.searching = setTimeout(() => {
+      this.groups.narrow({ ...this.filter, text }, this.time());
+      turn(this.narrow, () => this.narrow({ text }));
+    });
+  }
+
   narrow(change: Partial<Filter>) {
     const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
     this.groups.narrow(this.filter, this.time());
+    this.retain((id) => this.groups.shows(id, this.time())); // what is not seen is not acted on
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);

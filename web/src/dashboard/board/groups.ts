@@ -73,7 +73,8 @@ export class Groups {
 
   // narrow shows only what a filter leaves.
   narrow(filter: Filter, now: number) {
-    const { team } = this.filter;
+    const { text, statuses, late, team } = this.filter;
+    if (filter.text === text && filter.statuses === statuses && filter.late === late && filter.team === team) return;
     this.filter = filter;
     this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
     if (team !== filter.team) this.recount(now);
@@ -105,6 +106,14 @@ export class Groups {
     if (this.words.length === 0) return true;
     const text = haystack(task);
     return this.words.every((word) => text.includes(word) || this.nameOf(task.worker).includes(word));
+  }
+
+  // shows reports whether a view shows a task: the map also shows completed ones, faintly,
+  // unless the filter asks for something else.
+  shows(id: string, now: number): boolean {
+    const task = this.records.tasks.get(id);
+    if (!task || !this.includes(id)) return false;
+    return this.passes(task, now) || (task.state === 3 && !narrow(this.filter));
   }
 
   // nameOf returns the name of a worker in which a word is searched for.

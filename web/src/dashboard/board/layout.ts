@@ -1,15 +1,18 @@
 // Where the rows of the lists are, without building all of them.
 
 import type { Group } from './groups.ts';
+import type { ListKey } from './records.ts';
 
 export const headHeight = 46; // pixels
 export const rowHeight = 44;
 
 export interface Row {
-  group: Group;
+  key: ListKey; // of the list
   id: string; // of the task; '' for the head of the list
   y: number;
   index: number; // in the list
+  size: number; // of the list
+  group?: Group; // of a head
 }
 
 export class Layout {
@@ -33,13 +36,15 @@ export class Layout {
     const rows: Row[] = [];
     for (let g = this.groupAt(from); g < this.groups.length && this.tops[g]! < to; g++) {
       const group = this.groups[g]!;
+      const { key, ids } = group;
       const y = this.tops[g]!;
-      rows.push({ group, id: '', y, index: -1 });
-      if (!this.unfolds(group.key)) continue;
+      const size = ids.length;
+      rows.push({ key, id: '', y, index: -1, size, group });
+      if (!this.unfolds(key)) continue;
       const first = Math.max(0, Math.floor((from - y - headHeight) / rowHeight));
-      const last = Math.min(group.ids.length, Math.ceil((to - y - headHeight) / rowHeight));
+      const last = Math.min(size, Math.ceil((to - y - headHeight) / rowHeight));
       for (let i = first; i < last; i++) {
-        rows.push({ group, id: group.ids[i]!, y: y + headHeight + i * rowHeight, index: i });
+        rows.push({ key, id: ids[i]!, y: y + headHeight + i * rowHeight, index: i, size });
       }
     }
     return rows;
@@ -65,6 +70,19 @@ export class Layout {
     }
     return Math.max(0, low - 1);
   }
+}
+
+// settled returns rows with those of before in the place of equal ones: what is the same
+// object is not rendered again.
+export function settled(before: Row[], rows: readonly Row[]): Row[] {
+  const known = new Map(before.map((r) => [r.id || r.key, r]));
+  const next = rows.map((row) => {
+    const old = known.get(row.id || row.key);
+    const { key, y, index, size, group } = row;
+    const same = old?.key === key && old.y === y && old.index === index && old.size === size && old.group === group;
+    return same ? old : row;
+  });
+  return next.length === before.length && next.every((row, i) => row === before[i]) ? before : next;
 }
 
 // Slots gives rows that appear the elements of rows that disappear. New elements cost more

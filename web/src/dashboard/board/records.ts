@@ -298,8 +298,10 @@ export class Records {
   private expect({ id, estimatedArrivalTime, estimatedCompletionTime, delayTime }: Estimate) {
     const task = this.tasks.get(id);
     if (!task || task.state === 3) return;
+    const estimates = Object.entries({ estimatedArrivalTime, estimatedCompletionTime, delayTime });
+    if (estimates.every(([name, value]) => (task[name as 'delayTime'] ?? null) === value)) return;
     const next = { ...task };
-    for (const [name, value] of Object.entries({ estimatedArrivalTime, estimatedCompletionTime, delayTime })) {
+    for (const [name, value] of estimates) {
       if (value === null) delete next[name as 'delayTime'];
       else next[name as 'delayTime'] = value;
     }

@@ -18,7 +18,11 @@ export interface Strip {
 const tall = 14; // of a stop
 const colors = { completed: 'map-done', failed: 'bad', active: 'map-active', assigned: 'map-open', unassigned: 'warn' };
 
-export function paint(ctx: CanvasRenderingContext2D, ink: Palette, { y, x, wide, bars, shifts, chosen }: Strip) {
+export function paint(
+  ctx: OffscreenCanvasRenderingContext2D,
+  ink: Palette,
+  { y, x, wide, bars, shifts, chosen }: Strip,
+) {
   ctx.fillStyle = ink('sunk');
   for (const [from, to] of shifts) ctx.fillRect(x(from), y + 1, x(to) - x(from), rowTall - 2);
   const top = y + (rowTall - tall) / 2 - 2;

@@ -1,25 +1,57 @@
 // Work that shares the main thread: each piece has its own frame, so that many pieces
 // at a time do not make one long frame.
 
+const usual = 17; // ms until a frame on a machine with time to spare
+const part = 5; // ms of work at a time
+const most = 100; // ms that one frame counts as late, as after the page was hidden
+
 const waiting = new Map<unknown, () => void>(); // by who does it, in the order of requests
+const parts = new Map<unknown, ReturnType<typeof setTimeout>>(); // by who does the work
 let due = 0;
+let asked = 0; // for the next frame, of performance.now
+let late = 0; // ms that frames are late, on average of the last few
 
 // turn does a piece of work in the first free frame.
 export function turn(of: unknown, work: () => void) {
   waiting.set(of, work);
-  due ||= requestAnimationFrame(next);
+  if (!due) ask();
+}
+
+// inParts does work that nobody sees until it is complete, a few ms at a time.
+export function inParts(of: unknown, work: Generator<void>) {
+  clearTimeout(parts.get(of));
+  const go = () => {
+    const until = performance.now() + part;
+    let done = work.next().done;
+    while (!done && performance.now() < until) done = work.next().done;
+    if (done) parts.delete(of);
+    else parts.set(of, setTimeout(go, 1));
+  };
+  parts.set(of, setTimeout(go, 1));
 }
 
 // forgo withdraws a request.
 export function forgo(of: unknown) {
   waiting.delete(of);
+  clearTimeout(parts.get(of));
+  parts.delete(of);
+}
+
+// eased returns a longer time than usual between two pictures of what changes by itself if
+// frames are late: more of them would make each even later.
+export const eased = (ms: number): number => Math.min(Math.max(ms, 1000), ms * Math.min(3, 1 + late / 20));
+
+function ask() {
+  asked = performance.now();
+  due = requestAnimationFrame(next);
 }
 
 function next() {
   due = 0;
+  late += (Math.min(most, Math.max(0, performance.now() - asked - usual)) - late) / 8;
   for (const [of, work] of waiting) {
     waiting.delete(of);
-    if (waiting.size > 0) due = requestAnimationFrame(next);
+    if (waiting.size > 0) ask();
     work();
     return;
   }

@@ -4,6 +4,7 @@
 // the next one.
 
 import type { Map as Engine } from 'maplibre-gl';
+import { Picture } from '../picture.ts';
 import { forgo, turn } from '../turns.ts';
 
 const glance = 10; // ms between two looks whether a picture is complete
@@ -19,6 +20,7 @@ export interface View {
 type Painter = Engine['painter'];
 
 export class Copy {
+  private readonly picture: Picture;
   private view: View | undefined; // of the copy
   private next: View | undefined; // of the picture that is being drawn
   private wanted = false; // another picture
@@ -32,6 +34,7 @@ export class Copy {
     private readonly viewed: () => View,
     private readonly follow: (canvas: HTMLCanvasElement, from: View) => void,
   ) {
+    this.picture = new Picture(canvas);
     engine.getContainer().classList.add('copied');
     // Its middle stays that of the map, also while the map has another size than the copy.
     Object.assign(canvas.style, { inset: '50% auto auto 50%', translate: '-50% -50%' });
@@ -90,14 +93,10 @@ export class Copy {
     const { canvas, next } = this;
     const from = this.engine.getCanvas();
     if (!next || from.width === 0 || from.height === 0) return;
-    if (canvas.width !== from.width || canvas.height !== from.height) {
-      canvas.width = from.width;
-      canvas.height = from.height;
-      canvas.style.width = from.style.width;
-      canvas.style.height = from.style.height;
-    }
-    const ctx = canvas.getContext('2d', { alpha: false })!;
-    ctx.drawImage(from, 0, 0);
+    this.picture.begin(from.width, from.height).drawImage(from, 0, 0);
+    this.picture.show();
+    canvas.style.width = from.style.width;
+    canvas.style.height = from.style.height;
     this.view = next;
     this.moved();
   }

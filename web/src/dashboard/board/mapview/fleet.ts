@@ -12,6 +12,7 @@ const lowBattery = 0.15;
 const turned = 5; // metres of a move that show the direction
 const half = 16; // pixels, of the side of a picture
 const step = 7.5; // degrees between two pictures
+const gap = 16; // pixels between the location of a vehicle and its name
 
 interface Vehicle {
   worker: BoardWorker;
@@ -108,7 +109,7 @@ export class Fleet {
     return best;
   }
 
-  draw(ctx: CanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
+  draw(ctx: OffscreenCanvasRenderingContext2D, camera: Camera, ink: Ink, shown: string, hovered: string, now: number) {
     const time = this.clock();
     const names = this.vehicles.size <= 30 ? camera.zoom > 11 : camera.zoom > 13;
     const seen: { id: string; vehicle: Vehicle; x: number; y: number }[] = [];
@@ -139,7 +140,8 @@ export class Fleet {
     const taken: Box[] = seen.map(({ x, y }) => [x - 10, y - 10, x + 10, y + 10]);
     for (const one of [...seen.filter(main), ...(names ? seen.filter((v) => !main(v)) : [])]) {
       const { name } = one.vehicle.worker;
-      const at = room(one.x, one.y, this.width(ctx, name), taken) ?? (main(one) ? one.x + 16 : undefined);
+      const width = this.width(ctx, name);
+      const at = room(one.x, one.y, width, taken, camera.width) ?? (main(one) ? beside(one.x, width, camera.width)[0] : undefined); // prettier-ignore
       if (at === undefined) continue; // names that cover one another cannot be read
       ctx.strokeText(name, at, one.y);
       ctx.fillText(name, at, one.y);
@@ -162,7 +164,7 @@ export class Fleet {
     return picture;
   }
 
-  private width(ctx: CanvasRenderingContext2D, name: string): number {
+  private width(ctx: OffscreenCanvasRenderingContext2D, name: string): number {
     let width = this.widths.get(name);
     if (width === undefined) this.widths.set(name, (width = ctx.measureText(name).width));
     return width;
@@ -179,14 +181,22 @@ type Box = readonly [left: number, top: number, right: number, bottom: number];
 
 // room returns where the name of a vehicle begins, to its right or left, if it covers
 // nothing there, and takes the place.
-export function room(x: number, y: number, width: number, taken: Box[]): number | undefined {
-  for (const at of [x + 16, x - 16 - width]) {
+export function room(x: number, y: number, width: number, taken: Box[], edge: number): number | undefined {
+  for (const at of beside(x, width, edge)) {
     const box: Box = [at, y - 8, at + width, y + 8];
     if (taken.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
     taken.push(box);
     return at;
   }
   return undefined;
+}
+
+// beside returns where the name of a vehicle may begin: where the edge of the map does not cut
+// it, if there is such a place.
+function beside(x: number, width: number, edge: number): number[] {
+  const [right, left] = [x + gap, x - gap - width];
+  const sides = [...(right + width <= edge ? [right] : []), ...(left >= 0 ? [left] : [])];
+  return sides.length > 0 && x >= 0 && x <= edge ? sides : [right, left];
 }
 
 function paint(ctx: OffscreenCanvasRenderingContext2D, ink: Ink, heading: number | null, warn: boolean, main: boolean) {

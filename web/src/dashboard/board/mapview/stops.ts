@@ -102,7 +102,7 @@ const portion = 50; // stops between two chances to pause
 // drawStops draws stops, and returns how many are visible. It can be paused: thousands take
 // longer than a frame has.
 export function* drawStops(
-  ctx: CanvasRenderingContext2D,
+  ctx: OffscreenCanvasRenderingContext2D,
   camera: Camera,
   stops: Iterable<Stop>,
   sprites: Sprites,

@@ -12,7 +12,8 @@ import { Detail } from './detail.ts';
 import type { Fleet } from './fleet.ts';
 import { pass, type Line } from './routes.ts';
 import { drawStops, nearest, Sprites, type Stop } from './stops.ts';
-import { forgo, turn } from '../turns.ts';
+import { Picture } from '../picture.ts';
+import { eased, forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
@@ -47,9 +48,9 @@ export interface Hit {
 export class BoardView {
   readonly engine: Engine;
   readonly camera = new Camera();
-  private below = layer(margin); // routes and stops
-  private spare = layer(margin); // the next picture of them
+  private readonly below = layer(margin); // routes and stops
   private readonly above = layer(margin);
+  private readonly pictures = { below: new Picture(this.below), above: new Picture(this.above) };
   private readonly calm = matchMedia('(prefers-reduced-motion: reduce)');
   private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
   private readonly ratio = Math.min(2, devicePixelRatio || 1);
@@ -80,7 +81,7 @@ export class BoardView {
     this.ink = inkOf(host);
     this.sprites = new Sprites(this.ink, this.ratio);
     const inner = document.createElement('div');
-    host.replaceChildren(inner, this.spare, this.below, this.above);
+    host.replaceChildren(inner, this.below, this.above);
     this.engine = new Engine({
       container: inner,
       style: styled(this.ink, tiles, false),
@@ -142,7 +143,7 @@ export class BoardView {
   // changed draws the stops in the next frame, or soon.
   changed(now = false) {
     const at = performance.now();
-    const due = now ? at : Math.max(at, this.drawnAt + refresh);
+    const due = now ? at : Math.max(at, this.drawnAt + eased(refresh));
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
@@ -163,7 +164,7 @@ export class BoardView {
   // pan moves the pictures with the map; a new one is drawn now and then.
   private pan() {
     for (const canvas of [this.below, this.above]) this.follow(canvas, this.drawn);
-    const due = this.drawnAt + follow;
+    const due = this.drawnAt + eased(follow);
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
@@ -174,7 +175,7 @@ export class BoardView {
   }
 
   private plan() {
-    if (this.gone || document.hidden) return;
+    if (this.gone || document.hidden || this.camera.width === 0) return; // nobody sees it
     const now = performance.now();
     const next = this.fleet.moving(now) ? this.vehiclesAt + this.pace(now) : Infinity;
     const at = this.next ? now : Math.min(this.stale || Infinity, next);
@@ -198,7 +199,7 @@ export class BoardView {
   // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
   private pace(now: number): number {
     const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
-    return Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6)));
+    return eased(Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6))));
   }
 
   fit(points: readonly Point[], smoothly: boolean) {
@@ -259,7 +260,7 @@ export class BoardView {
     const view = this.view();
     const camera = new Camera();
     camera.look([view.lng, view.lat], view.zoom, width, height);
-    const ctx = this.clear(this.spare, camera);
+    const ctx = this.clear('below', camera);
     this.drawRoutes(ctx, camera);
     const { selection, numbers } = this.shown;
     const chosen = this.hovered.task ? new Set([...selection, this.hovered.task]) : selection;
@@ -274,9 +275,7 @@ export class BoardView {
     if (!part.done) return;
     this.next = undefined;
     this.host.dataset['stops'] = String(part.value);
-    [this.below, this.spare] = [this.spare, this.below];
-    this.spare.style.display = 'none'; // hidden, it would still be composited
-    this.below.style.display = '';
+    this.show('below', of);
     const { camera, drawn } = this;
     const { lng, lat, zoom } = view;
     const moved = lng !== drawn.lng || lat !== drawn.lat || zoom !== drawn.zoom || of.width !== camera.width || of.height !== camera.height; // prettier-ignore
@@ -286,7 +285,7 @@ export class BoardView {
     for (const canvas of [this.below, this.above]) this.follow(canvas, view);
   }
 
-  private drawRoutes(ctx: CanvasRenderingContext2D, camera: Camera) {
+  private drawRoutes(ctx: OffscreenCanvasRenderingContext2D, camera: Camera) {
     const { ink } = this;
     const main = this.hovered.worker || this.shown.worker;
     ctx.lineJoin = ctx.lineCap = 'round';
@@ -316,7 +315,7 @@ export class BoardView {
 
   private drawVehicles(now: number) {
     this.vehiclesAt = now;
-    const ctx = this.clear(this.above, this.camera);
+    const ctx = this.clear('above', this.camera);
     this.fleet.draw(ctx, this.camera, this.ink, this.shown.worker, this.hovered.worker, now);
     if (this.lasso.length > 1) {
       ctx.beginPath();
@@ -329,23 +328,22 @@ export class BoardView {
       ctx.fill();
       ctx.globalAlpha = 1;
     }
+    this.show('above', this.camera);
     this.plan();
   }
 
-  private clear(canvas: HTMLCanvasElement, of: Camera): CanvasRenderingContext2D {
-    const [wide, tall] = [of.width + 2 * margin, of.height + 2 * margin];
-    const [width, height] = [Math.round(wide * this.ratio), Math.round(tall * this.ratio)];
-    const ctx = canvas.getContext('2d')!;
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-      canvas.style.width = `${wide}px`;
-      canvas.style.height = `${tall}px`;
-    }
-    ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.clearRect(0, 0, width, height);
-    ctx.setTransform(this.ratio, 0, 0, this.ratio, margin * this.ratio, margin * this.ratio);
+  private clear(name: 'below' | 'above', of: Camera): OffscreenCanvasRenderingContext2D {
+    const { ratio } = this;
+    const size = (pixels: number) => Math.round((pixels + 2 * margin) * ratio);
+    const ctx = this.pictures[name].begin(size(of.width), size(of.height));
+    ctx.setTransform(ratio, 0, 0, ratio, margin * ratio, margin * ratio);
     return ctx;
+  }
+
+  private show(name: 'below' | 'above', of: Camera) {
+    this.pictures[name].show();
+    this[name].style.width = `${of.width + 2 * margin}px`;
+    this[name].style.height = `${of.height + 2 * margin}px`;
   }
 }
 

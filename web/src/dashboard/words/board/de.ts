@@ -26,6 +26,7 @@ export default {
   hintMove: 'wechseln',
   hintSelect: 'auswählen',
   hintKeys: 'alle Tasten',
+  hintTap: 'Zum Auswählen auf einen Auftrag tippen',
   noStreets: 'Ohne Straßen: Es ist keine Karte importiert.',
   noMap:
     'Dieser Browser kann die Karte nicht zeichnen: Sie braucht WebGL. Listen und Zeitachse funktionieren ohne sie.',

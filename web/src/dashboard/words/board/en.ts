@@ -24,6 +24,7 @@ export default {
   hintMove: 'move',
   hintSelect: 'select',
   hintKeys: 'all keys',
+  hintTap: 'Tap a task to select it',
   day: 'Day',
   noStreets: 'There are no streets: no map is imported.',
   noMap: 'This browser cannot draw the map: it needs WebGL. Lists and timeline work without it.',

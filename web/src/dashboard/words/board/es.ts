@@ -24,6 +24,7 @@ export default {
   hintMove: 'moverse',
   hintSelect: 'seleccionar',
   hintKeys: 'atajos',
+  hintTap: 'Toque una tarea para seleccionarla',
   noStreets: 'Sin calles: no se ha importado ningún mapa.',
   noMap: 'Este navegador no puede dibujar el mapa: necesita WebGL. Las listas y el cronograma funcionan sin él.',
   lasso: 'Seleccionar con el lazo (Mayús y arrastrar)',

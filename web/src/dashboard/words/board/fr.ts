@@ -25,6 +25,7 @@ export default {
   hintMove: 'parcourir',
   hintSelect: 'sélectionner',
   hintKeys: 'raccourcis',
+  hintTap: 'Touchez une tâche pour la sélectionner',
   noStreets: 'Sans rues : aucune carte n’est importée.',
   noMap:
     'Ce navigateur ne peut pas dessiner la carte : il lui faut WebGL. Les listes et la chronologie fonctionnent sans elle.',

@@ -25,6 +25,7 @@ export default {
   hintMove: 'percorrer',
   hintSelect: 'selecionar',
   hintKeys: 'atalhos',
+  hintTap: 'Toque numa tarefa para a selecionar',
   noStreets: 'Sem ruas: nenhum mapa foi importado.',
   noMap:
     'Este navegador não consegue desenhar o mapa: precisa de WebGL. As listas e a linha do tempo funcionam sem ele.',

@@ -73,6 +73,7 @@ export default {
   approximate: 'Adresse approximative',
   feedback: 'Avis',
   assignmentWhy: 'Pourquoi ce livreur',
+  assignmentNone: 'Pourquoi aucun livreur',
   history: 'Historique',
   stepstart: 'Commencée',
   steparrival: 'Arrivé',

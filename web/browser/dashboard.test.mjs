@@ -403,6 +403,15 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await eventually('another request', () => asked > 1);
   assert.equal(asked, 2);
 
+  // A past day is loaded when there is a connection again.
+  await page.route('**/api/v2/board/history*', (route) => route.abort());
+  await visit(page, 'replay', 'Replay');
+  await page.getByRole('alert').getByText('no connection').waitFor();
+  assert.equal(await page.locator('.bones').count(), 0);
+  await page.unroute('**/api/v2/board/history*');
+  await gone(page.getByRole('alert').getByText('no connection'));
+  await page.getByRole('treeitem').first().waitFor();
+
   // So is code that cannot be loaded.
   await page.route('**/assets/Audit-*', (route) => route.abort());
   await page.evaluate(() => (location.hash = '#/settings/audit'));
@@ -424,6 +433,20 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await page.evaluate(() => scrollTo(0, 400));
   await page.getByRole('button', { name: 'Navigation' }).click();
   await page.getByRole('dialog').waitFor();
+  await context.close();
+});
+
+test('every page shows that it is loading', async () => {
+  const { context, page } = await enter();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
+  await page.route(/\/api\/v2\/|\/account\/v1\/installation/, () => {}); // no response ever
+  for (const [path, heading] of screens) {
+    if (['account', 'developers/events', 'developers/triggers'].includes(path)) continue; // they begin without data
+    await page.goto('about:blank');
+    await page.goto(`${server.origin}/dashboard#/${path}`);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await page.locator('.bones').first().waitFor();
+  }
   await context.close();
 });
 
@@ -480,6 +503,7 @@ const screens = [
   ['exceptions', 'Exceptions'],
   ['dispatch', 'Dispatch'],
   ['table', 'Table'],
+  ['replay', 'Replay'],
   ['reports', 'Reports'],
   ['import', 'Import'],
   ['today', 'Today'],
@@ -506,6 +530,18 @@ const screens = [
   ['developers/triggers', 'Triggers'],
 ];
 
+// small lists the controls that are too low to point at with a finger. A checkbox is as high
+// as its label.
+function small() {
+  const lowest = 23.5; // pixels; 24, as browsers round
+  return [...document.querySelectorAll('button, input, select, textarea, summary, a.button, a.open')]
+    .map((e) => (e.matches('[type=checkbox], [type=radio]') && e.labels[0]) || e)
+    .filter((e) => e.checkVisibility({ opacityProperty: true }) && !e.closest('.unseen, .skip'))
+    .map((e) => [e.getBoundingClientRect(), e])
+    .filter(([box]) => box.width > 1 && box.height < lowest)
+    .map(([box, e]) => `${box.height} high: ${e.outerHTML.slice(0, 140)}`);
+}
+
 // problems lists what is wrong with a screen.
 async function problems(page, width) {
   await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
@@ -513,6 +549,7 @@ async function problems(page, width) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   return [
     ...(wide > width ? [`${wide} wide`] : []),
+    ...(width < 500 ? await page.evaluate(small) : []),
     ...violations
       .filter((v) => v.impact === 'serious' || v.impact === 'critical')
       .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`),

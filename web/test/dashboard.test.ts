@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { browser } from '../src/dashboard/agent.ts';
+import { doorOf } from '../src/dashboard/places.ts';
 import { clock, instant, merge, monday, next, toDay, toEntry } from '../src/dashboard/schedule.ts';
 import { bytes, check, headersOf } from '../src/dashboard/signature.ts';
 import { triggerName } from '../src/dashboard/triggers.ts';
@@ -92,4 +93,10 @@ test('browsers and triggers have names', () => {
   assert.equal(browser('curl/8.9'), 'curl');
   assert.equal(triggerName(17), 'SMSRecipientOptOut');
   assert.equal(triggerName(99), '99');
+});
+
+test('the door of a typed address is known if it has a number', () => {
+  assert.deepEqual(doorOf('350 5th Avenue, New York'), { number: '350', street: '5th Avenue' });
+  assert.deepEqual(doorOf('Lange Straße 12a, Berlin'), { number: '12a', street: 'Lange Straße' });
+  for (const none of ['New York', '5th Avenue, New York', 'Brooklyn, New York', '']) assert.deepEqual(doorOf(none), {});
 });

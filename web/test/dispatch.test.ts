@@ -246,6 +246,11 @@ test('the forms of reasons are known, and others stay as they are', () => {
   assert.equal(words('the route would end at 18:40, the shift ends at 18:00'), 'why_shift');
   assert.equal(words('has 7 tasks, at most 5'), 'why_tasks');
   assert.equal(words('1 task, at most 0'), 'why_tasks');
+  // Of automatic assignments.
+  assert.deepEqual(phraseOf('capacity exceeded: capacityB 12 of 10')?.values, { kind: 'B', n: '12', most: '10' });
+  assert.deepEqual(phraseOf('has as many tasks as allowed: 3 of 3')?.values, { n: '3', most: '3' });
+  assert.equal(words('not in the team'), 'why_otherTeam');
+  assert.equal(words('excluded by the request'), 'why_excluded');
   assert.equal(words('something else'), undefined);
 });
 

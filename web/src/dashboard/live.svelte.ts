@@ -2,6 +2,7 @@
 
 import { follow, type Message } from '../driver/stream.ts';
 import { call, query, url } from './api.ts';
+import { app } from './app.svelte.ts';
 
 const longestWait = 15_000; // milliseconds between attempts
 
@@ -44,6 +45,7 @@ export class Live {
         );
         this.connected = false;
         if (ended !== 'broken') return;
+        if (!signal.aborted) void app.probe(); // it may be the network: nothing else may be asked for
       }
       await new Promise((resolve) => setTimeout(resolve, wait));
       wait = Math.min(wait * 2, longestWait);

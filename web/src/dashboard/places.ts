@@ -11,3 +11,11 @@ export function zones(present: string): string[] {
   const known = Intl.supportedValuesOf('timeZone');
   return known.includes(present) || !present ? known : [present, ...known];
 }
+
+// doorOf returns the house number and the street of an address that is typed before its city.
+export function doorOf(text: string): { number?: string; street?: string } {
+  const door = /^\s*(?:(?<first>\d+\p{L}?)\s+(?<street>[^,]+?)|(?<way>[^,]+?)\s+(?<last>\d+\p{L}?))\s*,/u.exec(
+    text,
+  )?.groups;
+  return door ? { number: door.first ?? door.last!, street: door.street ?? door.way! } : {};
+}

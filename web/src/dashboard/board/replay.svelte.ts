@@ -185,6 +185,7 @@ export class Replay {
       const from = this.midnight + n * hour;
       const { positions } = await call<{ positions: Position[] }>('GET', `/board/positions${query({ from })}`, undefined, this.stop.signal); // prettier-ignore
       this.hours.set(n, positions);
+      if (this.complete) this.failure = undefined;
       for (const old of this.hours.keys()) {
         if (this.hours.size <= mostHours) break;
         if (Math.abs(old - n) > 1) this.hours.delete(old);

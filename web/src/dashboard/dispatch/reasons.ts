@@ -1,4 +1,4 @@
-// The details of reasons in the reader's language. They come in English, in few forms; one
+// The details of reasons, of plans and of automatic assignments, in the reader's language. They come in English, in few forms; one
 // that is not known is shown as it is.
 
 import type { Words } from '../words.ts';
@@ -14,17 +14,20 @@ const forms: [RegExp, keyof Words][] = [
     /^task (?<task>.+) would have earliest start (?<start>.+), latest (?<latest>.+) \+ (?<n>\d+) min$/,
     'why_otherWindow',
   ],
-  [/^capacity(?<kind>[ABC]?) (?<n>\S+) of (?<most>\S+)$/, 'why_capacity'],
+  [/^(?:capacity exceeded: )?capacity(?<kind>[ABC]?) (?<n>\S+) of (?<most>\S+)$/, 'why_capacity'],
   [/^the route would end at (?<end>.+), the shift ends at (?<shift>.+)$/, 'why_shift'],
   [/^no shift between (?<from>.+) and (?<to>.+)$/, 'why_noShift'],
   [/^no worker is on duty$/, 'why_nobody'],
   [/^(?:has )?(?<n>\d+) tasks?, at most (?<most>\d+)$/, 'why_tasks'],
+  [/^has as many tasks as allowed: (?<n>\d+) of (?<most>\d+)$/, 'why_tasks'],
   [/^vehicle type (?<type>\S+), required (?<wanted>\S+)$/, 'why_vehicle'],
   [/^no way to the task$/, 'why_noWay'],
   [/^no known location$/, 'why_noLocation'],
   [/^also (?<n>\d+) other workers$/, 'why_others'],
   [/^depends on task (?<task>.+), which is left out$/, 'why_dependency'],
   [/^the task belongs on the route of another worker$/, 'why_elsewhere'],
+  [/^not in the team$/, 'why_otherTeam'],
+  [/^excluded by the request$/, 'why_excluded'],
 ];
 
 export function phraseOf(detail: string): Phrase | undefined {

@@ -229,7 +229,7 @@ export default {
   qrLocal:
     'Telefone können das nicht öffnen: {host} ist dieser Computer. Starten Sie den Server mit --listen und --public-url.',
   invitationOnce:
-    'Mit diesem Code meldet sich der Fahrer an. Zeigen Sie ihn nur ihm; er wird nicht noch einmal angezeigt.',
+    'Mit diesem Code meldet sich der Fahrer an. Zeigen Sie ihn nur ihm; er wird nicht noch einmal angezeigt. Das Passwort einer früheren SMS gilt nicht mehr.',
   temporaryPassword: 'Vorläufiges Passwort',
   copyLink: 'Link kopieren',
   showQR: 'QR-Code zeigen',

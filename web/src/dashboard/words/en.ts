@@ -222,7 +222,8 @@ export default {
   driverAppLead:
     'Scan the code with the worker’s phone: the driver app opens, and phone number and password are filled in.',
   qrLocal: 'Phones cannot open this: {host} is this computer. Start the server with --listen and --public-url.',
-  invitationOnce: 'This code signs the worker in. Show it only to them; it is not shown again.',
+  invitationOnce:
+    'This code signs the worker in. Show it only to them; it is not shown again. The password of an earlier text message is no longer valid.',
   temporaryPassword: 'Temporary password',
   copyLink: 'Copy link',
   showQR: 'Show QR code',

@@ -224,7 +224,8 @@ export default {
   driverAppLead:
     'Escanee el código con el teléfono del repartidor: se abre la aplicación con el número y la contraseña ya escritos.',
   qrLocal: 'Los teléfonos no pueden abrirlo: {host} es este ordenador. Inicie el servidor con --listen y --public-url.',
-  invitationOnce: 'Este código inicia la sesión del repartidor. Muéstrelo solo a él; no se mostrará de nuevo.',
+  invitationOnce:
+    'Este código inicia la sesión del repartidor. Muéstrelo solo a él; no se mostrará de nuevo. La contraseña de un SMS anterior ya no vale.',
   temporaryPassword: 'Contraseña temporal',
   copyLink: 'Copiar enlace',
   showQR: 'Mostrar código QR',

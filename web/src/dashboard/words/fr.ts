@@ -227,7 +227,8 @@ export default {
     'Scannez le code avec le téléphone du livreur : l’application s’ouvre, le numéro et le mot de passe sont remplis.',
   qrLocal:
     'Les téléphones ne peuvent pas l’ouvrir : {host} est cet ordinateur. Démarrez le serveur avec --listen et --public-url.',
-  invitationOnce: 'Ce code connecte le livreur. Ne le montrez qu’à lui ; il ne sera plus affiché.',
+  invitationOnce:
+    'Ce code connecte le livreur. Ne le montrez qu’à lui ; il ne sera plus affiché. Le mot de passe d’un SMS antérieur n’est plus valable.',
   temporaryPassword: 'Mot de passe provisoire',
   copyLink: 'Copier le lien',
   showQR: 'Afficher le code QR',

@@ -224,7 +224,8 @@ export default {
   driverAppLead:
     'Leia o código com o telefone do entregador: a aplicação abre com o número e a palavra-passe preenchidos.',
   qrLocal: 'Os telefones não conseguem abrir: {host} é este computador. Inicie o servidor com --listen e --public-url.',
-  invitationOnce: 'Este código faz entrar o entregador. Mostre-o só a ele; não será mostrado de novo.',
+  invitationOnce:
+    'Este código faz entrar o entregador. Mostre-o só a ele; não será mostrado de novo. A palavra-passe de um SMS anterior já não vale.',
   temporaryPassword: 'Palavra-passe provisória',
   copyLink: 'Copiar ligação',
   showQR: 'Mostrar código QR',

@@ -75,6 +75,7 @@ export default {
   approximate: 'Ungefähre Adresse',
   feedback: 'Rückmeldung',
   assignmentWhy: 'Warum dieser Fahrer',
+  assignmentNone: 'Warum kein Fahrer',
   history: 'Verlauf',
   stepstart: 'Begonnen',
   steparrival: 'Angekommen',

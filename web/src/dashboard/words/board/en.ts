@@ -73,6 +73,7 @@ export default {
   approximate: 'Approximate address',
   feedback: 'Feedback',
   assignmentWhy: 'Why this worker',
+  assignmentNone: 'Why no worker',
   history: 'History',
   stepstart: 'Started',
   steparrival: 'Arrived',

@@ -72,6 +72,7 @@ export default {
   approximate: 'Dirección aproximada',
   feedback: 'Opinión',
   assignmentWhy: 'Por qué este repartidor',
+  assignmentNone: 'Por qué ningún repartidor',
   history: 'Historial',
   stepstart: 'Iniciada',
   steparrival: 'Llegada',

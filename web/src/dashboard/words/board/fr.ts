@@ -74,6 +74,7 @@ export default {
   approximate: 'Adresse approximative',
   feedback: 'Avis',
   assignmentWhy: 'Pourquoi ce livreur',
+  assignmentNone: 'Pourquoi aucun livreur',
   history: 'Historique',
   stepstart: 'Commencée',
   steparrival: 'Arrivé',

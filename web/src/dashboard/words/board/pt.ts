@@ -74,6 +74,7 @@ export default {
   approximate: 'Endereço aproximado',
   feedback: 'Opinião',
   assignmentWhy: 'Porquê este entregador',
+  assignmentNone: 'Porquê nenhum entregador',
   history: 'Histórico',
   stepstart: 'Iniciada',
   steparrival: 'Chegada',

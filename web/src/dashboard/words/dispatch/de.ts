@@ -111,6 +111,8 @@ const words: typeof en = {
   why_others: 'auch andere Fahrer: {n}',
   why_dependency: 'hängt von {task} ab, der übrig bleibt',
   why_elsewhere: 'gehört auf die Tour eines anderen Fahrers',
+  why_otherTeam: 'nicht im Team',
+  why_excluded: 'in der Anfrage ausgeschlossen',
   nothingChanges: 'Der Plan ändert nichts: Die Touren sind so gut, wie sie jetzt sein können.',
   difference_workerGone: 'Ein Fahrer wurde gelöscht.',
   difference_workerOffDuty: '{worker} ist nicht im Dienst.',

@@ -108,6 +108,8 @@ export default {
   why_others: 'also other workers: {n}',
   why_dependency: 'depends on {task}, which is left out',
   why_elsewhere: 'belongs on the route of another worker',
+  why_otherTeam: 'not in the team',
+  why_excluded: 'excluded by the request',
   nothingChanges: 'The plan changes nothing: the routes are as good as they can be now.',
   difference_workerGone: 'A worker was deleted.',
   difference_workerOffDuty: '{worker} is off duty.',

@@ -110,6 +110,8 @@ const words: typeof en = {
   why_others: 'también otros repartidores: {n}',
   why_dependency: 'depende de {task}, que queda fuera',
   why_elsewhere: 'pertenece a la ruta de otro repartidor',
+  why_otherTeam: 'no está en el equipo',
+  why_excluded: 'excluido en la solicitud',
   nothingChanges: 'El plan no cambia nada: las rutas ya son tan buenas como pueden ser ahora.',
   difference_workerGone: 'Se eliminó un repartidor.',
   difference_workerOffDuty: '{worker} no está de servicio.',

@@ -111,6 +111,8 @@ const words: typeof en = {
   why_others: 'aussi d’autres livreurs : {n}',
   why_dependency: 'dépend de {task}, laissée de côté',
   why_elsewhere: 'appartient à la tournée d’un autre livreur',
+  why_otherTeam: 'pas dans l’équipe',
+  why_excluded: 'exclu par la requête',
   nothingChanges: 'Le plan ne change rien : les tournées sont déjà aussi bonnes que possible.',
   difference_workerGone: 'Un livreur a été supprimé.',
   difference_workerOffDuty: '{worker} n’est pas en service.',

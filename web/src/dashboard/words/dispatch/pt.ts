@@ -110,6 +110,8 @@ const words: typeof en = {
   why_others: 'também outros entregadores: {n}',
   why_dependency: 'depende de {task}, que fica de fora',
   why_elsewhere: 'pertence à rota de outro entregador',
+  why_otherTeam: 'não está na equipa',
+  why_excluded: 'deixado de fora no pedido',
   nothingChanges: 'O plano não muda nada: as rotas já são tão boas como podem ser agora.',
   difference_workerGone: 'Um entregador foi eliminado.',
   difference_workerOffDuty: '{worker} não está em serviço.',

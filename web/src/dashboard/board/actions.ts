@@ -8,8 +8,8 @@ import { board, type Outcome } from './board.svelte.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import type { ListChange } from './wire.ts';
 
-// Answer is a list after a change.
-interface Answer extends Omit<ListChange, 'container'> {
+// Changed is a list after a change.
+interface Changed extends Omit<ListChange, 'container'> {
   type: string;
   worker?: string;
   team?: string;
@@ -111,8 +111,8 @@ async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]):
   const move = records.move({ ids, to, at });
   board.show();
   try {
-    const answer = await call<Answer>('PUT', records.path(to), { tasks: [at, ...ids] });
-    const { type, worker, team, tasks, version } = answer;
+    const changed = await call<Changed>('PUT', records.path(to), { tasks: [at, ...ids] });
+    const { type, worker, team, tasks, version } = changed;
     records.arranged({ container: { type, ...(worker && { worker }), ...(team && { team }) }, tasks, version });
     records.adopt(ids, to);
     return true;

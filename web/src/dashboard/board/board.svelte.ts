@@ -189,7 +189,7 @@ class Board {
     this.connected = false;
   }
 
-  // drop forgets the messages that are not applied.
+  // drop discards the messages that are not applied.
   private drop() {
     this.queue = [];
     this.head = 0;

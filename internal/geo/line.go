@@ -106,8 +106,12 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 	return append(all, l.inCountry(reading{}, parts)...)
 }
 
-// cityWithDistrict matches a postal code, a city and a district of it.
-var cityWithDistrict = regexp.MustCompile(`^(\d[\d-]*(?: \d+)?) (\D+) ([A-Z]{1,2})$`)
+// cityWithDistrict matches a city and a district of it at the end of a part, with the postal
+// code before them.
+var cityWithDistrict = regexp.MustCompile(`^(?:(?:.* )?(\d[\d-]*(?: \d+)?) )?(\D+) ([A-Z]{1,2})$`)
+
+// lettered are countries where letters after a city often are those of its post office.
+var lettered = []string{"DK"}
 
 // endsWithDistrict reports whether a line ends with a district of a city of the
 // organization's country, such as 2450 København SV, rather than with the code of a
@@ -120,7 +124,12 @@ func (l lineReader) endsWithDistrict(parts []string) bool {
 	return slices.ContainsFunc(l.assumed, func(country string) bool {
 		code, _ := l.places.Country(m[3])
 		_, isState := l.places.State(country, m[3])
-		if code == country || isState || country == "IT" && slices.Contains(italianProvinces, m[3]) || !hasPostalForm(country, m[1]) {
+		switch {
+		case code == country || isState || country == "IT" && slices.Contains(italianProvinces, m[3]):
+			return false
+		case m[1] == "":
+			return slices.Contains(lettered, country) && len(l.places.Cities(m[2], country)) > 0
+		case !hasPostalForm(country, m[1]):
 			return false
 		}
 		return len(l.places.Cities(m[2], country)) > 0 || len(l.places.CitiesNear(m[2], country, 1)) > 0

@@ -53,6 +53,7 @@ func TestTailLines(t *testing.T) {
 		{`{"triggerId":14,"from":"+12125550142","body":"Where is it?","data":{}`, "text message received · +12125550142: Where is it?"},
 		{`{"triggerId":17,"recipient":{"name":"Grace"},"data":{}`, "text messages stopped · Grace"},
 		{`{"triggerId":19,"status":"completedWithErrors","tasksCreated":499,"tasksErrored":1,"data":{}`, "batch created · 499 tasks, 1 rejected"},
+		{`{"triggerId":19,"status":"completed","tasksCreated":1,"data":{}`, "batch created · 1 task"},
 		{`{"triggerId":22,"data":{"routePlan":{"name":"Monday"}}`, "route created · Monday"},
 		{`{"triggerId":99,"triggerName":"somethingNew","data":{}`, "somethingNew"},
 		{`{"triggerId":6,"data":{"task":{"destination":{"address":{"street":"\u001b[2JMain\nSt \u202e"}}}}`, "created ·  [2JMain St �"},

@@ -278,15 +278,23 @@ func (e *tailedEvent) detail() (style, string) {
 		return plain, e.Recipient.Name
 	case lastmile.TriggerTaskBatchCreateJobCompleted:
 		if e.Errored > 0 {
-			return yellow, fmt.Sprintf("%d tasks, %d rejected", e.Created, e.Errored)
+			return yellow, fmt.Sprintf("%s, %d rejected", taskCount(e.Created), e.Errored)
 		}
-		return plain, fmt.Sprintf("%d tasks", e.Created)
+		return plain, taskCount(e.Created)
 	default:
 		if e.Data.RoutePlan != nil {
 			return plain, e.Data.RoutePlan.Name
 		}
 	}
 	return plain, ""
+}
+
+// taskCount returns a number of tasks in words.
+func taskCount(n int) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return fmt.Sprintf("%d tasks", n)
 }
 
 // where returns the destination in a few words.

@@ -106,8 +106,12 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 	return append(all, l.inCountry(reading{}, parts)...)
 }
 
-// cityWithDistrict matches a postal code, a city and a district of it.
-var cityWithDistrict = regexp.MustCompile(`^(\d[\d-]*(?: \d+)?) (\D+) ([A-Z]{1,2})$`)
+// cityWithDistrict matches a city and a district of it at the end of a part, with the postal
+// code before them.
+var cityWithDistrict = regexp.MustCompile(`^(?:(?:.* )?(\d[\d-]*(?: \d+)?) )?(\D+) ([A-Z]{1,2})$`)
+
+// lettered are countries where letters after a city often are those of its post office.
+var lettered = []string{"DK"}
 
 // endsWithDistrict reports whether a line ends with a district of a city of the
 // organization's country, such as 2450 København SV, rather than with the code of a
@@ -120,7 +124,12 @@ func (l lineReader) endsWithDistrict(parts []string) bool {
 	return slices.ContainsFunc(l.assumed, func(country string) bool {
 		code, _ := l.places.Country(m[3])
 		_, isState := l.places.State(country, m[3])
-		if code == country || isState || country == "IT" && slices.Contains(italianProvinces, m[3]) || !hasPostalForm(country, m[1]) {
+		switch {
+		case code == country || isState || country == "IT" && slices.Contains(italianProvinces, m[3]):
+			return false
+		case m[1] == "":
+			return slices.Contains(lettered, country) && len(l.places.Cities(m[2], country)) > 0
+		case !hasPostalForm(country, m[1]):
 			return false
 		}
 		return len(l.places.Cities(m[2], country)) > 0 || len(l.places.CitiesNear(m[2], country, 1)) > 0
@@ -253,6 +262,7 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 				all = append(all, l.inState(reading{country: state.Country, named: true, postal: postal}, state, name, rest)...)
 			}
 		}
+		all = append(all, l.largeCities(name, rest, postal, all)...)
 	}
 	// A name of a country in some language may be a large city elsewhere, such as
 	// Columbia; the name of a state abroad may be any city.
@@ -263,6 +273,22 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 	if len(all) > 0 && !homeState && !code && (!isCountry || gazetteer.Fold(name) != gazetteer.Fold(l.places.CountryName(country))) {
 		for _, c := range l.assumed {
 			all = append(all, l.cityOfThatName(reading{country: c, named: true, home: true, postal: postal, least: least, primary: true}, name, rest)...)
+		}
+	}
+	return all
+}
+
+// largeCities returns the interpretations of a line in which the name of a state abroad is
+// that of a large city in a country that others do not name: Santa Barbara is in California
+// rather than in Honduras.
+func (l lineReader) largeCities(name string, rest []string, postal string, others []reading) (all []reading) {
+	if len(others) == 0 {
+		return nil
+	}
+	for _, c := range l.places.Cities(name, "") {
+		known := func(r reading) bool { return r.country == c.Country }
+		if c.Size >= minWorldSize && !c.Other && hasPostalForm(c.Country, postal) && !slices.ContainsFunc(others, known) && !slices.ContainsFunc(all, known) {
+			all = append(all, l.cityOfThatName(reading{country: c.Country, named: true, postal: postal, least: minWorldSize, primary: true}, name, rest)...)
 		}
 	}
 	return all
@@ -338,7 +364,11 @@ const minBigSize = 39
 // country or state is that of a city.
 func (l lineReader) cityOfThatName(r reading, name string, rest []string) []reading {
 	if r.postal == "" {
-		r.postal, rest = takePostalCode(l.places, r.country, rest)
+		// What precedes the city is a street, whose number is not a postal code.
+		r.postal, rest = takePostalCode(l.places, r.country, append(slices.Clone(rest), name))
+		if at := len(rest) - 1; at >= 0 && rest[at] == name {
+			rest = rest[:at]
+		}
 	}
 	street := withoutUnits(rest)
 	if len(street) > 1 && !hasDigit(street[len(street)-1]) {

@@ -214,7 +214,7 @@ func takePostalCode(places *gazetteer.Gazetteer, country string, parts []string)
 		}
 		switch {
 		case i == 0 && last == 0:
-			ok = ok || !follows && !hasDigit(m[2])
+			ok = ok || !follows && !hasDigit(m[2]) && !isStreet(m[2])
 		case i == 0:
 			_, state := places.State(country, parts[1])
 			ok = ok && (hasDigit(parts[last]) || state && last == 1)

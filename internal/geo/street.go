@@ -129,7 +129,7 @@ func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789")
 
 // streetTypes are words that end the name of a street.
 var streetTypes = map[string]bool{
-	"street": true, "st": true, "avenue": true, "ave": true, "road": true, "rd": true, "boulevard": true, "blvd": true, "drive": true, "dr": true,
+	"street": true, "st": true, "str": true, "avenue": true, "ave": true, "road": true, "rd": true, "boulevard": true, "blvd": true, "drive": true, "dr": true,
 	"lane": true, "ln": true, "court": true, "ct": true, "place": true, "pl": true, "square": true, "sq": true, "highway": true, "hwy": true,
 	"parkway": true, "pkwy": true, "terrace": true, "way": true, "circle": true, "cir": true, "broadway": true, "alley": true, "plaza": true,
 	"nw": true, "ne": true, "sw": true, "se": true,

@@ -42,6 +42,9 @@ func streetCountries(street string, numberFirst bool) []string {
 		return nil
 	}
 	last := words[len(words)-1]
+	if last == "str" && numberFirst {
+		return nil // an English Street: in German, the number follows
+	}
 	for _, l := range streetLanguages {
 		if l.america && numberFirst {
 			continue
@@ -52,4 +55,10 @@ func streetCountries(street string, numberFirst bool) []string {
 		}
 	}
 	return nil
+}
+
+// isStreet reports whether a name is that of a street rather than of a city.
+func isStreet(name string) bool {
+	words := strings.Fields(gazetteer.Plain(name))
+	return len(words) > 1 && streetTypes[words[len(words)-1]] || len(streetCountries(name, false)) > 0
 }

@@ -3,7 +3,6 @@ package geo
 import (
 	"cmp"
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +26,9 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 		return nil, err
 	}
 	guess := completer{places: places, AddressQuery: q, limit: limit}
+	if dottedInitials.MatchString(q.Unparsed) {
+		guess.Unparsed = strings.ReplaceAll(q.Unparsed, ".", "")
+	}
 	if err := guess.takePostalCode(ctx, s.Postal); err != nil {
 		return nil, err
 	}
@@ -40,10 +42,12 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 		guess.addTowns(c, towns)
 		guess.addCities(c)
 	}
+	confirmed := false
 	for _, h := range hits {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		confirmed = confirmed || h.Confirmed
 		if one := suggestion(places, h, q.Country); h.Whole {
 			guess.whole = append(guess.whole, one)
 		} else {
@@ -51,23 +55,22 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 		}
 	}
 	guess.addCode()
-	if all := guess.result(); len(all) > 0 || !strings.Contains(q.Unparsed, ",") && guess.Unparsed == q.Unparsed {
+	all := guess.result()
+	long := strings.Contains(q.Unparsed, ",") || hasDigit(q.Unparsed) && len(strings.Fields(q.Unparsed)) >= minAddressWords || guess.Unparsed != q.Unparsed
+	if confirmed || guess.explained() || len(all) > len(guess.partly) || !long {
 		return all, nil
 	}
-	return s.readWhole(ctx, q)
+	city, err := s.cityOfStreet(ctx, places, q, limit)
+	all = append(city, all...)
+	return all[:min(len(all), limit)], err
 }
 
-// readWhole returns the city or postal code of a text that completes no name, but looks like
-// a whole address. Its street is not known.
-func (s *Streets) readWhole(ctx context.Context, q lastmile.AddressQuery) ([]lastmile.GeocodedAddress, error) {
-	q.Precision = 0
-	place, err := (&Gazetteer{Imported: s.Postal}).Geocode(ctx, q)
-	if _, rejected := errors.AsType[*lastmile.Error](err); rejected {
-		return []lastmile.GeocodedAddress{}, nil
-	}
-	place.Address.Number, place.Address.Street, place.Address.Apartment = "", "", ""
-	return []lastmile.GeocodedAddress{place}, err
-}
+// minAddressWords is how many words an address without a comma has at least: a number, a
+// street and a city.
+const minAddressWords = 3
+
+// dottedInitials matches initials with periods: L.A., N.Y.C.
+var dottedInitials = regexp.MustCompile(`^(?:\pL\.){2,}$`)
 
 // completer collects what a text may become.
 type completer struct {
@@ -81,6 +84,11 @@ type completer struct {
 	whole, partly []lastmile.GeocodedAddress // streets that explain the whole text, or a part of it
 	coded         []lastmile.GeocodedAddress // areas of the postal code
 	cities        []likelyCity
+}
+
+// explained reports whether anything explains the whole text.
+func (c *completer) explained() bool {
+	return len(c.named)+len(c.begun)+len(c.misspelled)+len(c.whole)+len(c.coded)+len(c.cities) > 0
 }
 
 // likelyCity is a city of the gazetteer.
@@ -254,7 +262,7 @@ func (c *completer) addCity(city gazetteer.Completion, within bool) {
 	for _, p := range c.Near {
 		nearest = max(nearest, nearWeight/(1+float64(p.Distance(city.Location))/nearMeters))
 	}
-	c.cities = append(c.cities, likelyCity{city, within, float64(city.Weight(c.Country, city.Whole)) + nearest})
+	c.cities = append(c.cities, likelyCity{city, within, float64(city.Weight(c.Country, city.Whole)+city.Extra) + nearest})
 }
 
 // codeForm matches what may be a code of a country or state. One of two letters is written
@@ -287,7 +295,7 @@ func (c *completer) addCode() {
 
 // same reports whether two cities are one, also if it was found under two of its names.
 func same(a, b gazetteer.City) bool {
-	return a.Location == b.Location || a.Other != b.Other && a.Size == b.Size && a.Location.Distance(b.Location) < sameCity
+	return a.Location == b.Location || a.Other != b.Other && a.Size == b.Size && a.State == b.State && a.Location.Distance(b.Location) < sameCity
 }
 
 // citiesIn returns the cities of a region with the name; if there are none, and the region
@@ -315,7 +323,8 @@ const firstOfRegion = 2
 // it; areas of the postal code; cities in the region that the text names; streets, which
 // leave room for a city with the name; other cities; and the rest. The name of a country or
 // state is completed to its largest cities, that of a state abroad after cities of that name,
-// and that of a country after a large one at home: Salvador in Brazil.
+// and that of a country, or of a state at home, after a large one at home: Salvador in Brazil,
+// and Washington in the District of Columbia.
 func (c *completer) result() []lastmile.GeocodedAddress {
 	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
 	first := c.begun[:min(len(c.begun), 1)]
@@ -343,7 +352,8 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 		abroad := !isCountry && regions[0].country != c.Country
 		for _, city := range c.cities {
 			atHome := city.Whole && city.Country == c.Country
-			if abroad && (atHome || large(city)) || isCountry && atHome && large(city) {
+			known := atHome && large(city) && !city.Other && city.Size >= minWorldSize // Washington is not Seattle
+			if abroad && (atHome || large(city)) || isCountry && atHome && large(city) || known {
 				all = c.appendCities(all, []gazetteer.City{city.City})
 			}
 		}
@@ -368,13 +378,21 @@ func (c *completer) result() []lastmile.GeocodedAddress {
 // appendCities appends cities that are not yet among the addresses.
 func (c *completer) appendCities(all []lastmile.GeocodedAddress, cities []gazetteer.City) []lastmile.GeocodedAddress {
 	for _, city := range cities {
-		if !slices.ContainsFunc(all, func(known lastmile.GeocodedAddress) bool {
-			return known.Precision == lastmile.PrecisionCity && gazetteer.Fold(known.Address.City) == gazetteer.Fold(city.Name) && known.Location.Distance(city.Location) < sameCity
-		}) {
+		if !slices.ContainsFunc(all, func(known lastmile.GeocodedAddress) bool { return c.isCity(known, city) }) {
 			all = append(all, cityAddress(c.places, city, city.Location))
 		}
 	}
 	return all
+}
+
+// isCity reports whether an address is that of a city. Kansas City is two cities, in two
+// states; a map may not say the state.
+func (c *completer) isCity(a lastmile.GeocodedAddress, city gazetteer.City) bool {
+	if a.Precision != lastmile.PrecisionCity || gazetteer.Fold(a.Address.City) != gazetteer.Fold(city.Name) {
+		return false
+	}
+	state, known := c.places.State(city.Country, a.Address.State)
+	return (!known || state == city.State) && a.Location.Distance(city.Location) < sameCity
 }
 
 // maxRegions is how many regions a text is completed to.

@@ -185,12 +185,43 @@ func TestSuggestCities(t *testing.T) {
 		{"US", "Lange Str. 5, Hannover", "Hannover, Germany"},
 		{"US", "Rua Augusta 10, Lisboa", "Lisbon, Portugal"},
 		{"US", "Via Roma 3, Milano", "Milan, Italy"},
+		{"US", "100 Main Str, Hamburg", "Hamburg, United States"},
+		{"US", "Hauptstr. 12 Hamburg", "Hamburg, Germany"},
+		// streets without a comma
+		{"FR", "12 rue de Rivoli 75004 Paris", "Paris, France"},
+		{"DE", "12 rue de Rivoli 75004 Paris", "Paris, France"},
+		{"US", "12 rue de Rivoli 75004 Paris", "Paris, France"},
+		{"FR", "12 rue de Rivoli 75004 Par", "Paris, France"},
+		{"FR", "12 rue de Rivoli Paris", "Paris, France"},
+		{"DE", "Goethestr 5 München", "Munich, Germany"},
+		{"US", "Goethestr 5 München", "Munich, Germany"},
+		{"DE", "Goethestr 5 Münch", "Munich, Germany"},
+		{"DE", "Goethestr. 5 80331 München", "Munich, Germany"},
+		{"IT", "Via Roma 3 Milano", "Milan, Italy"},
+		{"US", "350 5th Ave NYC", "New York, United States"},
+		{"US", "24 Beacon St Bost", "Boston, United States"},
+		{"US", "24 Beacon St, Bost", "Boston, United States"},
+		// numbers of houses that are not postal codes
+		{"DE", "3455 Calle Real, Santa Barbara", "Santa Barbara, United States"},
+		{"FR", "3455 Calle Real, Santa Barbara", "Santa Barbara, United States"},
+		{"IN", "3455 Calle Real, Santa Barbara", "Santa Barbara, United States"},
+		{"US", "3455 Calle Real, Santa Barbara", "Santa Barbara, United States"},
+		{"DE", "10250 Santa Monica Blvd, Los Angeles", "Los Angeles, United States"},
+		// cities with the name of a state, and of the same name
+		{"US", "Washington", "Washington, United States"},
+		{"US", "L.A.", "Los Angeles, United States"},
+		{"DE", "L.A.", "Los Angeles, United States"},
+		{"US", "KC", "Kansas City, United States"},
+		{"US", "CDMX", "Mexico City, Mexico"},
+		{"MX", "CDMX", "Mexico City, Mexico"},
+		{"US", "Reforma 1, CDMX", "Mexico City, Mexico"},
+		{"US", "Den H", "The Hague, Netherlands"},
 	} {
 		if found := suggested(t, tt.text, tt.home, 5, hubs[tt.home]...); len(found) == 0 || found[0] != tt.want {
 			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
 		}
 	}
-	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133", "ß"} {
+	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133", "ß", "100 Main Str", "12 rue de Paris"} {
 		if found := suggested(t, text, "US", 5); len(found) > 0 {
 			t.Errorf("%s: found %q", text, found)
 		}
@@ -202,9 +233,27 @@ func TestSuggestCities(t *testing.T) {
 	}
 }
 
+func TestSuggestCitiesOfTwoStates(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Kansas City": {"Missouri", "Kansas"},
+		"KC":          {"Missouri", "Kansas"},
+		"Washington":  {"District of Columbia", "Washington"},
+	} {
+		found, err := streets().Suggest(t.Context(), lastmile.AddressQuery{Unparsed: text, Country: "US"}, 5)
+		var states []string
+		for _, f := range found {
+			states = append(states, f.Address.State)
+		}
+		if err != nil || len(states) < 2 || !slices.Equal(states[:2], want) {
+			t.Errorf("%s: found cities in %q, want %q: %v", text, states, want, err)
+		}
+	}
+}
+
 // TestSuggestShownNamesFirst checks for many beginnings of names that a city is listed
 // under the beginning of a name that is not shown before one whose name begins with the text
-// only if it is 16 times as large, or in the home country and as large.
+// only if it is 16 times as large, or in the home country and as large. The first may be one
+// that is 4 times as large as the next, in the same country.
 func TestSuggestShownNamesFirst(t *testing.T) {
 	const home = "US"
 	texts := map[string]bool{}
@@ -219,7 +268,14 @@ func TestSuggestShownNamesFirst(t *testing.T) {
 			continue
 		}
 		smallest := 1000.0 // of those before that are listed under a name that is not shown
-		for i, c := range embedded(t).CitiesBeginning(text, "", home, 20) {
+		found := embedded(t).CitiesBeginning(text, "", home, 20)
+		if len(found) > 1 && found[0].Extra > 0 {
+			if first, next := found[0], found[1]; first.Country != next.Country || first.Country == home || float64(first.Size) <= float64(next.Size)+2*math.Log2(4) {
+				t.Errorf("%s: %s is before %s", text, first.Name, next.Name)
+			}
+			found = found[1:]
+		}
+		for i, c := range found {
 			size := float64(c.Size)
 			if c.Country == home {
 				size += 2 * math.Log2(16)

@@ -72,7 +72,7 @@ func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind,
 	if notice.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	if kind == textmessage.KindETA {
+	if kind.FollowsStart() {
 		started, found, err := r.MessageAbout(ctx, e.Organization, task.ID, textmessage.KindStarted, task.Recipient.Phone)
 		if err != nil || found && settings.Repeats(notice, started) {
 			return m, false, err

@@ -49,13 +49,14 @@ func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 }
 
 // The message that the worker is near is not sent if the recipient read a few
-// minutes ago when to expect the worker.
+// minutes ago when to expect the worker, nor is that of a delay within a minute.
 func TestTheSecondMessageIsSkippedSoonAfterTheFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after   time.Duration // from the start to the threshold
 		unknown bool          // the ETA at the start
 		off     bool          // the first message is disabled
 		text    string        // of the first message
+		late    bool          // the second message is about a delay
 		want    int
 	}{
 		"at once":                               {after: 5 * time.Second, want: 1},
@@ -65,6 +66,11 @@ func TestTheSecondMessageIsSkippedSoonAfterTheFirst(t *testing.T) {
 		"the first does not say the time":       {after: 5 * time.Second, text: "{worker} is coming", want: 2},
 		"the first is not sent":                 {after: 5 * time.Second, off: true, want: 1},
 		"the first has the organization's text": {after: 5 * time.Second, text: "{worker} comes in {eta} min", want: 1},
+		"late at once":                          {late: true, want: 1},
+		"late at once, the time was unknown":    {late: true, unknown: true, want: 2},
+		"late, which the first does not say":    {late: true, text: "{worker} is coming", want: 2},
+		"late, and the first is not sent":       {late: true, off: true, want: 1},
+		"late since then":                       {late: true, after: 2 * time.Minute, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -94,7 +100,11 @@ func TestTheSecondMessageIsSkippedSoonAfterTheFirst(t *testing.T) {
 				}
 				happens(lastmile.TriggerTaskStarted, first)
 				time.Sleep(tt.after)
-				happens(lastmile.TriggerTaskEta, 8*time.Minute)
+				second := lastmile.TriggerTaskEta
+				if tt.late {
+					second = lastmile.TriggerTaskDelayed
+				}
+				happens(second, 8*time.Minute)
 				var sent []textmessage.Message
 				err = w.store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
 					sent, err = r.Messages(t.Context(), textmessage.Filter{Organization: acme})

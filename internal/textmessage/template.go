@@ -202,15 +202,20 @@ func (t Template) timed() bool {
 	return strings.Contains(t.Text, "{eta}") || strings.Contains(t.Text, "{time}")
 }
 
-// QuietTime is how soon after the message that the worker is on the way no other
-// is sent about when the worker will be there.
-const QuietTime = 5 * time.Minute
+// quietTimes is how soon after the message that the worker is on the way no other is sent
+// about when the worker will be there. A delay is that of the announced time only at first:
+// later, it is news.
+var quietTimes = map[Kind]time.Duration{KindETA: 5 * time.Minute, KindDelayed: time.Minute}
 
-// Repeats reports whether a notice repeats what the recipient read a few minutes
-// ago. started is the message that the worker is on the way; it may have come
-// without a time, if that was unknown or the organization's text has none.
+// FollowsStart reports whether a message of a kind may repeat the one that the worker is on
+// the way.
+func (k Kind) FollowsStart() bool { return quietTimes[k] > 0 }
+
+// Repeats reports whether a notice repeats what the recipient has just read. started is the
+// message that the worker is on the way; it may have come without a time, if that was
+// unknown or the organization's text has none.
 func (s Settings) Repeats(notice Notice, started Message) bool {
-	if notice.Kind != KindETA || notice.Now.Sub(started.Created).Abs() >= QuietTime { // the clock may have been set back
+	if notice.Now.Sub(started.Created).Abs() >= quietTimes[notice.Kind] { // the clock may have been set back
 		return false
 	}
 	untimed := notice

@@ -6,9 +6,15 @@ import (
 	"strings"
 )
 
-// shortNames are common short names of cities of the United States, except
-// those that are also codes of states, such as LA.
-var shortNames = map[string]string{"sf": "san francisco", "nyc": "new york", "philly": "philadelphia"}
+// shortName is what people call a city of a country.
+type shortName struct{ country, name string }
+
+// shortNames are common short names of cities that are neither their initials, which the
+// data has, nor codes of states, such as LA.
+var shortNames = map[string]shortName{
+	"sf": {"US", "san francisco"}, "nyc": {"US", "new york"}, "philly": {"US", "philadelphia"}, "kc": {"US", "kansas city"},
+	"cdmx": {"MX", "mexico city"},
+}
 
 // Cities returns the cities with a name, in one country or, if it is empty, in
 // all. Names are compared as folded.
@@ -17,10 +23,15 @@ func (g *Gazetteer) Cities(name, country string) []City {
 		return nil
 	}
 	key := Fold(name)
-	if long := shortNames[key]; long != "" && country == "US" {
-		key = long
+	short, known := shortNames[key]
+	if known && country == short.country {
+		return g.citiesByKey([]byte(short.name), country)
 	}
-	return g.citiesByKey([]byte(key), country)
+	cities := g.citiesByKey([]byte(key), country)
+	if known && country == "" && len(cities) == 0 {
+		return g.citiesByKey([]byte(short.name), short.country)
+	}
+	return cities
 }
 
 func (g *Gazetteer) citiesByKey(key []byte, country string) []City {

@@ -53,6 +53,7 @@ func weight(size int, home string, atHome, whole, other bool) int {
 type Completion struct {
 	City
 	Whole bool // the text is the whole name
+	Extra int  // to be added to its Weight, because the text is likely in the local language
 }
 
 // minHidden is the shortest beginning of a name that is not shown, in bytes. Cities have
@@ -65,8 +66,9 @@ const minHidden = 4
 // although it was called Losantiville.
 func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
 	shown, spelled := beginnings(text)
-	if long := shortNames[shown[0]]; long != "" && home == "US" {
-		shown[0] = long
+	short, isShort := shortNames[shown[0]]
+	if isShort && short.country == home {
+		shown[0] = short.name
 	}
 	if len(shown[0]) < 2 || len(shown[0]) > maxName || utf8.RuneCountInString(text) < 2 && isASCII(shown[0]) {
 		return nil // ß is one letter, although it is compared as ss
@@ -78,7 +80,7 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 			if other {
 				others[row] = true
 			}
-			found.add(candidate{row, weight(int(g.citySize[row]), home, g.inCountry(row, home), whole, other), whole, other})
+			found.add(candidate{row: row, weight: weight(int(g.citySize[row]), home, g.inCountry(row, home), whole, other), whole: whole, other: other})
 		}
 	}
 	addOthers := func(find func(*table, []byte) (from, to int), whole bool) {
@@ -96,6 +98,14 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 		}
 	}
 	addOthers((*table).find, true)
+	if isShort && short.country != home {
+		from, to := g.cityKeys.find([]byte(short.name))
+		for row := from; row < to; row++ {
+			if g.inCountry(row, short.country) {
+				add(row, true, true)
+			}
+		}
+	}
 	for _, key := range shown {
 		from, to := g.cityKeys.startingWith([]byte(key))
 		for row := from; row < to; row++ {
@@ -105,13 +115,35 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 	if len(shown[0]) >= minHidden {
 		addOthers((*table).startingWith, false)
 	}
+	g.preferLocal(found.best, home)
 	var all []Completion
 	for _, c := range g.distinct(found.best, limit) {
 		city := g.city(c.row, 0)
 		city.Other = c.other
-		all = append(all, Completion{City: city, Whole: c.whole})
+		all = append(all, Completion{City: city, Whole: c.whole, Extra: c.extra})
 	}
 	return all
+}
+
+// preferLocal moves a larger city of the country of the first candidate before it if only the
+// name that is shown is not in the local language: Den H is The Hague rather than Den Helder.
+func (g *Gazetteer) preferLocal(found []candidate, home string) {
+	if len(found) == 0 || found[0].whole || found[0].other {
+		return
+	}
+	first, of := found[0], g.countries[g.regions[g.cityRegion[found[0].row]].country].code
+	if of == home || inEnglish[of] {
+		return
+	}
+	at := slices.IndexFunc(found, func(c candidate) bool { return c.other && !c.whole && g.inCountry(c.row, of) })
+	if at < 0 || found[at].weight-hiddenWeight+localWeight <= first.weight {
+		return
+	}
+	local := found[at]
+	local.extra = first.weight + 1 - local.weight
+	local.weight += local.extra
+	copy(found[1:], found[:at])
+	found[0] = local
 }
 
 // withoutAccents is how accented letters are written where there are none on the keyboard.
@@ -168,6 +200,7 @@ func (g *Gazetteer) CitiesShortened(text, home string, limit int) []City {
 // candidate is a city that may be meant.
 type candidate struct {
 	row, weight  int
+	extra        int // part of the weight
 	whole, other bool
 }
 
@@ -203,7 +236,7 @@ const sameCity lastmile.Meters = 25_000
 // same reports whether two rows are one city under two of its names: New York, as the
 // postal service calls it, and New York City.
 func (g *Gazetteer) same(a, b int) bool {
-	return a == b || g.citySize[a] == g.citySize[b] && (g.hasOther(a, g.cityKeys.key(b)) || g.hasOther(b, g.cityKeys.key(a))) &&
+	return a == b || g.citySize[a] == g.citySize[b] && g.cityRegion[a] == g.cityRegion[b] && (g.hasOther(a, g.cityKeys.key(b)) || g.hasOther(b, g.cityKeys.key(a))) &&
 		point(g.cityLon[a], g.cityLat[a]).Distance(point(g.cityLon[b], g.cityLat[b])) < sameCity
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -31,6 +32,7 @@ const (
 	latField        = 4
 	lonField        = 5
 	countryField    = 8
+	regionField     = 10
 	populationField = 14
 	cityFields      = 19
 )
@@ -115,6 +117,7 @@ func partNames(name string) []string {
 
 // detail is what only the older list has about a city.
 type detail struct {
+	region     string // code
 	lon, lat   float64
 	population int
 	names      []string
@@ -137,7 +140,7 @@ func details(files map[string][]byte) (detailIndex, error) {
 		if errLon != nil || errLat != nil || errPopulation != nil {
 			return nil, fmt.Errorf("cities1000.txt: an invalid line: %q", row)
 		}
-		d := &detail{lon: lon, lat: lat, population: population, names: otherNames(row)}
+		d := &detail{region: row[regionField], lon: lon, lat: lat, population: population, names: otherNames(row)}
 		keys := []string{gazetteer.Fold(row[nameField])}
 		if population >= minKnown { // it may have been renamed
 			for _, name := range d.names {
@@ -218,10 +221,18 @@ func (index detailIndex) addTo(all []gazetteer.CityData) {
 	}
 }
 
-// find returns what the older list has about a city under one of its names, or nil.
+// find returns what the older list has about a city under one of its names, or nil. One in
+// the same region is better, because Kansas City is in two states; but regions change.
 func (index detailIndex) find(c *gazetteer.CityData) (best *detail) {
+	rank := func(d *detail) int {
+		if d.region == c.Region && d.population > 0 {
+			return 1
+		}
+		return 0
+	}
 	for _, d := range index[c.Country+gazetteer.Fold(c.Name)] {
-		if apart(c.Lon, c.Lat, d.lon, d.lat) <= nearby && (best == nil || d.population > best.population) {
+		if apart(c.Lon, c.Lat, d.lon, d.lat) <= nearby &&
+			(best == nil || cmp.Or(cmp.Compare(rank(d), rank(best)), cmp.Compare(d.population, best.population)) > 0) {
 			best = d
 		}
 	}

@@ -55,6 +55,24 @@ func TestRenamedCities(t *testing.T) {
 	}
 }
 
+func TestACityOfTwoStates(t *testing.T) {
+	index := detailIndex{"USkansas city": {
+		{region: "MO", lon: -94.58, lat: 39.1, population: 475_378},
+		{region: "KS", lon: -94.63, lat: 39.11, population: 151_306},
+	}}
+	cities := []gazetteer.CityData{
+		{Name: "Kansas City", Country: "US", Region: "KS", Lon: -94.63, Lat: 39.11},
+		{Name: "Kansas City", Country: "US", Region: "MO", Lon: -94.58, Lat: 39.1},
+		{Name: "Kansas City", Country: "US", Region: "XX", Lon: -94.6, Lat: 39.1},
+	}
+	index.addTo(cities)
+	for i, want := range []int{151_306, 475_378, 475_378} {
+		if cities[i].Population != want {
+			t.Errorf("in %s, it has %d inhabitants, want %d", cities[i].Region, cities[i].Population, want)
+		}
+	}
+}
+
 func TestPostalTowns(t *testing.T) {
 	files := map[string][]byte{"data/US.txt": []byte("US\t10001\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.75\t-73.99\t4\n" +
 		"US\t10002\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.71\t-73.98\t4\n" +

@@ -67,7 +67,7 @@ export async function start(workers) {
   return { origin, dray, folder, link, key, api, chrome, server, stop };
 }
 
-// run starts a program; with LOW=1, it only gets the processor when nobody else wants it, as
+// run starts a program; with LOW=1, it only gets the processor when no other program wants it, as
 // if it had another machine.
 export const run = (program, args, options) =>
   env('LOW', 0) ? spawn('nice', ['-n', '19', program, ...args], options) : spawn(program, args, options);

@@ -17,7 +17,7 @@ export function turn(of: unknown, work: () => void) {
   if (!due) ask();
 }
 
-// inParts does work that nobody sees until it is complete, a few ms at a time.
+// inParts does work that is not visible until it is complete, a few ms at a time.
 export function inParts(of: unknown, work: Generator<void>) {
   clearTimeout(parts.get(of));
   const go = () => {

@@ -104,6 +104,7 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 		"a letter wrong in the city":      {"5 Elm St, Minneapoils, MN, USA", "US", "5|Elm St||Minneapolis|Minnesota||United States"},
 		"lines instead of commas":         {"543 Howard St\nSan Francisco, CA 94105\nUSA", "US", "543|Howard St||San Francisco|California|94105|United States"},
 		"Spanish in America":              {"3455 Calle Real, Santa Barbara", "US", "3455|Calle Real||Santa Barbara|California||United States"},
+		"a city of its own state":         {"Calle Colón 5, Valencia", "DE", "5|Calle Colón||Valencia|Valencia||Spain"},
 		"Italian in America":              {"12 Via Roma, Florence", "US", "12|Via Roma||Florence|Alabama||United States"},
 		"the organization's country wins": {"Berlin", "DE", "|||Berlin|Berlin||Germany"},
 	}

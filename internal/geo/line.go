@@ -282,12 +282,16 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 // that of a large city in a country that others do not name: Santa Barbara is in California
 // rather than in Honduras.
 func (l lineReader) largeCities(name string, rest []string, postal string, others []reading) (all []reading) {
-	if len(others) == 0 {
+	cities := slices.DeleteFunc(slices.Clone(l.places.Cities(name, "")), func(c gazetteer.City) bool { return c.Size < minWorldSize || c.Other })
+	inOthers := func(c gazetteer.City) bool {
+		return slices.ContainsFunc(others, func(r reading) bool { return r.country == c.Country })
+	}
+	if len(others) == 0 || slices.ContainsFunc(cities, inOthers) { // Valencia is a large city of its state, too
 		return nil
 	}
-	for _, c := range l.places.Cities(name, "") {
+	for _, c := range cities {
 		known := func(r reading) bool { return r.country == c.Country }
-		if c.Size >= minWorldSize && !c.Other && hasPostalForm(c.Country, postal) && !slices.ContainsFunc(others, known) && !slices.ContainsFunc(all, known) {
+		if hasPostalForm(c.Country, postal) && !slices.ContainsFunc(all, known) {
 			all = append(all, l.cityOfThatName(reading{country: c.Country, named: true, postal: postal, least: minWorldSize, primary: true}, name, rest)...)
 		}
 	}

@@ -221,7 +221,7 @@ func TestSuggestCities(t *testing.T) {
 			t.Errorf("%s in %s: found %q, want %s first", tt.text, tt.home, found, tt.want)
 		}
 	}
-	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133", "ß", "100 Main Str", "12 rue de Paris"} {
+	for _, text := range []string{"10115 Broadway", "1600 Penn", "99999", "Boston, TX 02133", "ß", "100 Main Str", "12 rue de Paris", "350 5th Ave", "450 W 33rd St", "20 2nd Street", "8 rue du 8 mai"} {
 		if found := suggested(t, text, "US", 5); len(found) > 0 {
 			t.Errorf("%s: found %q", text, found)
 		}

@@ -174,13 +174,17 @@ func streetEnds(text string) (all []streetEnd) {
 	words := strings.Fields(text)
 	for i := 2; i < min(len(words), maxParts); i++ {
 		last := strings.ToLower(strings.TrimSuffix(words[i-1], "."))
-		sure := hasDigit(words[i]) || hasDigit(last) || streetTypes[last] && i > 2
+		numberLast := hasDigit(last) && !hasDigit(words[0]) // 5th of 350 5th Ave is no number of a house
+		sure := likePostalCode.MatchString(words[i]) || numberLast || streetTypes[last] && i > 2
 		if sure || i > 2 && !goesOn.MatchString(last) {
 			add(strings.Join(words[:i], " "), strings.Join(words[i:], " "), !sure)
 		}
 	}
 	return all
 }
+
+// likePostalCode matches the beginnings of postal codes that are not ordinals: 33rd is none.
+var likePostalCode = regexp.MustCompile(`^(?:\d{4}|\d{2,3}-\d|(?i:[a-z]{1,2}\d))`)
 
 // goesOn matches words after which the name of a street is not complete.
 var goesOn = regexp.MustCompile(`^(?:d[aeiou]s?|del|dell[aeo]|l[aeo]s?|el|l|san|santa|são|sao|saint|sainte|st)$`)

@@ -13,7 +13,7 @@ const rest = 4000; // ms until a route is asked for again
 const between = 150; // ms between requests, so that others are not slowed down
 
 export interface Line {
-  stops: string; // what it was asked for
+  stops: string; // what it was asked for; '' if that failed
   places: (readonly [number, number])[]; // in units of project.ts
   asked: number;
   passed: number; // places that the vehicle has passed
@@ -98,6 +98,7 @@ export class Routes {
       return;
     }
     const places: Line['places'] = [];
+    let failed = false;
     for (let i = 0; i + 1 < stops.length; i += mostStops - 1) {
       const part = stops.slice(i, i + mostStops);
       const text = part.map(([lon, lat]) => `${lon.toFixed(5)},${lat.toFixed(5)}`).join(';');
@@ -106,9 +107,11 @@ export class Routes {
         places.push(...decode(route.geometry).map(project));
       } catch {
         places.push(...part.map(project)); // straight
+        failed = true;
       }
     }
-    this.lines.set(id, { stops: key, places, asked: Date.now(), passed: 0 });
+    // One that failed is asked for again with the next change, or when there is a connection.
+    this.lines.set(id, { stops: failed ? '' : key, places, asked: Date.now(), passed: 0 });
     if (!this.gone) this.drawn();
   }
 }

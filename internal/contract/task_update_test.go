@@ -69,7 +69,7 @@ func testTaskUpdates(t *testing.T, r roads) {
 		"nothing":                       {`{}`, nil, "notes", `"old"`},
 		"no body":                       {``, nil, "notes", `"old"`},
 		"an unknown field":              {`{"unheardOf":1}`, nil, "notes", `"old"`},
-		"what is of new tasks only":     {`{"autoAssign":{"mode":"distance"}}`, nil, "state", `0`},
+		"properties of new tasks only":  {`{"autoAssign":{"mode":"distance"}}`, nil, "state", `0`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

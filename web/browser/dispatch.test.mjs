@@ -182,7 +182,7 @@ test('a task that is deleted keeps a plan from being applied, once and by name; 
   assert.equal((await api('GET', `/dispatches/${id}`)).processingDetails.status, 'planned');
 });
 
-test('a read-only administrator of the team looks at plans, also on a phone', async () => {
+test('a read-only administrator of the team views plans, also on a phone', async () => {
   const { page, faults } = await administrator('Rolf', { type: 'standard', isReadOnly: true });
   await page.goto(`${url}/dashboard#/dispatch`);
   await page.getByText('Your account is read-only').waitFor();

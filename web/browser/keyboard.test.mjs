@@ -123,7 +123,7 @@ test('tasks are assigned, and taken back', async () => {
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
-test('routes are planned, stopped, looked at, applied, and undone', async () => {
+test('routes are planned, stopped, viewed, applied, and undone', async () => {
   const some = Array.from({ length: 90 }, (_, i) => ({
     destination: {
       address: { number: String(i + 1), street: 'Route Street', city: 'New York', country: 'US' },

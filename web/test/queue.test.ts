@@ -29,24 +29,24 @@ function item(id: string, order: number, more: Partial<Item> = {}): Item {
 }
 
 // server responds to requests in turn and records them.
-function server(...answers: Outcome<unknown>[]): { send: Send; got: Request[] } {
+function server(...outcomes: Outcome<unknown>[]): { send: Send; got: Request[] } {
   const got: Request[] = [];
   const send = async (r: Request) => {
     got.push(r);
-    return answers.shift() ?? { kind: 'done', value: {} };
+    return outcomes.shift() ?? { kind: 'done', value: {} };
   };
   return { send: send as Send, got };
 }
 
 const done: Outcome<unknown> = { kind: 'done', value: {} };
-const nobody = () => {};
+const ignore = () => {};
 
 test('actions are sent in the order they were made, with their id and time', async () => {
   const shelf = new Memory();
   await shelf.put(item('second', 2, { kind: 'complete', body: { success: true } }));
   await shelf.put(item('first', 1));
   const { send, got } = server();
-  assert.deepEqual(await flush(shelf, 'w', send, nobody), { kind: 'idle' });
+  assert.deepEqual(await flush(shelf, 'w', send, ignore), { kind: 'idle' });
   assert.deepEqual(
     got.map((r) => [r.path, r.body]),
     [
@@ -62,10 +62,10 @@ test('without signal everything stays, and the same ids are sent again', async (
   await shelf.put(item('a', 1));
   await shelf.put(item('b', 2));
   const lost = server(done, { kind: 'later' });
-  assert.deepEqual(await flush(shelf, 'w', lost.send, nobody), { kind: 'later' });
+  assert.deepEqual(await flush(shelf, 'w', lost.send, ignore), { kind: 'later' });
   assert.deepEqual([...shelf.kept.keys()], ['b']);
   const back = server();
-  await flush(shelf, 'w', back.send, nobody);
+  await flush(shelf, 'w', back.send, ignore);
   assert.deepEqual(back.got, [lost.got[1]]);
 });
 
@@ -73,19 +73,19 @@ test('what is rejected is kept with the reason and holds up nothing', async () =
   const shelf = new Memory();
   await shelf.put(item('a', 1));
   await shelf.put(item('b', 2));
-  const answered: string[] = [];
+  const settled: string[] = [];
   const { send, got } = server({ kind: 'rejected', status: 400, message: 'go on duty before starting a task' });
-  await flush(shelf, 'w', send, (i) => answered.push(i.id));
+  await flush(shelf, 'w', send, (i) => settled.push(i.id));
   assert.equal(got.length, 2);
   assert.equal(shelf.kept.get('a')?.rejection, 'go on duty before starting a task');
-  assert.deepEqual(answered, ['a', 'b']);
+  assert.deepEqual(settled, ['a', 'b']);
   assert.deepEqual(waiting(await shelf.items(), 'w'), []);
 });
 
 test('a session that ended stops the sending and loses nothing', async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1));
-  assert.deepEqual(await flush(shelf, 'w', server({ kind: 'signedOut' }).send, nobody), { kind: 'signedOut' });
+  assert.deepEqual(await flush(shelf, 'w', server({ kind: 'signedOut' }).send, ignore), { kind: 'signedOut' });
   assert.equal(shelf.kept.size, 1);
 });
 
@@ -93,7 +93,7 @@ test("another worker's actions wait for her", async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1, { worker: 'other' }));
   const { send, got } = server();
-  assert.deepEqual(await flush(shelf, 'w', send, nobody), { kind: 'idle' });
+  assert.deepEqual(await flush(shelf, 'w', send, ignore), { kind: 'idle' });
   assert.equal(got.length, 0);
   assert.equal(shelf.kept.size, 1);
 });
@@ -114,9 +114,9 @@ test('images go first, each once, and are forgotten with the action', async () =
   );
   const uploaded = (uploadId: string): Outcome<unknown> => ({ kind: 'done', value: { uploadId } });
   const lost = server(uploaded('S'), uploaded('P1'), { kind: 'later' });
-  await flush(shelf, 'w', lost.send, nobody);
+  await flush(shelf, 'w', lost.send, ignore);
   const back = server(uploaded('P2'));
-  await flush(shelf, 'w', back.send, nobody);
+  await flush(shelf, 'w', back.send, ignore);
   assert.deepEqual(
     back.got.map((r) => r.path),
     ['/uploads', '/tasks/t/complete'],

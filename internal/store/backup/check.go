@@ -81,7 +81,7 @@ func (r *Report) checkPages(ctx context.Context, c engine.Conn) error {
 type checkedKind struct {
 	table  string
 	kind   store.Kind // of its metadata; empty if it has none
-	column string     // an indexed column, compared with the document
+	column string     // an indexed column, compared with the record
 	decode func(org lastmile.OrganizationID, doc []byte) (id, column string, m lastmile.Metadata, err error)
 }
 
@@ -154,7 +154,7 @@ func (r *Report) checkRecords(ctx context.Context, c engine.Conn, k checkedKind,
 		case inDoc != id:
 			r.add("%s %s: its document is of %s", k.table, id, inDoc)
 		case columnInDoc != column:
-			r.add("%s %s: %s is %q in the document and %q in the index", k.table, id, k.column, columnInDoc, column)
+			r.add("%s %s: %s is %q in the record and %q in the index", k.table, id, k.column, columnInDoc, column)
 		}
 		for _, entry := range metadata {
 			searchable[[2]string{entry.Digest(), id}]++

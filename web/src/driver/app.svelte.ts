@@ -456,7 +456,7 @@ class App {
         shelf,
         worker,
         (r) => this.call(r),
-        (item) => this.answered(item),
+        (item) => this.settled(item),
       ),
     );
     this.sending = false;
@@ -478,8 +478,8 @@ class App {
     );
   }
 
-  // answered shows the result of an action before the list is fetched.
-  private answered(item: Item) {
+  // settled shows the result of an action before the list is fetched.
+  private settled(item: Item) {
     if (item.rejection === undefined) {
       if (item.kind === 'complete') this.historyDue = true;
       if (item.kind === 'duty' && this.worker)

@@ -50,13 +50,8 @@ export function waiting(items: Item[], worker: string): Item[] {
 
 // flush sends the pending items one by one, in order. It stops at the first item
 // that cannot be sent now, because later ones may depend on it. It calls
-// `answered` with each item after the response: rejected, or accepted and removed.
-export async function flush(
-  shelf: Shelf,
-  worker: string,
-  send: Send,
-  answered: (item: Item) => void,
-): Promise<Flushed> {
+// `settled` with each item after the response: rejected, or accepted and removed.
+export async function flush(shelf: Shelf, worker: string, send: Send, settled: (item: Item) => void): Promise<Flushed> {
   for (;;) {
     const [item] = waiting(await shelf.items(), worker);
     if (!item) return { kind: 'idle' };
@@ -64,13 +59,13 @@ export async function flush(
     switch (outcome.kind) {
       case 'done':
         await discard(shelf, item);
-        answered(item);
+        settled(item);
         break;
       case 'rejected': {
         const gone = outcome.status === 401 || outcome.status === 404;
         const rejected = { ...item, rejection: outcome.message, gone };
         await shelf.put(rejected);
-        answered(rejected);
+        settled(rejected);
         break;
       }
       default:

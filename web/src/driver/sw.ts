@@ -62,9 +62,9 @@ async function newest(request: Request, name: string): Promise<Response> {
   const cache = await caches.open(name);
   const { pathname } = new URL(request.url);
   try {
-    const answer = await fetch(request, { signal: AbortSignal.timeout(3000) });
-    if (answer.ok && pathname === tileSource) await cache.put(pathname, answer.clone());
-    if (answer.ok) return answer;
+    const response = await fetch(request, { signal: AbortSignal.timeout(3000) });
+    if (response.ok && pathname === tileSource) await cache.put(pathname, response.clone());
+    if (response.ok) return response;
   } catch {
     // offline
   }
@@ -104,10 +104,10 @@ async function keepOnly(tiles: string[]): Promise<boolean> {
   const fetchSome = async () => {
     for (let next = queue.shift(); next && turn === keeping && bytes < mostBytes; next = queue.shift()) {
       try {
-        const answer = await fetch(next);
-        const body = await answer.clone().blob();
-        if (answer.ok) await (next.startsWith('/') ? app : cache).put(next, answer);
-        else if (answer.status !== 404) complete = false;
+        const response = await fetch(next);
+        const body = await response.clone().blob();
+        if (response.ok) await (next.startsWith('/') ? app : cache).put(next, response);
+        else if (response.status !== 404) complete = false;
         bytes += body.size;
       } catch {
         complete = false;
@@ -124,7 +124,7 @@ async function keptFirst(request: Request): Promise<Response> {
   const cache = await caches.open(version);
   const found = await cache.match(request, { ignoreVary: true });
   if (found) return found;
-  const answer = await fetch(request);
-  if (answer.ok) await cache.put(request, answer.clone());
-  return answer;
+  const response = await fetch(request);
+  if (response.ok) await cache.put(request, response.clone());
+  return response;
 }

@@ -144,7 +144,7 @@ const en = {
   reasonDAMAGED: 'Goods are damaged',
   reasonOTHER: 'Something else',
   sayMore: 'Say more in the note.',
-  outboxLead: 'Everything you do is kept on this phone until the server has answered.',
+  outboxLead: 'Everything you do is kept on this phone until the server has confirmed it.',
   allSent: 'Everything is sent',
   rejected: 'Rejected',
   tryAgain: 'Try again',

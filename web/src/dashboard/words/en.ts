@@ -340,7 +340,7 @@ export default {
   webhooks: 'Webhooks',
   webhooksLead: 'Requests that Dray sends to your servers when something happens.',
   newWebhook: 'New webhook',
-  newWebhookLead: 'The server must answer GET ?check=TEXT with exactly that text before the webhook is saved.',
+  newWebhookLead: 'The server must respond to GET ?check=TEXT with exactly that text before the webhook is saved.',
   noWebhooks: 'No webhooks yet',
   noWebhooksLead:
     'Choose a trigger and the address of your server. Failed deliveries are repeated for a day and can be redelivered here.',
@@ -492,7 +492,7 @@ export default {
   noClients: 'No clients yet',
   noClientsLead: 'A client has its own organization and sees only its own orders.',
   connectedNow: 'Connected',
-  waitingForAnswer: 'Waiting for an answer',
+  waitingForAnswer: 'Waiting for a reply',
   theirName: 'Their name',
   yourOrganization: 'Your name',
   recipientsSee: 'Recipients see',

@@ -175,7 +175,7 @@ export class BoardView {
   }
 
   private plan() {
-    if (this.gone || document.hidden || this.camera.width === 0) return; // nobody sees it
+    if (this.gone || document.hidden || this.camera.width === 0) return; // it is not visible
     const now = performance.now();
     const next = this.fleet.moving(now) ? this.vehiclesAt + this.pace(now) : Infinity;
     const at = this.next ? now : Math.min(this.stale || Infinity, next);

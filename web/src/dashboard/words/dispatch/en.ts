@@ -10,7 +10,7 @@ export default {
     'As many tasks as possible are served, then with as little lateness, then with as little time on the road. What a worker has stays with that worker; pinned tasks stay where they are, and the task under way comes first.',
   noTeamToPlan: 'No team to plan for',
   noTeamToPlanLead: 'Routes are planned for a team, its workers on duty and the tasks in its list.',
-  mayNotPlan: 'You can look at plans. Your account is read-only, so it cannot start, apply or discard one.',
+  mayNotPlan: 'You can view plans. Your account is read-only, so it cannot start, apply or discard one.',
   lookAhead: 'Look ahead',
   lookAheadHint: 'Tasks whose window begins by then, and those up to four hours overdue.',
   hoursAhead: '{n} hours',

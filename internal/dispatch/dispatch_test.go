@@ -405,6 +405,30 @@ func TestWorkersGoOnAfterADryRun(t *testing.T) {
 	}
 }
 
+// TestActiveTaskAfterADryRun: a worker who arrived in time is not late in the plan, and
+// however long she stays, the plan for what comes next can be applied.
+func TestActiveTaskAfterADryRun(t *testing.T) {
+	f := newFleet(t, 1, 0)
+	who := lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}
+	active := f.add(t, lastmile.WorkerContainer(f.workers[0]), 100, f.Now().Add(time.Minute))
+	f.add(t, lastmile.TeamContainer(f.team), 200, time.Time{})
+	if _, err := f.Work.Start(t.Context(), who, active, lastmile.Action{ID: "start", At: f.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Work.Arrive(t.Context(), who, active, lastmile.Action{ID: "arrive", At: f.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	f.Advance(8 * time.Minute)
+	id := f.start(t, planning.Request{DryRun: true})
+	if plan := f.end(t, id).Plan; plan.Cost.Lateness != 0 || plan.Routes[0].Stops[0].Task != active || plan.Routes[0].Stops[0].Late != 0 {
+		t.Errorf("arrived in time, and the plan is %+v", plan)
+	}
+	f.Advance(8 * time.Minute)
+	if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err != nil {
+		t.Errorf("applying it: %v", err)
+	}
+}
+
 // TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
 func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 	f := newFleet(t, 2, 3)

@@ -139,6 +139,9 @@ type Travel interface {
 
 // Lists changes the task lists of workers.
 type Lists interface {
+	// Lock locks containers in the transaction of the caller, before several calls of
+	// PutRoute.
+	Lock(ctx context.Context, tx store.Transaction, org lastmile.OrganizationID, lists []lastmile.ContainerRef) error
 	// PutRoute puts tasks at the start of a worker's list, in order, in the
 	// transaction of the caller. Those that are neither in that list nor in one of the
 	// containers from stay where they are.

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,9 @@ const (
 	// progressEvery is how often the progress of a dispatch is saved, and how long it
 	// takes at most until a request to stop it has an effect.
 	progressEvery = time.Second
+
+	// stopGrace is how long the optimizer takes to end with a good plan when it is stopped.
+	stopGrace = time.Second
 
 	// taskTime is how much time the optimizer gets for each task, up to MaxTime.
 	taskTime = 100 * time.Millisecond
@@ -201,7 +203,7 @@ func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dis
 	)
 	watch.Go(func() { lost = ds.watch(within, stop, job, d, model, &latest) })
 	options := optimize.Options{
-		Seed: 1, Budget: budget, Now: ds.Elapsed, Threads: ds.Threads,
+		Seed: 1, Budget: budget, Now: ds.Elapsed, Grace: stopGrace, Threads: ds.Threads,
 		Progress: func(p optimize.Progress) { latest.Store(&p) },
 	}
 	if d.Replan != nil {
@@ -355,13 +357,8 @@ func (ds *Dispatches) applySteps(ctx context.Context, w Writer, d lastmile.Dispa
 	for _, s := range all {
 		lists = append(append(lists, sources(d, s)...), lastmile.WorkerContainer(s.worker))
 	}
-	slices.SortFunc(lists, func(a, b lastmile.ContainerRef) int { // as everywhere
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
-	})
-	for _, list := range slices.Compact(lists) {
-		if err := w.LockContainer(ctx, d.Organization, list, ds.Now()); err != nil {
-			return err
-		}
+	if err := ds.Lists.Lock(ctx, w, d.Organization, lists); err != nil {
+		return err
 	}
 	for _, s := range all {
 		if err := ds.applyStep(ctx, w, d, s); err != nil {

@@ -1,6 +1,9 @@
 package optimize
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 const (
 	// firstLap is how long the first of several laps takes.
@@ -40,6 +43,23 @@ func (t *meter) laps() []lap {
 		from = to
 	}
 	return append(all, lap{from, 1})
+}
+
+// quench ends a search that is stopped before it has cooled down with a lap of this length.
+// That has few steps, so it stays in a region for fewer of them, and it is not hotter than the
+// search was.
+func (s *search) quench(ctx context.Context, meter *meter, length time.Duration) {
+	from := meter.done(s.iters)
+	to := min(1, from+float64(length)/float64(meter.budget))
+	if from >= to {
+		return
+	}
+	if s.heat > 0 {
+		s.hottest = s.heat
+	}
+	s.region = quenchSteps
+	s.enter(lap{from, to})
+	s.run(ctx, meter, to)
 }
 
 // enter begins a lap with the best plan so far.

@@ -222,6 +222,10 @@ type Options struct {
 	// Now returns the time since any fixed moment. It is required with Budget,
 	// may be a clock of CPU time, and is called from every thread.
 	Now func() time.Duration
+	// Grace is how long the search goes on after its context has ended, within the
+	// Budget. Until then it accepts plans that are worse for a while; in this time it
+	// stops doing so, on one thread.
+	Grace time.Duration
 	// Threads is how many threads search; 0 and 1 are one.
 	Threads int
 	// Initial is a plan to start with: the stops of each vehicle, in order. What

@@ -17,6 +17,7 @@ const (
 	longestRuined  = 60   // stops of a route that is removed
 	blinkRate      = 0.01 // how often a good place is overlooked
 	regionSteps    = 400  // steps that follow each other close together
+	quenchSteps    = 100  // the same when few are left
 )
 
 // ruin removes strings of consecutive stops from routes around a seed. What was
@@ -59,7 +60,7 @@ func (s *search) ruin() {
 // stops that are close together, so that what they read is in the cache.
 func (s *search) seed() int32 {
 	m := s.m
-	if s.iters%regionSteps == 0 || s.iters < regionSteps {
+	if s.iters%s.region == 0 || s.iters < s.region {
 		// By the golden ratio, all regions get equally many turns.
 		_, s.turn = math.Modf(s.turn + math.Phi)
 		q := m.requests[s.ids[int(s.turn*float64(len(s.ids)))]]

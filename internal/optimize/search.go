@@ -30,9 +30,11 @@ type search struct {
 	ids     []int32 // requests that may be seeds
 	charge  int     // how many stops those are
 	pivot   int32   // the stop around which the current steps are
+	region  int64   // how many they are
 	turn    float64 // where among the seeds that was chosen
 	iters   int64
 	heat    float64
+	hottest float64 // the highest temperature
 	gain    float64 // of the local search, on average
 	lap     lap
 	began   float64 // the share of the search that was done before the first step of the lap
@@ -56,10 +58,10 @@ func newSearch(m *model, seed uint64) *search {
 	st := newState(m)
 	s := &search{
 		state: st, inserter: newInserter(st, seed), mover: mover{state: st, queued: make([]bool, m.stops)},
-		charge: m.stops, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
+		charge: m.stops, region: regionSteps, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
-	s.turn = s.rng.float()
+	s.turn, s.hottest = s.rng.float(), math.Inf(1)
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}
@@ -236,7 +238,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 			if done >= until || ctx.Err() != nil {
 				return
 			}
-			s.heat = s.temperature(done, leg)
+			s.heat = min(s.temperature(done, leg), s.hottest)
 			share, _ := s.lap.share(done)
 			s.setScale(share)
 			if s.lead && done > meter.reported+0.01 {

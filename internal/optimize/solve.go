@@ -40,6 +40,9 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 			s.runSplit(ctx, meter, o.Threads)
 		}
 	}
+	if len(m.vehicles) > 0 && m.stops > 0 && ctx.Err() != nil && o.Grace > 0 {
+		s.quench(context.WithoutCancel(ctx), meter, o.Grace)
+	}
 	s.load(&s.best)
 	if s.finish() && !s.keep() {
 		s.load(&s.best) // an optional stop is not worth the lateness that it causes
@@ -70,6 +73,8 @@ func (o *Options) validate(p *Problem) error {
 		return invalid("neither the iterations nor the time of the search are bounded")
 	case o.Budget > 0 && o.Now == nil:
 		return invalid("a budget needs a clock")
+	case o.Grace < 0 || o.Grace > 0 && o.Budget <= 0:
+		return invalid("a grace of %v without a budget, or below 0", o.Grace)
 	case o.Threads < 0 || o.Threads > MaxThreads:
 		return invalid("%d threads; from 0 to %d are supported", o.Threads, MaxThreads)
 	case o.Initial != nil && len(o.Initial) != len(p.Vehicles):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -241,6 +242,7 @@ func TestInvalidProblemsAndOptionsAreRejected(t *testing.T) {
 	tests := map[string]func(p *optimize.Problem, o *optimize.Options){
 		"no bound":                 func(_ *optimize.Problem, o *optimize.Options) { o.Iterations = 0 },
 		"a budget without a clock": func(_ *optimize.Problem, o *optimize.Options) { o.Budget = 1 },
+		"a grace without a budget": func(_ *optimize.Problem, o *optimize.Options) { o.Grace = 1 },
 		"too many threads":         func(_ *optimize.Problem, o *optimize.Options) { o.Threads = 1000 },
 		"an initial plan of other vehicles": func(_ *optimize.Problem, o *optimize.Options) {
 			o.Initial = [][]int{}
@@ -288,27 +290,61 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
+// stopped plans a problem with a budget, and stops the search after a while. The clock
+// advances only when it is read.
+func stopped(t *testing.T, p *optimize.Problem, o optimize.Options, after time.Duration) (c optimize.Cost, took time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var clock atomic.Int64
+	o.Now = func() time.Duration {
+		now := time.Duration(clock.Add(int64(10 * time.Millisecond)))
+		if now > after {
+			cancel()
+		}
+		return now
+	}
+	s, err := optimize.Solve(ctx, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := optimize.Check(p, s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Cost, time.Duration(clock.Load())
+}
+
 func TestStoppingEarlyCostsLittle(t *testing.T) {
 	for seed := range uint64(3) {
 		p := town(rand.New(rand.NewPCG(seed, 8)), 150)
-		plan := func(budget, end time.Duration) optimize.Cost {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var now time.Duration
-			s, err := optimize.Solve(ctx, p, optimize.Options{Seed: seed, Budget: budget, Now: func() time.Duration {
-				if now += 10 * time.Millisecond; now > end {
-					cancel()
-				}
-				return now
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s.Cost
+		short, _ := stopped(t, p, optimize.Options{Seed: seed, Budget: 5 * time.Second}, time.Hour)
+		long, _ := stopped(t, p, optimize.Options{Seed: seed, Budget: 10 * time.Minute}, 8*time.Second)
+		if p.Weights.Compare(long, short) > 0 {
+			t.Errorf("seed %d: %+v after 8 s of 10 min, %+v after 5 s", seed, long, short)
 		}
-		short, stopped := plan(5*time.Second, time.Hour), plan(10*time.Minute, 8*time.Second)
-		if p.Weights.Compare(stopped, short) > 0 {
-			t.Errorf("seed %d: %+v after 8 s of 10 min, %+v after 5 s", seed, stopped, short)
+	}
+}
+
+func TestStoppedSearchCoolsDown(t *testing.T) {
+	const budget, after, grace = 20 * time.Second, time.Second, 500 * time.Millisecond
+	for _, threads := range []int{1, 2} {
+		var hot, cooled, whole int
+		for seed := range uint64(4) {
+			p := town(rand.New(rand.NewPCG(seed, 9)), 200)
+			plan := func(o optimize.Options, after time.Duration) int {
+				o.Seed, o.Threads = seed, threads
+				c, took := stopped(t, p, o, after)
+				if most := min(after+o.Grace, o.Budget) + 100*time.Millisecond; took > most || c.Unserved > 0 {
+					t.Errorf("seed %d: %+v after %v, want at most %v", seed, c, took, most)
+				}
+				return c.Duration
+			}
+			hot += plan(optimize.Options{Budget: budget}, after)
+			cooled += plan(optimize.Options{Budget: budget, Grace: grace}, after)
+			whole += plan(optimize.Options{Budget: after + grace}, time.Hour)
+		}
+		if hot-cooled < (hot-whole)/2 {
+			t.Errorf("%d threads: travel of %d when stopped, %d after cooling down, %d if planned for that time", threads, hot, cooled, whole)
 		}
 	}
 }

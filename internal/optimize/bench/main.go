@@ -40,6 +40,8 @@ func main() {
 	cities := flag.Bool("cities", false, "run only the generated days")
 	tasks := flag.Int("tasks", 0, "run only the generated day with this many `tasks`, for -seconds")
 	threads := flag.Int("threads", 1, "threads for the day of -tasks, each with -seconds of CPU time")
+	end := flag.Float64("stop", 0, "stop the day of -tasks after this many CPU `seconds`")
+	grace := flag.Float64("grace", 1, "CPU `seconds` in which a search that is stopped cools down")
 	profile := flag.String("cpuprofile", "", "write a profile of the day of -tasks to this `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the root context of this program
@@ -54,7 +56,7 @@ func main() {
 	case *dir != "":
 		err = b.folder(ctx, *dir, *seconds)
 	case *tasks > 0:
-		err = b.profiled(*profile, func() error { return b.day(ctx, *tasks, *threads, *seconds) })
+		err = b.profiled(*profile, func() error { return b.day(ctx, *tasks, *threads, *seconds, *end, *grace) })
 	case *cities:
 		err = b.cities(ctx)
 	case data == "":
@@ -254,9 +256,10 @@ func (b *bench) profiled(path string, run func() error) error {
 	return run()
 }
 
-// day runs one generated day and prints what the plan becomes.
-func (b *bench) day(ctx context.Context, tasks, threads int, seconds float64) error {
-	r, err := solveDay(ctx, generate(b.seed, tasks), b.seed, threads, seconds)
+// day runs one generated day, stops it early if end is not 0, and prints what the plan becomes.
+func (b *bench) day(ctx context.Context, tasks, threads int, seconds, end, grace float64) error {
+	o := optimize.Options{Seed: b.seed, Threads: threads, Budget: limit(seconds), Grace: limit(grace)}
+	r, err := solveDay(ctx, generate(b.seed, tasks), o, limit(end))
 	if err != nil {
 		return err
 	}
@@ -272,17 +275,25 @@ type dayResult struct {
 	plan  *optimize.Solution
 }
 
-// solveDay plans a generated day and verifies the plan. Every thread gets the seconds of CPU
-// time, on average.
-func solveDay(ctx context.Context, p *optimize.Problem, seed uint64, threads int, seconds float64) (r dayResult, err error) {
-	clock := func() time.Duration { return cpu() / time.Duration(threads) }
-	began := clock()
-	r.plan, err = optimize.Solve(ctx, p, optimize.Options{Seed: seed, Budget: limit(seconds), Now: clock, Threads: threads, Progress: func(g optimize.Progress) {
-		if g.Phase == optimize.PhaseConstruct {
-			r.first, r.soon = g.Best, (clock() - began).Seconds()
+// solveDay plans a generated day and verifies the plan. Every thread gets the CPU time of the
+// budget, on average. The search is stopped after the time until end, if that is not 0.
+func solveDay(ctx context.Context, p *optimize.Problem, o optimize.Options, end time.Duration) (r dayResult, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	began := cpu()
+	o.Now = func() time.Duration {
+		now := (cpu() - began) / time.Duration(o.Threads)
+		if end > 0 && now >= end {
+			stop()
 		}
-	}})
-	if err != nil {
+		return now
+	}
+	o.Progress = func(g optimize.Progress) {
+		if g.Phase == optimize.PhaseConstruct {
+			r.first, r.soon = g.Best, o.Now().Seconds()
+		}
+	}
+	if r.plan, err = optimize.Solve(ctx, p, o); err != nil {
 		return r, err
 	}
 	if err := optimize.Check(p, r.plan); err != nil {
@@ -299,14 +310,16 @@ func (b *bench) cities(ctx context.Context) error {
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	for _, day := range []struct{ tasks, threads int }{{50, 1}, {200, 1}, {1000, 1}, {2000, 1}, {2000, runtime.GOMAXPROCS(0)}} {
 		p := generate(b.seed, day.tasks)
-		r, err := solveDay(ctx, p, b.seed, day.threads, 10)
+		o := optimize.Options{Seed: b.seed, Threads: day.threads, Budget: limit(10)}
+		r, err := solveDay(ctx, p, o, 0)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("| %d | %d | %d | %.3f | %d | %d | %d | %d |", day.tasks, len(p.Vehicles), day.threads, r.soon, r.first.Duration,
 			r.plan.Cost.Unserved, r.plan.Cost.Lateness, r.plan.Cost.Duration)
 		if day.tasks == 2000 && !b.quick {
-			if r, err = solveDay(ctx, p, b.seed, day.threads, 600); err != nil {
+			o.Budget = limit(600)
+			if r, err = solveDay(ctx, p, o, 0); err != nil {
 				return err
 			}
 			fmt.Printf(" %d (unserved %d, late %d)", r.plan.Cost.Duration, r.plan.Cost.Unserved, r.plan.Cost.Lateness)

@@ -210,13 +210,19 @@ func (d demonstration) scaleMessages(ctx context.Context, a *app.App, speed floa
 	return err
 }
 
-// startTimeout is how long to wait for the first active task before printing
-// the instructions.
-const startTimeout = 20 * time.Second
+const (
+	// startTimeout is how long to wait for the first active task before printing the
+	// instructions.
+	startTimeout = 20 * time.Second
+
+	// choiceTime is how long other workers may start after the first, to find a task whose
+	// page is worth opening.
+	choiceTime = 3 * time.Second
+)
 
 // start moves the workers in the background and prints what to do next.
 func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, inv *invocation) error {
-	var underWay simulate.Active
+	var pages trackingPages
 	where := "New York"
 	if d.Map != "" {
 		city, err := a.City(ctx, d.Map)
@@ -228,25 +234,58 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if o.Workers > 0 {
 		inv.progress.report("the workers begin their day", 0)
 		defer inv.progress.watch("demo")()
-		started := make(chan simulate.Active, 1)
-		o.Ready = func(active simulate.Active) { started <- active }
-		a.Go(func() { d.moveWorkers(ctx, a, o) })
-		late := time.NewTimer(startTimeout)
-		defer late.Stop()
-		select {
-		case underWay = <-started:
-		case <-late.C:
-		case <-ctx.Done():
+		started := make(chan simulate.Active)
+		chosen := make(chan struct{}) // nobody receives any more
+		o.Started = func(active simulate.Active) {
+			select {
+			case started <- active:
+			case <-chosen:
+			}
 		}
+		a.Go(func() { d.moveWorkers(ctx, a, o) })
+		pages = choosePages(ctx, started)
+		close(chosen)
 	}
-	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
-		underWay.TrackingURL = ""
+	if !serves(ctx, a, strings.TrimPrefix(pages.underWay.TrackingURL, a.Config.URL())) {
+		pages.underWay.TrackingURL = ""
 	}
 	_, dashboard, err := a.Links.ForOperator(context.WithoutCancel(ctx), demoEmail, app.SignInLink, false)
 	if err != nil {
 		return err
 	}
-	return d.explain(inv.out, a.Config, dashboard.Link, o.Workers > 0, where, underWay)
+	return d.explain(inv.out, a.Config, dashboard.Link, o.Workers > 0, where, pages)
+}
+
+// trackingPages is what there is to see of deliveries.
+type trackingPages struct {
+	underWay simulate.Active // whose worker is on the way for the longest time
+	later    string          // URL of the last task of the longest list
+}
+
+// choosePages waits for workers to start, and returns the pages of tasks that have something
+// to show for a while.
+func choosePages(ctx context.Context, started <-chan simulate.Active) (pages trackingPages) {
+	end := time.NewTimer(startTimeout)
+	defer end.Stop()
+	longest := 0
+	for {
+		select {
+		case a := <-started:
+			if pages.underWay.Task == "" {
+				end.Reset(choiceTime)
+			}
+			if a.Drive > pages.underWay.Drive {
+				pages.underWay = a
+			}
+			if len(a.Then) > longest {
+				longest, pages.later = len(a.Then), a.Then[len(a.Then)-1]
+			}
+		case <-end.C:
+			return pages
+		case <-ctx.Done():
+			return pages
+		}
+	}
 }
 
 // serves reports whether the server has a page at a path. No link is printed
@@ -291,7 +330,7 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 }
 
 // explain prints the instructions.
-func (d demonstration) explain(out io.Writer, c app.Config, dashboard string, moving bool, where string, underWay simulate.Active) error {
+func (d demonstration) explain(out io.Writer, c app.Config, dashboard string, moving bool, where string, pages trackingPages) error {
 	url, data := c.URL(), c.Data
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
@@ -327,15 +366,18 @@ A shop orders deliveries from it. What the shop sees:
   curl -u %[2]s: '%[1]s/api/v2/tasks/all?from=1'
 `, url, d.ShopKey)
 	}
-	if underWay.Task != "" {
+	if pages.underWay.Task != "" {
 		text += fmt.Sprintf(`
 A task under way:
 
   curl -u %[2]s: %[1]s/api/v2/tasks/%[3]s
-`, url, d.APIKey, underWay.Task)
+`, url, d.APIKey, pages.underWay.Task)
 	}
-	if underWay.TrackingURL != "" {
-		text += fmt.Sprintf("\nWhat its recipient sees:\n\n  Open        %s\n", underWay.TrackingURL)
+	if pages.underWay.TrackingURL != "" {
+		text += fmt.Sprintf("\nWhat its recipient sees, on the way for about %s:\n\n  Open        %s\n", minutes(pages.underWay.Drive), pages.underWay.TrackingURL)
+		if pages.later != "" {
+			text += fmt.Sprintf("\nWhat one sees whose delivery comes later, until it is under way as well:\n\n  Open        %s\n", pages.later)
+		}
 	}
 	text += `
 Ctrl-C stops the server; its data is kept for the next start.

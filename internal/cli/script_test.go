@@ -52,6 +52,8 @@ func TestMain(m *testing.M) {
 //	signal NAME                   send a signal to the background processes
 //	await FILE                    wait until a file exists
 //	prints PATTERN PROGRAM ARG…   run a program repeatedly until its output matches
+//	quiet                         fail if the last program wrote to standard error
+//	                              anything but that it takes longer
 //	flip FILE POSITION            change a byte of a file: at an offset, or in the
 //	                              middle of the only occurrence of a text
 //
@@ -101,7 +103,7 @@ func runScript(t *testing.T, file, engine string, variables func(work string) []
 			return false, fmt.Errorf("unknown condition %q", word)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "curl": curl, "until": until, "save": save, "signal": send, "await": await, "flip": flip, "prints": prints,
+			"exits": exits, "curl": curl, "until": until, "save": save, "signal": send, "await": await, "flip": flip, "prints": prints, "quiet": quiet,
 		},
 	})
 }
@@ -213,6 +215,18 @@ func save(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Setenv(args[0], fmt.Sprint(value))
+}
+
+// longer is a line of progress, which a slow machine may cause anywhere.
+var longer = regexp.MustCompile(`(?m)^dray [a-z ]+: [0-9hms]+(,.*)?\n`)
+
+func quiet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: quiet")
+	}
+	if text := longer.ReplaceAllString(ts.ReadFile("stderr"), ""); text != "" {
+		ts.Fatalf("wrote to standard error: %s", text)
+	}
 }
 
 func send(ts *testscript.TestScript, neg bool, args []string) {

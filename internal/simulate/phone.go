@@ -264,12 +264,12 @@ func (p *phone) do(ctx context.Context, t shownTask) error {
 			return err
 		}
 	}
-	p.active(t)
 	had := map[string]bool{}
 	for _, e := range t.Completion.Events {
 		had[e.Name] = true
 	}
 	if !had["arrival"] {
+		p.active(t, path)
 		left := p.now()
 		if err := p.drive(ctx, path); err != nil {
 			return err

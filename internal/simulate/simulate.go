@@ -47,13 +47,15 @@ type Options struct {
 	Prefix  string                                             // of the workers' phone numbers, to which four digits are added
 	First   int                                                // the first of the four digits
 	Visitor *Person                                            // a worker to be played by the user, who gets tasks and is left alone
-	Ready   func(Active)                                       // called once, when the first task is started
+	Started func(Active)                                       // called by many goroutines, whenever a worker drives to a task; nil for none
 	Reply   func(ctx context.Context, from, text string) error // sends a recipient's text message; nil for none
 }
 
-// Active is an active task.
+// Active is a task whose worker is on the way.
 type Active struct {
 	Task, TrackingURL string
+	Drive             time.Duration // how long the worker will be on the way
+	Then              []string      // tracking URLs of the worker's other tasks, in order
 }
 
 // Report is the result of a run.
@@ -96,8 +98,7 @@ type simulation struct {
 	mu      sync.Mutex
 	phones  []*phone      // on duty
 	staffed chan struct{} // closed when the first is on duty
-	ready   sync.Once
-	sampled time.Time // when the last tracking page was read
+	sampled time.Time     // when the last tracking page was read
 
 	messages, messaged int // text messages, and the ended tasks that they are about
 	day                day
@@ -292,11 +293,18 @@ func (p *phone) onDuty() {
 	p.phones = append(p.phones, p)
 }
 
-// active calls Options.Ready with the first active task.
-func (s *simulation) active(t shownTask) {
-	if s.options.Ready != nil {
-		s.ready.Do(func() { s.options.Ready(Active{Task: t.ID, TrackingURL: t.TrackingURL}) })
+// active calls Options.Started with a task to which the worker begins to drive.
+func (p *phone) active(t shownTask, path way) {
+	if p.options.Started == nil {
+		return
 	}
+	a := Active{Task: t.ID, TrackingURL: t.TrackingURL, Drive: p.duration(path)}
+	for _, other := range p.list {
+		if other.ID != t.ID && !p.done[other.ID] {
+			a.Then = append(a.Then, other.TrackingURL)
+		}
+	}
+	p.options.Started(a)
 }
 
 func (s *simulation) logRejection(err error) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,11 +76,15 @@ func run(t *testing.T, o simulate.Options) simulate.Report {
 }
 
 func testRun(t *testing.T, p *apptest.Platform) {
-	started := 0
+	var mu sync.Mutex
+	started := map[string]bool{}
 	o := options(t, p, "run", "+1646555")
 	o.Offline = 1
-	o.Ready = func(a simulate.Active) {
-		if started++; a.Task == "" || !strings.HasPrefix(a.TrackingURL, "http") {
+	o.Started = func(a simulate.Active) {
+		mu.Lock()
+		defer mu.Unlock()
+		started[a.Task] = true
+		if a.Drive <= 0 || slices.Contains(a.Then, a.TrackingURL) || slices.ContainsFunc(append(a.Then, a.TrackingURL), func(url string) bool { return !strings.HasPrefix(url, "http") }) {
 			t.Errorf("the task under way is %+v", a)
 		}
 	}
@@ -90,8 +95,8 @@ func testRun(t *testing.T, p *apptest.Platform) {
 	if report.Created != o.Tasks || report.Completed+report.Failed != o.Tasks || report.Open != 0 || report.Checked != o.Tasks || report.Workers != o.Workers {
 		t.Errorf("the report is %+v", report)
 	}
-	if report.CaughtUp == 0 || report.Resent == 0 || started != 1 {
-		t.Errorf("%d actions were reported later, %d reported twice, %d starts reported", report.CaughtUp, report.Resent, started)
+	if report.CaughtUp == 0 || report.Resent == 0 || len(started) != o.Tasks {
+		t.Errorf("%d actions were reported later, %d reported twice, %d starts reported", report.CaughtUp, report.Resent, len(started))
 	}
 	if report.Positions == 0 || report.Accepted != report.Positions {
 		t.Errorf("of %d positions %d were accepted", report.Positions, report.Accepted)

@@ -150,7 +150,7 @@ func (c *client) head(method, path string, length int) string {
 }
 
 // leaks matches what no response may contain.
-var leaks = regexp.MustCompile(`(?i)pgx|pgconn|SQLSTATE|sqlite|goroutine |dial tcp|/internal/|\.go:\d`)
+var leaks = regexp.MustCompile(`(?i)\b(pgx|pgxpool|pgconn|SQLSTATE|sqlite3?)\b|goroutine |dial tcp|/internal/|\.go:\d`) // in ids they may occur
 
 // statuses counts responses, and keeps those that no caller should see.
 type statuses struct {

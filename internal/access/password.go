@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ import (
 
 // Limits of the queue for hashing. A hash takes about 20 ms and 19 MiB.
 const (
-	maxHashing   = 2   // at a time
+	maxHashing   = 2   // at a time, on a machine with at least four processors
 	maxWaiting   = 128 // hashing or waiting, on a node
 	maxWaitingOf = 16  // of them of one network or device
 
@@ -34,6 +35,7 @@ const (
 // the waiting time of others. Devices that have signed in before and other callers
 // take turns, so that the former wait for few of the latter.
 type Passwords struct {
+	slots   int // callers that may hash at a time; half of the processors are for others
 	mu      sync.Mutex
 	total   int
 	waiting map[string]int     // by caller
@@ -43,7 +45,9 @@ type Passwords struct {
 }
 
 // NewPasswords returns a Passwords.
-func NewPasswords() *Passwords { return &Passwords{waiting: map[string]int{}} }
+func NewPasswords() *Passwords {
+	return &Passwords{waiting: map[string]int{}, slots: max(1, min(maxHashing, runtime.GOMAXPROCS(0)/2))}
+}
 
 // Enter waits for a slot. known reports whether the caller has signed in before.
 // The slot is kept until leave is called.
@@ -77,7 +81,7 @@ func (p *Passwords) queue(known bool) (turn chan struct{}, of int) {
 	if known {
 		of = 1
 	}
-	if p.hashing < maxHashing {
+	if p.hashing < p.slots {
 		p.hashing++
 		close(turn)
 	} else {

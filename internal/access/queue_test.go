@@ -51,8 +51,8 @@ func TestFullHashingQueueRejects(t *testing.T) {
 		}
 		leave()
 		synctest.Wait()
-		if p.total != maxHashing || len(p.waiting) != 1 {
-			t.Errorf("%d callers are left after the others went away, want the %d that hash", p.total, maxHashing)
+		if p.total != p.slots || len(p.waiting) != 1 {
+			t.Errorf("%d callers are left after the others went away, want the %d that hash", p.total, p.slots)
 		}
 	})
 }
@@ -62,6 +62,7 @@ func TestFullHashingQueueRejects(t *testing.T) {
 func TestKnownDevicesWaitForFewNetworks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPasswords()
+		p.slots = 2
 		var order []string
 		done := make(chan struct{})
 		enter := func(caller string, known bool) {

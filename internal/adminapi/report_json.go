@@ -223,11 +223,11 @@ type AnalyticsGroup struct {
 	Failed int `json:"failed" example:"3"`
 	// Number of failed tasks by reason; NONE if no reason is known.
 	FailureReasons map[string]int `json:"failureReasons" example:"{\"RECIPIENT_UNAVAILABLE\": 3}"`
-	// Number of tasks with a time window that were completed in it.
+	// Number of tasks with a time window that were neither early nor late.
 	OnTime int `json:"onTime" example:"110"`
 	// Number of tasks that were completed before their window.
 	Early int `json:"early" example:"1"`
-	// Number of tasks that were completed after their window.
+	// Number of tasks whose worker arrived after their window, or which were completed after it if no arrival is known.
 	Late int `json:"late" example:"6"`
 	// Distance on the way to the tasks, in meters, as measured by phones.
 	Distance float64 `json:"distance" example:"402118.4"`

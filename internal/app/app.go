@@ -85,6 +85,7 @@ type App struct {
 	Dispatches    *dispatch.Dispatches
 	Dispatching   *dispatchLoop
 	Replanner     *dispatch.Replanner
+	Composer      *messaging.Composer
 	Replanning    *replanLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
@@ -190,7 +191,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Ways: a.Maps.ways(c.Speed), Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
-		Admission: tracking.NewAdmission(now), Routes: a.Replanner,
+		Admission: tracking.NewAdmission(now), Routes: a.Replanner, Notices: a.Composer,
 	}
 	a.addTasks(newID, batches)
 	a.addOrders(newID, shares)

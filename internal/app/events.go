@@ -30,7 +30,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	}
 	options.Poll = cmp.Or(a.Config.Poll, options.Poll)
 	a.Hub = events.NewHub(options)
-	composer := &messaging.Composer{
+	a.Composer = &messaging.Composer{
 		Store: sqlstore.For[messaging.Reader, messaging.Writer](a.Store),
 		Now:   a.Now, NewID: newID, Saved: texts.Signal,
 	}
@@ -43,7 +43,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 			return follower.Follow(ctx, tx, all)
 		},
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
-			return composer.Notify(ctx, tx, all)
+			return a.Composer.Notify(ctx, tx, all)
 		},
 		Replan: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return a.Replanner.Follow(ctx, tx, all)

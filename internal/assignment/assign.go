@@ -78,6 +78,7 @@ type Explanation struct {
 	Mode       Mode
 	Chosen     lastmile.WorkerID // empty if no worker is eligible
 	Considered []Consideration
+	Total      int // workers who were considered, listed or not
 }
 
 // Consideration is the part of an explanation about one worker.
@@ -123,6 +124,7 @@ func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, byRoad
 		o.Teams = nil
 		return PickWorker(tasks, candidates, o, byRoad, now)
 	}
+	why.Total = len(why.Considered)
 	why.Considered = slices.Clone(why.Considered[:min(len(why.Considered), MaxConsidered)])
 	return why
 }

@@ -109,8 +109,8 @@ func TestPickingAWorker(t *testing.T) {
 			if why.Chosen != test.want || why.Task != test.tasks[0].ID || why.Mode != test.options.Mode || !why.At.Equal(testNow) {
 				t.Errorf("chose %q, want %q: %+v", why.Chosen, test.want, why)
 			}
-			if len(why.Considered) != len(test.candidates) {
-				t.Errorf("%d of %d are in the explanation", len(why.Considered), len(test.candidates))
+			if len(why.Considered) != len(test.candidates) || why.Total != len(test.candidates) {
+				t.Errorf("%d of %d are in the explanation, which says %d", len(why.Considered), len(test.candidates), why.Total)
 			}
 			for _, c := range why.Considered {
 				want := test.excluded[c.Worker]

@@ -102,7 +102,7 @@ func (l *Log) Flush(ctx context.Context) error {
 		if len(batch) == 0 {
 			return l.saveAttempts(ctx)
 		}
-		err := l.Store.Write(ctx, func(w Writer) error {
+		err := l.Store.Write(lastmile.Locking(ctx), func(w Writer) error {
 			if err := name(ctx, w, batch); err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (l *Log) Purge(ctx context.Context) error {
 	before := l.Now().Add(-Kept)
 	for _, org := range all {
 		for deleted := int64(purgeBatch); deleted >= purgeBatch; {
-			err := l.Store.Write(ctx, func(w Writer) (err error) {
+			err := l.Store.Write(lastmile.Locking(ctx), func(w Writer) (err error) {
 				deleted, err = w.DeleteAuditEntries(ctx, org.ID, before, MaxEntries, purgeBatch)
 				return err
 			})

@@ -73,7 +73,7 @@ type Task struct {
 	ServiceTime                   time.Duration
 	Priority                      int
 	Estimates                     lastmile.Estimates
-	Started                       time.Time // zero if it was not
+	Started, Arrived              time.Time // of its worker; zero if not yet
 	Worker                        lastmile.WorkerID
 	Container                     lastmile.ContainerRef // empty if completed
 	Dependencies                  []lastmile.TaskID

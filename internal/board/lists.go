@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -73,7 +74,7 @@ func (ls *Lists) Log(ctx context.Context) error {
 // logTasks logs new tasks of an organization. They are read in the transaction that logs
 // them, so that what happens to them later has a later event.
 func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) error {
-	err := ls.Store.Write(ctx, func(w ListWriter) error {
+	err := ls.Store.Write(lastmile.Locking(ctx), func(w ListWriter) error {
 		found, err := w.TakeNewTasks(ctx, org, maxNew)
 		if err != nil {
 			return err
@@ -116,6 +117,8 @@ func (ls *Lists) logLists(ctx context.Context) error {
 		if err != nil || len(changed) == 0 {
 			return err
 		}
+		// The logs of organizations are locked in one order.
+		slices.SortStableFunc(changed, func(a, b ChangedList) int { return cmp.Compare(a.Organization, b.Organization) })
 		bodies := make([][]byte, len(changed))
 		for i, list := range changed {
 			if list.Version == 0 {
@@ -126,7 +129,7 @@ func (ls *Lists) logLists(ctx context.Context) error {
 			}
 		}
 		now := ls.Now()
-		err = ls.Store.Write(ctx, func(w ListWriter) error {
+		err = ls.Store.Write(lastmile.Locking(ctx), func(w ListWriter) error {
 			for i, list := range changed {
 				if err := w.LogList(ctx, list, bodies[i], now); err != nil {
 					return err

@@ -166,6 +166,8 @@ type BoardTask struct {
 	DelayTime *wire.Seconds `json:"delayTime,omitzero" example:"90"`
 	// Unix time in milliseconds at which the worker started the task.
 	StartTime wire.Millis `json:"startTime,omitzero" example:"1894024200000"`
+	// Unix time in milliseconds at which the worker arrived. The delay of the task does not change afterwards.
+	ArrivalTime wire.Millis `json:"arrivalTime,omitzero" example:"1894024750000"`
 	// IDs of the tasks that must be completed before this one.
 	Dependencies []lastmile.TaskID `json:"dependencies,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// Short ID of the order that the task belongs to.
@@ -315,7 +317,7 @@ func newTask(t board.Task) BoardTask {
 		CompleteAfter: wire.Millis(t.CompleteAfter), CompleteBefore: wire.Millis(t.CompleteBefore), PickupTask: t.Pickup, Quantity: t.Quantity,
 		ServiceTime: wire.Minutes(t.ServiceTime), Priority: t.Priority,
 		EstimatedArrivalTime: wire.Millis(t.Estimates.Arrival), EstimatedCompletionTime: wire.Millis(t.Estimates.Completion),
-		ETA: (*wire.Seconds)(t.Estimates.ETA), DelayTime: (*wire.Seconds)(t.Estimates.Delay), StartTime: wire.Millis(t.Started),
+		ETA: (*wire.Seconds)(t.Estimates.ETA), DelayTime: (*wire.Seconds)(t.Estimates.Delay), StartTime: wire.Millis(t.Started), ArrivalTime: wire.Millis(t.Arrived),
 		OrderShortID: t.OrderShortID, Pinned: t.Pin, Notes: t.Notes,
 		Destination: BoardDestination{ID: t.Destination, Location: wire.LonLat(t.Location), Line: t.Address},
 	}

@@ -2,8 +2,10 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -261,6 +263,9 @@ func (s *Scanner) array() *FieldError {
 // text reads a string, which is a key or a value.
 func (s *Scanner) text(key bool) *FieldError {
 	for s.at++; s.at < len(s.data); {
+		if s.at += plainRun(s.data[s.at:]); s.at == len(s.data) {
+			break
+		}
 		switch c := s.data[s.at]; {
 		case c == '"':
 			s.at++
@@ -271,8 +276,6 @@ func (s *Scanner) text(key bool) *FieldError {
 			}
 		case c < ' ':
 			return s.control(key, rune(c), true)
-		case c < utf8.RuneSelf:
-			s.at++
 		default:
 			r, size := utf8.DecodeRune(s.data[s.at:])
 			if r == utf8.RuneError && size == 1 {
@@ -282,6 +285,28 @@ func (s *Scanner) text(key bool) *FieldError {
 		}
 	}
 	return s.syntax("a closing double quote")
+}
+
+// plainRun returns how many bytes at the beginning of a text stand for themselves: ASCII that
+// needs no escape. It compares eight at a time.
+func plainRun(text []byte) (n int) {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(text)-n >= 8; n += 8 {
+		eight := binary.LittleEndian.Uint64(text[n:])
+		quotes, backslashes := eight^(each*'"'), eight^(each*'\\')
+		// In each sum, the high bit of a byte is set by one that is not plain, and in those
+		// after it perhaps by others.
+		found := (eight-each*' ')&^eight | (quotes-each)&^quotes | (backslashes-each)&^backslashes | eight
+		if found &= high; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; n < len(text); n++ {
+		if c := text[n]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			break
+		}
+	}
+	return n
 }
 
 // escape reads what begins with a backslash.

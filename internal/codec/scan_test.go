@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -64,6 +65,27 @@ func TestInRange(t *testing.T) {
 	for literal, want := range tests {
 		if got := InRange([]byte(literal)); got != want {
 			t.Errorf("%s: got %t", literal, got)
+		}
+	}
+}
+
+// TestPlainRun has every byte at every place among others that are next to the limits.
+func TestPlainRun(t *testing.T) {
+	for _, fill := range []byte{' ', '!', '#', '[', ']', 'x', 0x7f} {
+		for length := range 20 {
+			for at := range length {
+				for c := range 256 {
+					text := bytes.Repeat([]byte{fill}, length)
+					text[at] = byte(c)
+					want := length
+					if c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+						want = at
+					}
+					if got := plainRun(text); got != want {
+						t.Fatalf("%q begins with %d plain bytes, want %d", text, got, want)
+					}
+				}
+			}
 		}
 	}
 }

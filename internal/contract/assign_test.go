@@ -182,7 +182,7 @@ func testAssignReasons(t *testing.T, p *apptest.Platform, s *shift) {
 	made := s.given(t, near, `"mode":"distance","team":"`+s.north+`","excludedWorkerIds":["`+out+`"],"maxAssignedTaskCount":2`, `,"quantity":2`)
 	said, of := s.why(t, made["id"])
 	delete(said, "candidates")
-	matches(t, said, `{"task":"`+fmt.Sprint(made["id"])+`","time":"<now>","mode":"distance","worker":"`+near+`"}`)
+	matches(t, said, `{"task":"`+fmt.Sprint(made["id"])+`","time":"<now>","mode":"distance","worker":"`+near+`","considered":6}`)
 	if metres, ok := of[near].(float64); !ok || metres < 11_131 || metres > 11_133 { // a tenth of a degree of the equator
 		t.Errorf("the nearest is %v away", of[near])
 	}

@@ -1,9 +1,11 @@
 package contract_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +261,44 @@ func TestBoardListsInTurn(t *testing.T) {
 			})
 			if err != nil {
 				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestBoardListsTogether logs lists of several organizations at once: each is in the log of
+// its own.
+func TestBoardListsTogether(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		var all []roads
+		for _, name := range []string{"Acme", "Zenith", "Globex", "Initech"} {
+			all = append(all, newRoads(t, p, name))
+		}
+		if err := p.Lists.Log(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, workers := range [][]string{{all[2].ada, all[0].ada, all[3].ada, all[1].ada}, {all[1].ada, all[3].ada, all[0].ada, all[2].ada}} {
+			for _, worker := range workers {
+				org := all[slices.IndexFunc(all, func(r roads) bool { return r.ada == worker })].Organization.ID
+				err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+					return tx.LockContainer(t.Context(), org, lastmile.WorkerContainer(lastmile.WorkerID(worker)), p.Now())
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := p.Lists.Log(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range all {
+				var body []byte
+				err := p.Store.Read(t.Context(), func(tx *sqlstore.Tx) error {
+					return tx.Conn().Row(t.Context(), `SELECT body FROM list_entry WHERE org = $1 AND owner = $2`, r.Organization.ID, r.ada).Scan(&body)
+				})
+				if err != nil || !bytes.Contains(body, []byte(r.ada)) {
+					t.Errorf("the log of %s has %s for %s: %v", r.Organization.Name, body, r.ada, err)
+				}
 			}
 		}
 	})

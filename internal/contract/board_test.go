@@ -74,8 +74,13 @@ func onBoard(task map[string]any) map[string]any {
 	}
 	events, _ := details["events"].([]any)
 	for _, each := range events {
-		if e, _ := each.(map[string]any); e["name"] == "start" {
+		switch e, _ := each.(map[string]any); e["name"] {
+		case "start":
 			shown["startTime"] = e["time"]
+		case "arrival": // the first
+			if shown["arrivalTime"] == nil {
+				shown["arrivalTime"] = e["time"]
+			}
 		}
 	}
 	return shown

@@ -186,7 +186,7 @@ func testExplanationOfManagers(t *testing.T, c *apptest.Client, north, south *cr
 			continue
 		}
 		read++
-		if text := string(a.OK(t).Body); !strings.Contains(text, own.worker) || strings.Contains(text, other.worker) {
+		if text := string(a.OK(t).Body); !strings.Contains(text, own.worker) || strings.Contains(text, other.worker) || !strings.Contains(text, `"considered":1,`) {
 			t.Errorf("a manager reads %s", text)
 		}
 	}

@@ -25,6 +25,7 @@ func TestTrackingContract(t *testing.T) {
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
 		t.Run("a worker sees a delay before it happens", func(t *testing.T) { testPredictedDelay(t, c, team) })
 		t.Run("estimates wait for the time window", func(t *testing.T) { testWindows(t, c, team) })
+		t.Run("who arrives in time is not late", func(t *testing.T) { testArrived(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
 		t.Run("a delay is predicted, and a late route plan reported, once", func(t *testing.T) { testPredictions(t, p) })
@@ -262,6 +263,76 @@ func testWindows(t *testing.T, c *apptest.Client, team string) {
 			t.Errorf("the recipient reads %s that it is late by %v", when, got["delayTime"])
 		}
 		p.RefreshDue(t)
+	}
+}
+
+// testArrived has workers arrive just before a window closes and just after it, with and
+// without a known location, and stay. How late a task is does not change after that,
+// wherever it is shown.
+func testArrived(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	for i, test := range []struct {
+		name    string
+		located bool
+		arrives time.Duration // after the window closes
+		onTime  float64
+	}{
+		{"in time", true, -time.Minute, 1},
+		{"in time, without a location", false, -time.Minute, 1},
+		{"late", true, 2 * time.Minute, 0},
+		{"late, without a location", false, 2 * time.Minute, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			from := p.Now().Add(time.Second).UnixMilli()
+			hook := c.Listen(t, lastmile.TriggerTaskDelayed, 240)
+			worker, phone := driver(t, c, team, fmt.Sprintf("+1212555047%d", i))
+			if test.located {
+				phone.at(t, 40.7499)
+			}
+			task := taskOf(t, c, worker, 40.75, map[string]any{"completeBefore": p.Now().Add(10 * time.Minute).UnixMilli()})
+			phone.do(t, "start", task, "s", nil)
+			p.Advance(10*time.Minute + test.arrives)
+			phone.do(t, "arrive", task, "a", nil)
+			arrived := float64(p.Now().UnixMilli())
+			p.Advance(20 * time.Minute)
+			phone.do(t, "depart", task, "d", nil)
+			phone.do(t, "arrive", task, "again", nil)
+
+			want := max(test.arrives, 0).Seconds()
+			is := func(where string, got any) {
+				t.Helper()
+				if want == 0 && got != nil || want > 0 && !near(got, want, 1) {
+					t.Errorf("%s it is late by %v, want %v", where, got, want)
+				}
+			}
+			for _, when := range []string{"before a refresh", "after it"} {
+				is("in the API "+when, c.Must(t, http.MethodGet, "/tasks/"+task, nil)["delayTime"])
+				own, _ := phone.call(t, http.MethodGet, "/tasks", nil).Object(t)["tasks"].([]any)
+				is("on the phone "+when, own[0].(map[string]any)["delayTime"])
+				is("for the recipient "+when, state(t, link(t, c, task))["delayTime"])
+				preview := c.Must(t, http.MethodPost, "/workers/"+worker+"/preview", map[string]any{"tasks": []string{}})
+				is("in a preview "+when, preview["tasks"].([]any)[0].(map[string]any)["delay"])
+				tasks, _ := c.Must(t, http.MethodGet, "/board", nil)["tasks"].([]any)
+				for _, each := range tasks {
+					if shown, _ := each.(map[string]any); shown["id"] == task {
+						is("on the board "+when, shown["delayTime"])
+						if shown["arrivalTime"] != arrived {
+							t.Errorf("on the board %s the arrival is %v, want %v", when, shown["arrivalTime"], arrived)
+						}
+					}
+				}
+				p.RefreshDue(t)
+			}
+			is("for the worker", c.Must(t, http.MethodGet, "/workers/"+worker, nil)["delayTime"])
+			if got := notified(t, c, hook); len(got) > 0 {
+				t.Errorf("%d notifications of a delay", len(got))
+			}
+			phone.do(t, "complete", task, "c", map[string]any{"success": true})
+			done := c.Must(t, http.MethodGet, fmt.Sprintf("/analytics?by=worker&from=%d&to=%d", from, p.Now().UnixMilli()+1), nil)["total"].(map[string]any)
+			if done["completed"] != 1.0 || done["onTime"] != test.onTime || done["late"] != 1-test.onTime || done["early"] != 0.0 {
+				t.Errorf("analytics count %v", done)
+			}
+		})
 	}
 }
 

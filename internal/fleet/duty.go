@@ -83,19 +83,20 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {
 			return err
 		}
+		if phone == nil && worker.Whereabouts.OnDuty == onDuty {
+			return nil
+		}
+		// Before the worker is saved: saving estimates locks in this order, too.
+		if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {
+			return err
+		}
 		if phone != nil {
 			if err := updateDevice(ctx, w, &worker, *phone, now); err != nil {
 				return err
 			}
 		}
 		events := worker.SetDuty(onDuty, who.Actor(), now)
-		if len(events) == 0 && phone == nil {
-			return nil
-		}
 		if err := w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts); err != nil {
-			return err
-		}
-		if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {
 			return err
 		}
 		return f.Events.Append(ctx, w, events...)

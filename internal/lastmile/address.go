@@ -125,8 +125,7 @@ func AddressNotFound(format string, args ...any) *Error {
 	return Invalid(addressNotFound).Because(format+"; "+adviseOnLocation, args...)
 }
 
-// RequirePrecision rejects an address that was located less precisely than
-// required.
+// RequirePrecision rejects an address that was located less precisely than required.
 func (p GeocodedAddress) RequirePrecision(least Precision) error {
 	if p.Precision >= least {
 		return nil

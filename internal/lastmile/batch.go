@@ -26,8 +26,7 @@ const (
 // BatchStatuses lists every status.
 var BatchStatuses = []BatchStatus{BatchPending, BatchInProgress, BatchSucceeded, BatchCompletedWithErrors, BatchFailed}
 
-// Batch is a list of tasks sent in one request, to be created in the
-// background.
+// Batch is a list of tasks sent in one request, to be created in the background.
 type Batch struct {
 	ID           BatchID
 	Organization OrganizationID

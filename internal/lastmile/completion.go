@@ -50,8 +50,7 @@ type Completion struct {
 	UnavailableAttachments []UnavailableAttachment
 }
 
-// CompletionEvent is a step of carrying out a task: start, arrival or
-// departure.
+// CompletionEvent is a step of carrying out a task: start, arrival or departure.
 type CompletionEvent struct {
 	Name     string
 	At       time.Time
@@ -72,8 +71,7 @@ type Outcome struct {
 	At      time.Time
 }
 
-// TimeOf returns the time of the first event with the given name, or the zero
-// time.
+// TimeOf returns the time of the first event with the given name, or the zero time.
 func (c Completion) TimeOf(name string) time.Time {
 	for _, e := range c.Events {
 		if e.Name == name {

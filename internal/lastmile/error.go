@@ -105,8 +105,7 @@ func (e *Error) WithMissing(kind string, items []string) *Error {
 	return &with
 }
 
-// Unauthenticated is the error for an API key that is unknown, inactive or
-// missing.
+// Unauthenticated is the error for an API key that is unknown, inactive or missing.
 func Unauthenticated() *Error {
 	return &Error{Code: CodeUnauthenticated, Message: "The API key in this request is invalid, nonexistent or inactive."}
 }

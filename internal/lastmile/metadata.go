@@ -312,15 +312,14 @@ func AppendCanonical(to []byte, value any) []byte {
 // appendQuoted appends a string as JSON.
 func appendQuoted(to []byte, s string) []byte {
 	to = append(to, '"')
-	for _, c := range []byte(s) {
-		switch {
-		case c == '"', c == '\\':
-			to = append(to, '\\', c)
+	from := 0 // of what is not appended yet
+	for i := range len(s) {
+		switch c := s[i]; {
 		case c < ' ':
-			to = fmt.Appendf(to, `\u%04x`, c)
-		default:
-			to = append(to, c)
+			to, from = fmt.Appendf(append(to, s[from:i]...), `\u%04x`, c), i+1
+		case c == '"', c == '\\':
+			to, from = append(append(to, s[from:i]...), '\\', c), i+1
 		}
 	}
-	return append(to, '"')
+	return append(append(to, s[from:]...), '"')
 }

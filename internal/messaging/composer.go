@@ -47,7 +47,7 @@ func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []la
 // compose returns the message about an event. wanted is false if the organization
 // or the recipient has disabled such messages, or if the message would be too late.
 func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
-	task, now := *e.Task, c.Now()
+	task, now := e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.Enabled(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
@@ -55,32 +55,72 @@ func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind,
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {
 		return m, false, err
 	}
+	notice, err := noticeOf(ctx, r, kind, e, now)
+	if err != nil {
+		return m, false, err
+	}
+	if repeated, err := repeats(ctx, r, settings, notice); err != nil || repeated {
+		return m, false, err
+	}
+	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
+	m.Task, m.From = task.ID, settings.From
+	return m, m.Body != "" && now.Before(m.Expires), nil
+}
+
+// Repeats reports whether the message about an event is not sent because the recipient
+// knows that from the message that the worker is on the way. It may be news later.
+func (c *Composer) Repeats(ctx context.Context, tx store.Transaction, e lastmile.Event) (bool, error) {
+	kind := textmessage.KindFor(e)
+	if kind == "" {
+		return false, nil
+	}
+	w, err := c.Store.Join(tx)
+	if err != nil {
+		return false, err
+	}
+	settings, err := w.MessageSettings(ctx, e.Organization)
+	if err != nil {
+		return false, err
+	}
+	notice, err := noticeOf(ctx, w, kind, e, c.Now())
+	if err != nil {
+		return false, err
+	}
+	return repeats(ctx, w, settings, notice)
+}
+
+func repeats(ctx context.Context, r Reader, settings textmessage.Settings, notice textmessage.Notice) (bool, error) {
+	task := notice.Task
+	if !notice.Kind.FollowsStart() {
+		return false, nil
+	}
+	started, found, err := r.MessageAbout(ctx, task.Organization, task.ID, textmessage.KindStarted, task.Recipient.Phone)
+	if err != nil || !found {
+		return false, err
+	}
+	promised, err := r.Promised(ctx, task.Organization, task.ID)
+	return err == nil && settings.Repeats(notice, started, promised), err
+}
+
+// noticeOf returns what the message about an event says.
+func noticeOf(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event, now time.Time) (notice textmessage.Notice, err error) {
+	task := *e.Task
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	notice := textmessage.Notice{Kind: kind, Task: task, Now: now}
+	notice = textmessage.Notice{Kind: kind, Task: task, Now: now}
 	if notice.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
-		return m, false, err
+		return notice, err
 	}
 	notice.Country = notice.Merchant.Country
 	if task.Merchant != e.Organization {
 		own, err := r.Organization(ctx, e.Organization)
 		if err != nil {
-			return m, false, err
+			return notice, err
 		}
 		notice.Country = own.Country
 	}
-	if notice.Worker, err = workerName(ctx, r, e); err != nil {
-		return m, false, err
-	}
-	if kind.FollowsStart() {
-		started, found, err := r.MessageAbout(ctx, e.Organization, task.ID, textmessage.KindStarted, task.Recipient.Phone)
-		if err != nil || found && settings.Repeats(notice, started) {
-			return m, false, err
-		}
-	}
-	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
-	m.Task, m.From = task.ID, settings.From
-	return m, m.Body != "" && now.Before(m.Expires), nil
+	notice.Worker, err = workerName(ctx, r, e)
+	return notice, err
 }
 
 // workerName returns the name of a task's worker that is shown to recipients, or an

@@ -35,6 +35,9 @@ type Reader interface {
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
+	// Promised returns the arrival that was estimated when the worker started a task;
+	// zero if there is none.
+	Promised(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (time.Time, error)
 	// ReceivedBy lists text messages from phones to an organization, newest first,
 	// up to limit: those older than the one before, if any, and from one phone, if
 	// that is given.

@@ -35,8 +35,10 @@ type Tasks interface {
 	Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p PreparedTask, orderShortID string, after ...lastmile.TaskID) (lastmile.Task, error)
 	// Amend changes a task.
 	Amend(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID, p PreparedTask) (lastmile.Task, error)
-	// Remove deletes a task.
-	Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID) error
+	// Lock locks the lists of tasks, before several calls of Remove in one transaction.
+	Lock(ctx context.Context, tx store.Transaction, who lastmile.Principal, ids ...lastmile.TaskID) error
+	// Remove deletes tasks, in order.
+	Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, ids ...lastmile.TaskID) error
 }
 
 // Placed is an order with its tasks, as one side sees them.
@@ -271,7 +273,11 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 		defer end()
 	}
 	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Cancelled, error) {
-		cancelled := map[order.ID]bool{} // an order may be named by its ID and its short ID
+		var (
+			orders    []order.Order
+			tasks     []lastmile.TaskID
+			cancelled = map[order.ID]bool{} // an order may be named by its ID and its short ID
+		)
 		for _, id := range ids {
 			found, err := w.Order(ctx, who.Organization, id)
 			if err != nil {
@@ -284,6 +290,17 @@ func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []stri
 			if client != "" && client != string(found.ClientID) && client != string(found.Client) {
 				return Cancelled{}, lastmile.Invalid("order %s is not of client %s", id, lastmile.Truncate(client, 32))
 			}
+			if err := found.CheckChange("cancelled"); err != nil { // its tasks may be gone
+				return Cancelled{}, err
+			}
+			orders, tasks = append(orders, found), append(tasks, found.Pickup.Task, found.Dropoff.Task)
+		}
+		if len(orders) > 1 {
+			if err := os.Tasks.Lock(ctx, w, who, tasks...); err != nil {
+				return Cancelled{}, err
+			}
+		}
+		for _, found := range orders {
 			if _, err := os.end(ctx, w, who, found, func(o *order.Order) error { return o.Cancel(os.Now()) }); err != nil {
 				return Cancelled{}, err
 			}
@@ -317,10 +334,8 @@ func (os *Orders) end(ctx context.Context, w OrderWriter, who lastmile.Principal
 		return Placed{}, err
 	}
 	slices.Reverse(ids) // the drop-off depends on the pickup
-	for _, id := range ids {
-		if err := os.Tasks.Remove(ctx, w, who, id); err != nil {
-			return Placed{}, err
-		}
+	if err := os.Tasks.Remove(ctx, w, who, ids...); err != nil {
+		return Placed{}, err
 	}
 	// The order comes last, as with every change of a task that its order follows. In
 	// another sequence, this and the start of a task would lock each other out.

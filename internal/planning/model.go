@@ -265,6 +265,12 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 	if !t.CompleteBefore.IsZero() {
 		stop.Latest = m.seconds(t.CompleteBefore)
 	}
+	if !t.Completion.Arrived().IsZero() { // how late it is does not change any more
+		stop.Latest = optimize.MaxTime
+		if late := t.Late(m.Origin); late > 0 {
+			stop.Latest = m.seconds(m.Origin.Add(-late))
+		}
+	}
 	m.index[t.ID] = len(m.tasks)
 	m.tasks, m.holder = append(m.tasks, t), append(m.holder, holder)
 	m.Problem.Stops = append(m.Problem.Stops, stop)

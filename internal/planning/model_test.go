@@ -140,6 +140,19 @@ func TestExistingWorkStays(t *testing.T) {
 	}
 }
 
+func TestArrivalInTimeIsNotLate(t *testing.T) {
+	for arrived, want := range map[time.Duration]time.Duration{-time.Minute: 0, 5 * time.Minute: 5 * time.Minute} { // after the window, which closed long ago
+		w := worker("ada", task("active", 0, before(noon.Add(-time.Hour)), func(t *lastmile.Task) {
+			t.State = lastmile.TaskActive
+			t.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: noon.Add(-time.Hour + arrived)}}
+		}))
+		m := filled(t, situation(nil, w))
+		if got := m.Before()[0].Cost.Lateness; got != want {
+			t.Errorf("arrived %v after the window: late by %v, want %v", arrived, got, want)
+		}
+	}
+}
+
 func TestWhoTakesPart(t *testing.T) {
 	busy, walker, lost, home := worker("busy", task("x", 1), task("y", 2)), worker("walker"), worker("lost"), worker("home")
 	walker.Worker.Vehicle = nil

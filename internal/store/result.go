@@ -35,7 +35,7 @@ type Totals struct {
 	Worker               lastmile.WorkerID // of a group that has one
 	Succeeded, Failed    int
 	Failures             map[string]int // by reason
-	OnTime, Early, Late  int            // of tasks with a time window
+	OnTime, Early, Late  int            // of tasks with a time window: see lastmile.TimeWindow
 	Distance             lastmile.Meters
 	DriveTime            time.Duration // from the start to the arrival
 	ServiceTime          time.Duration // from the arrival to the completion

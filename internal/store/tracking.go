@@ -17,7 +17,25 @@ type EstimateSchedule struct {
 	Checked      time.Time       // when this was last done
 	CheckedTask  lastmile.TaskID // for which task
 	Changes      int64           // grows with each change of the worker's list
+	Rest         time.Time       // until when changes do not cause another refresh; zero if they do at once
 }
+
+// AfterRest returns when a change may cause a refresh: now, or when the rest ends. One that is
+// too long to be a rest is of a clock that was ahead.
+func (s EstimateSchedule) AfterRest(now time.Time) time.Time {
+	if s.Rest.After(now) && !s.Rest.After(LatestRest(now)) {
+		return s.Rest
+	}
+	return now
+}
+
+// LatestRest returns the latest time at which a rest may end. It is later than MaxEstimateRest
+// from now: a request may be older than the refresh.
+func LatestRest(now time.Time) time.Time { return now.Add(2 * MaxEstimateRest) }
+
+// MaxEstimateRest is the longest that the estimates of a worker are not refreshed although
+// something has changed.
+const MaxEstimateRest = 5 * time.Second
 
 // Next is when the worker is due next; zero when something changes.
 func (s EstimateSchedule) Next() time.Time {

@@ -96,7 +96,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 	}
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
 		large = nil
-		if err := cs.lock(ctx, w, who.Organization, in, now); err != nil {
+		if err := cs.lockInvolved(ctx, w, who, in, change, now); err != nil {
 			return err
 		}
 		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
@@ -118,6 +118,30 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		return err
 	})
 	return c, large, err
+}
+
+// lockInvolved locks a container that is about to change, and those that tasks leave or
+// join. A large change is not made in this transaction, and needs only the first.
+func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (err error) {
+	lists, ids := []lastmile.ContainerRef{in}, change.Tasks
+	if change.ConsiderDependencies {
+		if ids, err = families(ctx, w, who, ids); err != nil {
+			return err
+		}
+	}
+	if change.Replace {
+		lists = append(lists, lastmile.OrganizationContainer(who.Organization))
+	}
+	if len(ids) <= maxAtOnce {
+		tasks, err := w.TasksOf(ctx, who.Organization, ids)
+		if err != nil {
+			return err
+		}
+		for _, task := range tasks {
+			lists = append(lists, task.Container)
+		}
+	}
+	return cs.lockAll(ctx, w, who.Organization, now, lists...)
 }
 
 // arrange works out a change of a container.
@@ -329,6 +353,15 @@ func (cs *Containers) Release(ctx context.Context, tx store.Transaction, who las
 		return err
 	}
 	return cs.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), store.Position{}, c.Tasks)
+}
+
+// Lock locks containers in the transaction of the caller, before several calls of PutRoute.
+func (cs *Containers) Lock(ctx context.Context, tx store.Transaction, org lastmile.OrganizationID, lists []lastmile.ContainerRef) error {
+	w, err := cs.Store.Join(tx)
+	if err != nil {
+		return err
+	}
+	return cs.step().lockAll(ctx, w, org, cs.Now(), lists...)
 }
 
 // PutRoute puts tasks at the start of a worker's list, in order, in the transaction of

@@ -228,6 +228,19 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 	if err != nil {
 		return nil, nil, err
 	}
+	var lists []lastmile.ContainerRef
+	for _, one := range choices {
+		if one.why.Chosen == "" {
+			continue
+		}
+		lists = append(lists, lastmile.WorkerContainer(one.why.Chosen))
+		for _, task := range one.together {
+			lists = append(lists, task.Container)
+		}
+	}
+	if err := cs.lockAll(ctx, w, who.Organization, cs.Now(), lists...); err != nil {
+		return nil, nil, err
+	}
 	assigned := assignment.Assigned{}
 	for _, one := range choices {
 		task, err := w.Task(ctx, who.Organization, one.why.Task)

@@ -3,6 +3,7 @@ package taskflow
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,17 +88,39 @@ func (b *Base) transferTasks(ctx context.Context, w moveWriter, who lastmile.Pri
 }
 
 // lockAll locks containers, before tasks in them are saved. It always locks in the
-// same order, so that transactions do not deadlock.
+// same order, so that transactions do not deadlock: those that lock several containers
+// call it once, and before they save tasks, workers or route plans.
 func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
-	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
-	})
-	for _, c := range slices.Compact(containers) {
-		if err := b.lock(ctx, w, org, c, now); err != nil {
+	return b.lockLists(ctx, w, org, now, containers, nil)
+}
+
+// lockLists is lockAll with workers whose estimates are refreshed although their containers
+// do not change. The schedule of a worker's estimates is locked after the worker's container.
+func (b *Base) lockLists(ctx context.Context, w containerLocker, org lastmile.OrganizationID, now time.Time, changed []lastmile.ContainerRef, estimated []lastmile.WorkerID) error {
+	all := map[lastmile.ContainerRef]bool{}
+	for _, id := range estimated {
+		all[lastmile.WorkerContainer(id)] = false
+	}
+	for _, in := range changed {
+		all[in] = true
+	}
+	for _, in := range slices.SortedFunc(maps.Keys(all), lockOrder) {
+		var err error
+		if all[in] {
+			err = b.lock(ctx, w, org, in, now)
+		} else {
+			err = w.ScheduleEstimate(ctx, org, lastmile.WorkerID(in.Owner), now)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lockOrder compares containers that are locked in the same transaction.
+func lockOrder(a, b lastmile.ContainerRef) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
 }
 
 // lock locks one container, because it or a task in it is about to change. The

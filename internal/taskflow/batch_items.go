@@ -209,6 +209,9 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 	}
 	var err error
 	if by.savepoints {
+		if err := bs.lockNamed(ctx, w, who, items, now); err != nil {
+			return err
+		}
 		err = createEach(items, func(one item) error { return w.Try(ctx, func() error { return create(w, one) }) }, report)
 	} else {
 		first := *by
@@ -222,6 +225,27 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 		return err
 	}
 	return bs.Events.Append(ctx, w, events...)
+}
+
+// lockNamed locks the containers that items name, except for those that do not exist.
+func (bs *Batches) lockNamed(ctx context.Context, w BatchWriter, who lastmile.Principal, items []item, now time.Time) error {
+	named := map[lastmile.ContainerRef]bool{}
+	for _, one := range items {
+		if in := one.ready.draft.Container; one.err == nil && in != nil && in.Kind != lastmile.InOrganization {
+			named[*in] = true
+		}
+	}
+	var lists []lastmile.ContainerRef
+	for in := range named {
+		err := w.CheckOwner(ctx, who.Organization, in)
+		if err != nil && !isRejection(err) {
+			return err
+		}
+		if err == nil {
+			lists = append(lists, in)
+		}
+	}
+	return bs.lockAll(ctx, w, who.Organization, now, lists...)
 }
 
 // createEach creates each item so that it can be undone alone.

@@ -1,6 +1,7 @@
 package taskflow
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -31,8 +32,14 @@ type bulkWriter struct {
 	changed    []lastmile.Recipient         // known before, without duplicates
 	changes    map[lastmile.RecipientID]int // index in changed
 	owned      map[lastmile.ContainerRef]bool
-	locked     map[lastmile.ContainerRef]bool
-	scheduled  map[lastmile.WorkerID]bool
+	lists      map[lastmile.ContainerRef]extendedList
+}
+
+// extendedList is a container that gets tasks from the buffer.
+type extendedList struct {
+	org      lastmile.OrganizationID
+	changed  time.Time
+	estimate time.Time // when the estimates of its worker are refreshed; zero for others
 }
 
 // prefetch returns a bulkWriter that has read what the items need, except for recipients
@@ -41,7 +48,7 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	b := &bulkWriter{
 		w: w, org: org, recipients: by.known, outside: by.known != nil, keys: store.UsedKeys{},
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
-		owned: map[lastmile.ContainerRef]bool{}, locked: map[lastmile.ContainerRef]bool{}, scheduled: map[lastmile.WorkerID]bool{},
+		owned: map[lastmile.ContainerRef]bool{}, lists: map[lastmile.ContainerRef]extendedList{},
 	}
 	maps.Copy(b.keys, by.used)
 	var err error
@@ -55,18 +62,48 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	return b, b.recipients.read(ctx, w, org, items)
 }
 
-// flush saves the buffer.
+// flush saves everything, once the last item has been created.
 func (b *bulkWriter) flush(ctx context.Context) error {
-	full, changed := b.buffer, b.changed
-	b.buffer, b.changed = store.NewRecords{}, nil
+	if err := b.saveChanged(ctx); err != nil {
+		return err
+	}
+	for _, in := range slices.SortedFunc(maps.Keys(b.lists), lockOrder) {
+		list := b.lists[in]
+		if err := b.w.LockContainer(ctx, list.org, in, list.changed); err != nil {
+			return err
+		}
+		if list.estimate.IsZero() {
+			continue
+		}
+		if err := b.w.ScheduleEstimate(ctx, list.org, lastmile.WorkerID(in.Owner), list.estimate); err != nil {
+			return err
+		}
+	}
+	return b.w.SaveNew(ctx, b.buffer)
+}
+
+// flushRecipients saves the recipients, because others are about to be read.
+func (b *bulkWriter) flushRecipients(ctx context.Context) error {
+	if err := b.saveChanged(ctx); err != nil || len(b.buffer.Recipients) == 0 {
+		return err
+	}
+	added := store.NewRecords{Recipients: b.buffer.Recipients}
+	b.buffer.Recipients = nil
 	clear(b.buffered)
-	clear(b.changes)
-	for _, recipient := range changed {
+	return b.w.SaveNew(ctx, added)
+}
+
+// saveChanged saves the recipients that were known before, in the same order as others do.
+func (b *bulkWriter) saveChanged(ctx context.Context) error {
+	slices.SortFunc(b.changed, func(a, b lastmile.Recipient) int { return cmp.Compare(a.ID, b.ID) })
+	for _, recipient := range b.changed {
 		if err := b.w.SaveRecipient(ctx, recipient); err != nil {
 			return err
 		}
 	}
-	return b.w.SaveNew(ctx, full)
+	b.changed = nil
+	clear(b.changes)
+	return nil
 }
 
 // Settings implements creationWriter.
@@ -92,7 +129,7 @@ func (b *bulkWriter) Recipients(ctx context.Context, org lastmile.OrganizationID
 	if known, prefetched := b.recipients[f.Phone]; prefetched {
 		return known, nil
 	}
-	if err := b.flush(ctx); err != nil {
+	if err := b.flushRecipients(ctx); err != nil {
 		return nil, err
 	}
 	return b.w.Recipients(ctx, org, f)
@@ -101,7 +138,7 @@ func (b *bulkWriter) Recipients(ctx context.Context, org lastmile.OrganizationID
 // Recipient implements creationWriter. The buffer may hold an update of the
 // recipient.
 func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
-	if err := b.flush(ctx); err != nil {
+	if err := b.flushRecipients(ctx); err != nil {
 		return lastmile.Recipient{}, err
 	}
 	return b.w.Recipient(ctx, org, id)
@@ -186,20 +223,22 @@ func (b *bulkWriter) AddTask(_ context.Context, t lastmile.Task) error {
 // OnCommit implements containerLocker.
 func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
 
-// LockContainer implements containerLocker.
-func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
-	if b.locked[in] {
-		return nil
+// LockContainer implements containerLocker. Items may name containers in any order, so
+// that they are locked together.
+func (b *bulkWriter) LockContainer(_ context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if _, known := b.lists[in]; !known {
+		b.lists[in] = extendedList{org: org, changed: now}
 	}
-	b.locked[in] = true
-	return b.w.LockContainer(ctx, org, in, now)
+	return nil
 }
 
-// ScheduleEstimate implements containerLocker.
-func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
-	if b.scheduled[id] {
-		return nil
+// ScheduleEstimate implements containerLocker, for a worker whose container is locked.
+func (b *bulkWriter) ScheduleEstimate(_ context.Context, _ lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+	in := lastmile.WorkerContainer(id)
+	list := b.lists[in]
+	if list.estimate.IsZero() {
+		list.estimate = now
+		b.lists[in] = list
 	}
-	b.scheduled[id] = true
-	return b.w.ScheduleEstimate(ctx, org, id, now)
+	return nil
 }

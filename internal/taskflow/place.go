@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"dray/internal/lastmile"
@@ -224,15 +225,50 @@ func (ts *Tasks) Amend(ctx context.Context, tx store.Transaction, who lastmile.P
 	return ts.amend(ctx, w, who, task, p.ready, ts.Now())
 }
 
-// Remove deletes a task in a transaction that another use case began.
-func (ts *Tasks) Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID) error {
+// Remove deletes tasks, in order, in a transaction that another use case began.
+func (ts *Tasks) Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, ids ...lastmile.TaskID) error {
 	w, err := ts.Store.Join(tx)
 	if err != nil {
 		return err
 	}
-	task, err := w.VisibleTask(ctx, who.Organization, id)
+	tasks, err := ts.lockTasks(ctx, w, who, ids)
 	if err != nil {
 		return err
 	}
-	return ts.remove(ctx, w, who, task, ts.Now())
+	for _, task := range tasks {
+		if err := ts.remove(ctx, w, who, task, ts.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lock locks the containers of tasks, before several calls of Remove in one transaction.
+func (ts *Tasks) Lock(ctx context.Context, tx store.Transaction, who lastmile.Principal, ids ...lastmile.TaskID) error {
+	w, err := ts.Store.Join(tx)
+	if err == nil {
+		_, err = ts.lockTasks(ctx, w, who, ids)
+	}
+	return err
+}
+
+// lockTasks locks the containers of tasks, which it returns.
+func (ts *Tasks) lockTasks(ctx context.Context, w TaskWriter, who lastmile.Principal, ids []lastmile.TaskID) (tasks []lastmile.Task, err error) {
+	lists := map[lastmile.OrganizationID][]lastmile.ContainerRef{}
+	for _, id := range ids {
+		task, err := w.VisibleTask(ctx, who.Organization, id)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, task)
+		if task.Container != (lastmile.ContainerRef{}) {
+			lists[task.Organization] = append(lists[task.Organization], task.Container)
+		}
+	}
+	for _, org := range slices.Sorted(maps.Keys(lists)) {
+		if err := ts.lockAll(ctx, w, org, ts.Now(), lists[org]...); err != nil {
+			return nil, err
+		}
+	}
+	return tasks, nil
 }

@@ -181,7 +181,14 @@ func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id las
 		if err != nil {
 			return err
 		}
-		if err := rs.leavePlan(ctx, w, who, plan.Tasks, now); err != nil {
+		tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
+		if err != nil {
+			return err
+		}
+		if err := rs.lockLists(ctx, w, who.Organization, now, nil, workersOf(tasks)); err != nil {
+			return err
+		}
+		if err := rs.leavePlan(ctx, w, who, tasks, now); err != nil {
 			return err
 		}
 		return w.DeleteRoutePlan(ctx, who.Organization, id)
@@ -198,7 +205,9 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 	if err := rs.measureRoute(ctx, w, plan, tasks); err != nil {
 		return err
 	}
-	if err := w.SaveRoutePlan(ctx, *plan); err != nil {
+	gone := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
+	left, err := w.TasksOf(ctx, who.Organization, gone)
+	if err != nil {
 		return err
 	}
 	in, belongs := plan.Container()
@@ -210,10 +219,22 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 		among[id] = belongs
 	}
 	transferred := func(t lastmile.Task) bool { return t.State < lastmile.TaskActive && among[t.ID] }
+	var changed []lastmile.ContainerRef
+	for _, task := range tasks {
+		if transferred(task) {
+			changed = append(changed, in, task.Container)
+		}
+	}
+	joined := slices.DeleteFunc(slices.Clone(tasks), func(t lastmile.Task) bool { return t.RoutePlan == plan.ID })
+	if err := rs.lockLists(ctx, w, who.Organization, now, changed, workersOf(append(joined, left...))); err != nil {
+		return err
+	}
+	if err := w.SaveRoutePlan(ctx, *plan); err != nil {
+		return err
+	}
 	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && transferred(t) }, now); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 	if err := rs.leavePlan(ctx, w, who, left, now); err != nil {
 		return err
 	}
@@ -252,45 +273,33 @@ func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.P
 	if err := w.SavePlanned(ctx, shifted); err != nil {
 		return err
 	}
-	if err := savePlanned(ctx, w, joined, now); err != nil {
+	if err := w.SavePlanned(ctx, joined); err != nil {
 		return err
 	}
 	return rs.Events.Append(ctx, w, events...)
 }
 
 // leavePlan removes tasks from the plan they are in.
-func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
-	tasks, err := w.TasksOf(ctx, who.Organization, ids)
-	if err != nil {
-		return err
-	}
+func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, tasks []lastmile.Task, now time.Time) error {
 	var events []lastmile.Event
 	for i := range tasks {
 		events = append(events, tasks[i].LeaveRoutePlan(who.Actor(), now))
 	}
-	if err := savePlanned(ctx, w, tasks, now); err != nil {
+	if err := w.SavePlanned(ctx, tasks); err != nil {
 		return err
 	}
 	return rs.Events.Append(ctx, w, events...)
 }
 
-// savePlanned saves tasks that have joined or left a plan. The estimates of their
-// workers are refreshed, because the plan may be late.
-func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
-	if err := w.SavePlanned(ctx, tasks); err != nil {
-		return err
-	}
-	scheduled := map[lastmile.WorkerID]bool{"": true}
+// workersOf returns the workers of tasks that join or leave a plan. Their estimates are
+// refreshed, because the plan may be late.
+func workersOf(tasks []lastmile.Task) (ids []lastmile.WorkerID) {
 	for _, task := range tasks {
-		if scheduled[task.Worker] {
-			continue
-		}
-		scheduled[task.Worker] = true
-		if err := w.ScheduleEstimate(ctx, task.Organization, task.Worker, now); err != nil {
-			return err
+		if task.Worker != "" {
+			ids = append(ids, task.Worker)
 		}
 	}
-	return nil
+	return ids
 }
 
 // measureRoute sets the planned length of a route. It rejects a worker, a team or

@@ -98,6 +98,7 @@ func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, i
 			return !slices.ContainsFunc(own, func(w lastmile.Worker) bool { return w.ID == id })
 		}
 		why.Considered = slices.DeleteFunc(why.Considered, func(c assignment.Consideration) bool { return hidden(c.Worker) })
+		why.Total = len(why.Considered)
 		if hidden(why.Chosen) {
 			why.Chosen = ""
 		}

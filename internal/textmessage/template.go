@@ -211,16 +211,26 @@ var quietTimes = map[Kind]time.Duration{KindETA: 5 * time.Minute, KindDelayed: t
 // the way.
 func (k Kind) FollowsStart() bool { return quietTimes[k] > 0 }
 
-// Repeats reports whether a notice repeats what the recipient has just read. started is the
+// Repeats reports whether a notice repeats what the recipient has read. started is the
 // message that the worker is on the way; it may have come without a time, if that was
-// unknown or the organization's text has none.
-func (s Settings) Repeats(notice Notice, started Message) bool {
-	if notice.Now.Sub(started.Created).Abs() >= quietTimes[notice.Kind] { // the clock may have been set back
+// unknown or the organization's text has none. promised is the arrival that was estimated
+// then.
+func (s Settings) Repeats(notice Notice, started Message, promised time.Time) bool {
+	soon := notice.Now.Sub(started.Created).Abs() < quietTimes[notice.Kind] // the clock may have been set back
+	if !soon && !s.announced(notice, promised) {
 		return false
 	}
 	untimed := notice
 	untimed.Kind, untimed.Task.Estimates = KindStarted, lastmile.Estimates{}
 	return started.Body != s.Compose(untimed)
+}
+
+// announced reports whether a notice is of a delay that was as long at the start already.
+// Once it has grown by the organization's threshold, it is news.
+func (s Settings) announced(notice Notice, promised time.Time) bool {
+	window := notice.Task.Window()
+	before, now := window.Lateness(window.ServiceStart(promised)), notice.Task.Estimates.Delay
+	return notice.Kind == KindDelayed && now != nil && before >= s.Thresholds.Delay && *now < before+s.Thresholds.Delay
 }
 
 // value returns the value of a placeholder.

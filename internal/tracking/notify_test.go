@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,14 +71,59 @@ func TestAWorkerWhoIsThereIsNotAnnounced(t *testing.T) {
 	}
 }
 
+// TestAGrowingDelayIsReported has a recipient read that the worker is on the way and when to
+// expect the worker. A delay is news if that did not say so, or once it has grown.
+func TestAGrowingDelayIsReported(t *testing.T) {
+	for name, tt := range map[string]struct {
+		closes time.Duration // after the start
+		lat    float64       // where the worker turns out to be
+		want   map[time.Duration]int
+	}{
+		"late already":      {-20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 2 * time.Minute: 0, 5 * time.Minute: 0, 15 * time.Minute: 1, 40 * time.Minute: 1}},
+		"late a little on":  {5 * time.Minute, 40.5, map[time.Duration]int{10 * time.Second: 0, 50 * time.Second: 0, 2 * time.Minute: 1, 40 * time.Minute: 1}},
+		"late after a time": {20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 10 * time.Minute: 0, 40 * time.Minute: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const number = "+12125550188"
+			var started lastmile.Task
+			p, _, who := underWay(t, func(task *lastmile.Task, now time.Time) {
+				task.CompleteBefore, task.Merchant = now.Add(tt.closes), task.Organization
+				started = *task
+				started.Recipient = &lastmile.Recipient{ID: "recipientrecipientrecipi", Organization: task.Organization, Created: now, Modified: now, Name: "Grace", Phone: number}
+				task.State = lastmile.TaskAssigned
+			})
+			ctx, begin, eta := t.Context(), p.Now(), 3*time.Minute
+			started.Estimates = lastmile.Estimates{Arrival: begin.Add(eta), ETA: &eta}
+			err := p.Store.Write(ctx, func(w *sqlstore.Tx) error {
+				return errors.Join(w.SaveRecipient(ctx, *started.Recipient), w.SaveTask(ctx, started), p.App.Events.Append(ctx, w, started.Notice(lastmile.TriggerTaskStarted, begin)))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, after := range slices.Sorted(maps.Keys(tt.want)) {
+				p.Advance(begin.Add(after).Sub(p.Now()))
+				report(t, p, who, tt.lat)
+				late := 0
+				for _, m := range p.Outbox(t, number) {
+					if m.Kind == textmessage.KindDelayed {
+						late++
+					}
+				}
+				if late != tt.want[after] {
+					t.Errorf("after %v: %d messages about a delay, want %d", after, late, tt.want[after])
+				}
+			}
+		})
+	}
+}
+
 // approach returns a platform with an organization that has one active task, and a
 // function that moves its worker along the meridian of the task, passes ten minutes
 // and returns the events that recipients are notified of.
 func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p *apptest.Platform, c *apptest.Client, moves func(lat float64) []lastmile.Event) {
 	t.Helper()
-	p = apptest.New(t)
-	c = p.Organization(t, "Acme")
 	var heard []lastmile.Event
+	p, c, who := underWay(t, change)
 	p.Tracking.Events = events.NewLog(events.Options{
 		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
 		Encode: wire.EncodeEvents,
@@ -85,6 +132,22 @@ func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p 
 			return nil
 		},
 	})
+	moves = func(lat float64) []lastmile.Event {
+		t.Helper()
+		heard = nil
+		report(t, p, who, lat)
+		p.Advance(10 * time.Minute)
+		return heard
+	}
+	return p, c, moves
+}
+
+// underWay returns a platform with an organization that has one active task, and the
+// worker who has it.
+func underWay(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p *apptest.Platform, c *apptest.Client, who lastmile.Principal) {
+	t.Helper()
+	p = apptest.New(t)
+	c = p.Organization(t, "Acme")
 	now := p.Now()
 	worker := lastmile.Worker{
 		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",
@@ -108,17 +171,16 @@ func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p 
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
-	moves = func(lat float64) []lastmile.Event {
-		t.Helper()
-		heard = nil
-		_, err := p.Tracking.Report(ctx, who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: p.Now()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.RefreshDue(t)
-		p.Advance(10 * time.Minute)
-		return heard
+	return p, c, lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
+}
+
+// report has a worker report a position on the meridian of the task, and estimates the
+// arrival from there.
+func report(t *testing.T, p *apptest.Platform, who lastmile.Principal, lat float64) {
+	t.Helper()
+	_, err := p.Tracking.Report(t.Context(), who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: p.Now()}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return p, c, moves
+	p.RefreshDue(t)
 }

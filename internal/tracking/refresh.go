@@ -28,6 +28,11 @@ const (
 	// MaxEstimated is how many tasks of a list are estimated, the first ones.
 	MaxEstimated = 500
 
+	// A list that changes all the time is refreshed restPerTask after the last refresh for
+	// each of its tasks, if it has at least minRested. Shorter ones are refreshed at once.
+	restPerTask = store.MaxEstimateRest / MaxEstimated
+	minRested   = 20
+
 	// maxPredicted is how many predicted delays one refresh reports. The next
 	// refresh follows at once if there are more.
 	maxPredicted = 50
@@ -43,7 +48,7 @@ func (t *Tracker) RefreshDue(ctx context.Context) (int, error) { return t.loop()
 func (t *Tracker) loop() *work.Loop[Reader, Writer] {
 	slots := make(chan struct{}, maxRunning)
 	return &work.Loop[Reader, Writer]{
-		Kind: work.Estimates, Store: t.Store, Prepare: begin,
+		Kind: work.Estimates, Store: t.Store, Prepare: begin, Locking: true,
 		Do: func(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 			select {
 			case slots <- struct{}{}:
@@ -118,7 +123,7 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer],
 			return err
 		}
 		if schedule.Changes != due.Changes { // since the snapshot: refresh again at once
-			schedule.Refresh = now
+			schedule.Refresh = schedule.AfterRest(now)
 		}
 		return w.SaveEstimateSchedule(ctx, schedule)
 	}, nil
@@ -156,6 +161,15 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 	return s, err
 }
 
+// restAfter returns until when changes do not cause another refresh of so many tasks; zero
+// if they do.
+func restAfter(tasks int, now time.Time) time.Time {
+	if tasks < minRested {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(tasks) * restPerTask)
+}
+
 // save saves estimates, and appends the events that follow from them.
 func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) error {
 	tasks := make([]store.TaskEstimate, len(estimates))
@@ -166,7 +180,7 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 	if !snap.whole {
 		delay = snap.Worker.Delay // of all tasks
 	} else {
-		schedule.Refresh = snap.NextRefresh(now)
+		schedule.Refresh, schedule.Rest = snap.NextRefresh(now), restAfter(len(snap.Tasks), now)
 	}
 	if err := w.SaveEstimates(ctx, schedule.Organization, schedule.Worker, tasks, delay); err != nil {
 		return err
@@ -234,7 +248,8 @@ func refreshedLeg(ctx context.Context, r Reader, worker lastmile.Worker, task la
 		return leg, nil
 	}
 	left := schedule.Refresh.Add(-travel.RefreshOnDuty)
-	if err == nil && schedule.Refresh.After(now) && !left.After(now) && task.Estimates.Arrival.After(left) {
+	changed := schedule.Refresh.Equal(schedule.Rest) // else it would be later
+	if err == nil && !changed && schedule.Refresh.After(now) && !left.After(now) && task.Estimates.Arrival.After(left) {
 		leg.Duration = task.Estimates.Arrival.Sub(left)
 	}
 	return leg, err

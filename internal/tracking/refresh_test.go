@@ -109,6 +109,86 @@ func TestChangeDuringRefresh(t *testing.T) {
 	}
 }
 
+// TestLongListRests changes lists again and again, without and with time between.
+func TestLongListRests(t *testing.T) {
+	for _, tt := range []struct {
+		tasks int
+		rest  time.Duration
+	}{{19, 0}, {20, 200 * time.Millisecond}, {tracking.MaxEstimated + 1, store.MaxEstimateRest}} {
+		r := newFixture(t)
+		for i := range tt.tasks - 1 {
+			r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
+				return w.AddTask(ctx, lastmile.Task{
+					ID: lastmile.TaskID(fmt.Sprintf("task%020d", i)), ShortID: fmt.Sprint("t", i), Organization: r.worker.Organization, Created: r.now, Modified: r.now,
+					Destination:   lastmile.Destination{ID: "destinationdestinationde", Organization: r.worker.Organization},
+					TrackingToken: fmt.Sprint("t", i), State: lastmile.TaskAssigned, Worker: r.worker.ID, Container: lastmile.WorkerContainer(r.worker.ID),
+				})
+			})
+		}
+		tracker := r.tracker(func(context.Context) error { return nil })
+		due := func() int {
+			t.Helper()
+			n, err := tracker.RefreshDue(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		changed := func() {
+			r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
+				return w.ScheduleEstimate(ctx, r.worker.Organization, r.worker.ID, r.now)
+			})
+		}
+		if due() != 1 {
+			t.Fatalf("%d tasks: the first change is not due", tt.tasks)
+		}
+		for range 3 { // the second and third rest too
+			changed()
+			if at := tt.rest - time.Millisecond; at > 0 {
+				if n := due(); n != 0 {
+					t.Errorf("%d tasks: %d refreshes at once", tt.tasks, n)
+				}
+				r.now = r.now.Add(at)
+				changed()
+				if n := due(); n != 0 {
+					t.Errorf("%d tasks: %d refreshes after %v", tt.tasks, n, at)
+				}
+				r.now = r.now.Add(time.Millisecond)
+			}
+			if n := due(); n != 1 {
+				t.Errorf("%d tasks: %d refreshes after %v, want 1", tt.tasks, n, tt.rest)
+			}
+		}
+		changed()
+		var schedule store.EstimateSchedule
+		r.write(t, func(ctx context.Context, w *sqlstore.Tx) (err error) {
+			schedule, err = w.EstimateSchedule(ctx, r.worker.Organization, r.worker.ID)
+			return err
+		})
+		if rests := !schedule.Rest.IsZero(); rests != (tt.rest > 0) || rests && !schedule.Refresh.Equal(schedule.Rest) {
+			t.Errorf("%d tasks: after a change, the refresh is at %v and the rest ends at %v", tt.tasks, schedule.Refresh, schedule.Rest)
+		}
+		tracker.Ways = router(func(context.Context) error { return nil })
+		who, task := r.worker, lastmile.Task{
+			ID: "task", Organization: r.worker.Organization, Destination: lastmile.Destination{Location: lastmile.Point{Lon: -74, Lat: 40.7}},
+			Estimates: lastmile.Estimates{Arrival: r.now.Add(9 * time.Minute)}, // before the change
+		}
+		who.Tasks, who.Whereabouts.Location = []lastmile.TaskID{task.ID}, &lastmile.Point{Lon: -74, Lat: 40.5}
+		r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
+			e, err := tracker.Started(ctx, w, who, task, r.now)
+			if err == nil && (e.ETA == nil || *e.ETA != 10*time.Minute) {
+				t.Errorf("%d tasks: the estimate of a start after a change is %+v; want the ten minutes of the road", tt.tasks, e)
+			}
+			return err
+		})
+		r.now = r.now.Add(-24 * time.Hour) // the clock was ahead
+		changed()
+		if n := due(); n != 1 {
+			t.Errorf("%d tasks: %d refreshes after the clock was set back, want 1", tt.tasks, n)
+		}
+	}
+}
+
 func TestPositionDuringRefresh(t *testing.T) {
 	r, asked := newFixture(t), 0
 	who := lastmile.Principal{Organization: r.worker.Organization, Worker: r.worker.ID}

@@ -69,14 +69,24 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 	}
 	hooks := map[lastmile.Trigger][]lastmile.WebhookID{}
 	for _, h := range met {
+		as := task // it is not in the event log
+		notice := forRecipient(task, measured, now).Event(&as, h.Trigger, nil, now)
+		if h.ID == recipientDelay {
+			known, err := t.Notices.Repeats(ctx, w, notice)
+			if err != nil {
+				return out, err
+			}
+			if known { // it is checked again: the delay may grow
+				continue
+			}
+		}
 		first, err := w.Fire(ctx, task.Organization, string(h.ID), string(task.ID), now)
 		switch {
 		case err != nil:
 			return out, err
 		case !first:
 		case h.ID == recipientETA || h.ID == recipientDelay:
-			as := task // it is not in the event log
-			out.recipients = append(out.recipients, forRecipient(task, measured, now).Event(&as, h.Trigger, nil, now))
+			out.recipients = append(out.recipients, notice)
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}

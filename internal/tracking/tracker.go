@@ -29,6 +29,7 @@ type Tracker struct {
 
 	Admission *Admission // of positions
 	Routes    Routes
+	Notices   Notices
 
 	phones   rate.Turns // reports of a worker, which would conflict
 	previews rate.Turns // of an organization
@@ -42,6 +43,13 @@ type Routes interface {
 	// Delayed is called in the transaction that saves the delay of a worker, who still has
 	// the previous one.
 	Delayed(ctx context.Context, tx store.Transaction, worker lastmile.Worker, delay *time.Duration) error
+}
+
+// Notices knows what recipients have read.
+type Notices interface {
+	// Repeats reports whether the recipient is not notified of an event because the message
+	// that the worker is on the way says so.
+	Repeats(ctx context.Context, tx store.Transaction, e lastmile.Event) (bool, error)
 }
 
 // Travel returns how long the legs of a way take.

@@ -53,24 +53,23 @@ func (i Itinerary) Waypoints() []lastmile.Point {
 }
 
 // Estimate returns when each task will be reached and completed, and its delay.
-// legs are those between the Waypoints; without them only the delay of tasks
-// that are already late is known. The completion is the sum of all travel,
-// waiting and service times before it: a worker who arrives before the time
-// window opens waits. The ETA is given for the active task only, and is travel
-// time alone.
+// legs are those between the Waypoints; without them only an arrival that has
+// happened is known, and the delay of tasks that are already late. The
+// completion is the sum of all travel, waiting and service times before it: a
+// worker who arrives before the time window opens waits. The ETA is given for
+// the active task only, and is travel time alone.
 func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
 	for n, t := range i.Tasks {
-		known = known && legs[n].Duration != Unreachable
-		if !known {
-			all[n].Delay = ifPositive(t.Late(now))
-			continue
-		}
-		travel := legs[n].Adjusted(e.Travel).Duration
-		arrival := clock.Add(travel)
-		if arrived := t.Completion.Arrived(); t.State == lastmile.TaskActive && !arrived.IsZero() {
-			travel, arrival = 0, arrived
+		arrival, travel := t.Completion.Arrived(), time.Duration(0)
+		if arrival.IsZero() {
+			if known = known && legs[n].Duration != Unreachable; !known {
+				all[n].Delay = ifPositive(t.Late(now))
+				continue
+			}
+			travel = legs[n].Adjusted(e.Travel).Duration
+			arrival = clock.Add(travel)
 		}
 		start := t.Window().ServiceStart(arrival)
 		clock = start.Add(e.ServiceTime(t))

@@ -22,6 +22,8 @@ func TestEstimate(t *testing.T) {
 	arrived.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Hour)}, {Name: "arrival", At: now.Add(-time.Minute)}}
 	lingering := task(lastmile.TaskActive, -2*time.Hour)
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
+	inTime := lingering // until after the window
+	inTime.CompleteBefore = now.Add(-time.Minute)
 	windowed, windowedActive, waiting := task(lastmile.TaskAssigned, 2*time.Hour), task(lastmile.TaskActive, 2*time.Hour), arrived
 	windowed.CompleteAfter, windowedActive.CompleteAfter = now.Add(time.Hour), now.Add(time.Hour)
 	waiting.CompleteAfter, waiting.CompleteBefore = now.Add(time.Hour), now.Add(2*time.Hour)
@@ -124,6 +126,19 @@ func TestEstimate(t *testing.T) {
 			[]lastmile.Task{task(lastmile.TaskAssigned, time.Hour), task(lastmile.TaskAssigned, -time.Hour)},
 			nil,
 			[]lastmile.Estimates{{}, {Delay: new(time.Hour)}},
+		},
+		"without a way the arrival is known, and how late it was": {
+			[]lastmile.Task{inTime, quick},
+			nil,
+			[]lastmile.Estimates{{Arrival: after(-time.Hour), Completion: now, ETA: new(time.Duration(0))}, {}},
+		},
+		"a worker who has arrived needs no way there": {
+			[]lastmile.Task{lingering, quick},
+			legs(travel.Unreachable, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Hour), Completion: now, ETA: new(time.Duration(0)), Delay: new(time.Hour)},
+				{Arrival: after(leg), Completion: after(leg + time.Minute)},
+			},
 		},
 		"behind a place that cannot be reached nothing is known": {
 			[]lastmile.Task{quick, quick, quick},

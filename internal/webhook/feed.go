@@ -79,7 +79,7 @@ func (f *Feed) step(ctx context.Context) error {
 			return nil
 		}
 		var numbered []lastmile.OrganizationID
-		err = f.Store.Write(ctx, func(w Writer) (err error) {
+		err = f.Store.Write(lastmile.Locking(ctx), func(w Writer) (err error) {
 			numbered, err = w.NumberEvents(ctx, numberAtOnce)
 			return err
 		})

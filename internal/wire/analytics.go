@@ -148,7 +148,9 @@ type Explanation struct {
 	Mode assignment.Mode `json:"mode" example:"distance"`
 	// ID of the chosen worker; null if no worker was chosen.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Workers who were on duty, best first.
+	// Number of workers who were on duty. For administrators of single teams, of those that are listed.
+	Considered int `json:"considered" example:"2"`
+	// Workers who were on duty, best first; at most 100.
 	Candidates []Consideration `json:"candidates" example:"[\n    {\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"name\": \"Ada Lovelace\", \"distance\": 1240.5, \"excluded\": null},\n    {\"worker\": \"Q8xC5vBn2MlK7jHg4FdS9aPo\", \"name\": \"Charles Babbage\", \"distance\": null, \"excluded\": \"capacity exceeded: capacity 12 of 10\"}\n  ]"`
 }
 
@@ -167,7 +169,7 @@ type Consideration struct {
 // NewExplanation returns an explanation in its wire form.
 func NewExplanation(e assignment.Explanation) Explanation {
 	return Explanation{
-		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: OrNull(e.Chosen),
+		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: OrNull(e.Chosen), Considered: e.Total,
 		Candidates: Each(e.Considered, func(c assignment.Consideration) Consideration {
 			return Consideration{Worker: c.Worker, Name: c.Name, Distance: (*float64)(c.Measure), Excluded: OrNull(c.Excluded)}
 		}),
@@ -178,6 +180,7 @@ func NewExplanation(e assignment.Explanation) Explanation {
 func (e Explanation) Domain() assignment.Explanation {
 	return assignment.Explanation{
 		Task: e.Task, At: e.Time.Time(), Mode: e.Mode, Chosen: orZero(e.Worker),
+		Total: max(e.Considered, len(e.Candidates)), // older ones have no number
 		Considered: Each(e.Candidates, func(c Consideration) assignment.Consideration {
 			return assignment.Consideration{Worker: c.Worker, Name: c.Name, Measure: (*lastmile.Meters)(c.Distance), Excluded: orZero(c.Excluded)}
 		}),

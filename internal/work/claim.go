@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // fill finds, leases and starts items until no more are admitted or due. It returns
@@ -134,14 +136,23 @@ func (s *session[R, W]) admit() (batch []Item) {
 // claim leases items in one transaction and returns those that it leased.
 func (s *session[R, W]) claim(ctx context.Context, batch []Item) (taken []*Prepared, err error) {
 	now := s.Now()
+	if s.Prepare == nil || s.Locking {
+		ctx = lastmile.Locking(ctx)
+	}
+	// Nodes lock items in one order, so that they do not wait for each other.
+	ordered := slices.SortedFunc(slices.Values(batch), Item.compare)
 	err = s.Store.Write(ctx, func(w W) error {
 		taken = nil
-		for _, item := range batch {
+		leased := map[key]bool{}
+		for _, item := range ordered {
 			ok, err := w.ClaimWork(ctx, item, now, now.Add(s.LeaseFor))
 			if err != nil {
 				return err
 			}
-			if ok { // else another node was faster
+			leased[item.key()] = ok // else another node was faster
+		}
+		for _, item := range batch {
+			if leased[item.key()] {
 				item.Attempt++
 				taken = append(taken, &Prepared{Item: item})
 			}

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -35,6 +36,10 @@ type Loop[R Reader, W Writer] struct {
 	// Prepare, which may be nil, runs in the transaction that leases items. It may
 	// attach values for Do and mark items as done.
 	Prepare func(ctx context.Context, w W, items []*Prepared) error
+
+	// Locking means that Prepare relies on nothing but the rows of the items, which are
+	// locked by leasing them. See lastmile.Locking.
+	Locking bool
 
 	// Finished, which may be nil, is called after the commit for items that Prepare
 	// has marked as done.
@@ -180,3 +185,8 @@ type key struct {
 }
 
 func (i Item) key() key { return key{i.Organization, i.ID} }
+
+// compare orders items as their rows are locked.
+func (i Item) compare(other Item) int {
+	return cmp.Or(cmp.Compare(i.Organization, other.Organization), cmp.Compare(i.ID, other.ID))
+}

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -152,7 +153,7 @@ func (s *session[R, W]) drain(ctx context.Context, patience <-chan struct{}) {
 
 // reset ends the leases of earlier processes.
 func (s *session[R, W]) reset(ctx context.Context) {
-	err := s.Store.Write(ctx, func(w W) error { return w.ResetWork(ctx, s.Kind, s.Now()) })
+	err := s.Store.Write(lastmile.Locking(ctx), func(w W) error { return w.ResetWork(ctx, s.Kind, s.Now()) })
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("work of an earlier process cannot be taken over at once: it will be when its leases end", "kind", s.Kind, "error", err)
 	}
@@ -179,7 +180,7 @@ func (s *session[R, W]) renew(ctx context.Context) {
 		lost  []Item
 		until = s.Now().Add(s.LeaseFor)
 	)
-	err := s.Store.Write(ctx, func(w W) (err error) {
+	err := s.Store.Write(lastmile.Locking(ctx), func(w W) (err error) {
 		lost, err = w.HoldWork(ctx, items, until)
 		return err
 	})
@@ -229,7 +230,8 @@ func (s *session[R, W]) flush(ctx context.Context) {
 	}
 	ctx, cancel := outlive(ctx, endPatience)
 	defer cancel()
-	err := s.Store.Write(ctx, func(w W) error {
+	slices.SortFunc(s.endings, func(a, b *holding) int { return a.lease.compare(b.lease.Item) })
+	err := s.Store.Write(lastmile.Locking(ctx), func(w W) error {
 		for _, h := range s.endings {
 			if err := h.commit(ctx, w); err != nil && !errors.Is(err, ErrLost) {
 				return err

@@ -91,7 +91,8 @@ type Dialect struct {
 	// that is wanted.
 	SendsAll bool
 
-	// Definition rewrites a statement of a migration for the database.
+	// Definition rewrites a statement of a migration for the database. It returns "" if
+	// the database does not need it.
 	Definition func(statement string) string
 	// CountVersionTable counts the tables named schema_version.
 	CountVersionTable string

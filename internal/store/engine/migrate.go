@@ -127,7 +127,10 @@ func (m Migration) apply(ctx context.Context, c Conn, now time.Time) error {
 		return err
 	}
 	for i, text := range m.statements {
-		if _, err := c.Exec(ctx, c.Dialect().Definition(text)); err != nil {
+		if text = c.Dialect().Definition(text); text == "" {
+			continue
+		}
+		if _, err := c.Exec(ctx, text); err != nil {
 			return fmt.Errorf("statement %d: %w", i+1, err)
 		}
 	}

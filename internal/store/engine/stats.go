@@ -3,6 +3,8 @@ package engine
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"dray/internal/lastmile"
 )
 
 // Stats are counters of an engine since it was opened, for metrics.
@@ -39,6 +41,13 @@ func (c *Counters) Committed(operations int) {
 	if operations > 0 {
 		c.batches[min(bits.Len(uint(operations-1)), len(c.batches)-1)].Add(1)
 	}
+}
+
+// Overloaded counts an operation that is rejected because there are too many, and returns
+// its error.
+func (c *Counters) Overloaded(format string, args ...any) error {
+	c.Shed.Add(1)
+	return lastmile.Overloaded("The server is busy: try again in a moment.").Because(format, args...)
 }
 
 // Commits returns how many transactions were committed.

@@ -47,7 +47,8 @@ func (p Part) ActorName(ctx context.Context, org lastmile.OrganizationID, actor 
 // AddAuditEntries adds entries.
 func (p Part) AddAuditEntries(ctx context.Context, entries []audit.Entry) error {
 	const query = `INSERT INTO audit (org, id, at, actor_kind, actor, actor_name, method, route, record, status, request, address, attempt, requests)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		ON CONFLICT (org, id) DO NOTHING` // it was unknown whether they were committed
 	for _, e := range entries {
 		err := p.c.Send(ctx, query, e.Organization, e.ID, e.Time.UnixMilli(), string(e.Actor.Type), e.Actor.ID, e.Name, e.Method, e.Route, e.Record, int64(e.Status), e.Request, e.Address, string(e.Attempt), int64(e.Count))
 		if err != nil {

@@ -105,6 +105,9 @@ func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) e
 // does nothing if there are none any more, and only removes them if there is no body or if
 // a newer version is logged.
 func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, now time.Time) error {
+	if err := p.lock(ctx, list.Organization); err != nil {
+		return err
+	}
 	args, places := []any{list.Organization, list.Container.Kind, list.Container.Owner}, make([]string, len(list.Notes))
 	for i, id := range list.Notes {
 		args = append(args, id)
@@ -129,10 +132,19 @@ func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, 
 	return p.addEntry(ctx, list.Organization, string(list.Container.Kind), list.Container.Owner, list.Version, body, now)
 }
 
-// addEntry adds an entry to the log of lists.
+// lock locks the logs of an organization: until the transaction ends, no other logs a list or
+// gives an event a number.
+func (p Part) lock(ctx context.Context, org lastmile.OrganizationID) error {
+	if err := p.c.Send(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 0) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists`, org); err != nil {
+		return fmt.Errorf("lock the log of lists: %w", err)
+	}
+	return nil
+}
+
+// addEntry adds an entry to the log of lists, which is locked.
 func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, owner string, version int64, body []byte, now time.Time) error {
 	var seq, nth int64
-	err := p.c.Row(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 1) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists + 1 RETURNING seq, lists`, org).Scan(&seq, &nth)
+	err := p.c.Row(ctx, `UPDATE event_head SET lists = lists + 1 WHERE org = $1 RETURNING seq, lists`, org).Scan(&seq, &nth)
 	if err == nil {
 		err = p.c.Send(ctx, `INSERT INTO list_entry (org, nth, seq, kind, owner, version, created, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, org, nth, seq, kind, owner, version, now.UnixMilli(), body)
 	}
@@ -163,10 +175,10 @@ func (p Part) WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error)
 // TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and removes
 // the notes that say so. Tasks that were deleted since are left out.
 func (p Part) TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, limit int) (all []board.NewTask, err error) {
-	// Until the transaction ends, no event gets a number. So if a task is deleted and this
-	// transaction does not see it, the number of that event is greater than that of the entry.
-	if err := p.c.Send(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 0) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists`, org); err != nil {
-		return nil, fmt.Errorf("lock the log of lists: %w", err)
+	// If a task is deleted and this transaction does not see it, the number of that event is
+	// greater than that of the entry.
+	if err := p.lock(ctx, org); err != nil {
+		return nil, err
 	}
 	executors := map[lastmile.OrganizationID][]any{}
 	_, err = engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {

@@ -115,8 +115,12 @@ func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) boar
 		t.Container = doc.Container.Domain()
 	}
 	for _, e := range done.Events {
-		if e.Name == "start" {
-			t.Started = time.UnixMilli(e.Time).UTC()
+		at := time.UnixMilli(e.Time).UTC()
+		switch {
+		case e.Name == "start":
+			t.Started = at
+		case e.Name == "arrival" && t.Arrived.IsZero(): // later ones do not matter
+			t.Arrived = at
 		}
 	}
 	return t

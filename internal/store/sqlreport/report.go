@@ -82,11 +82,12 @@ func visible(by store.Viewer, in lastmile.Window) (and string, args []any) {
 	return ` AND ` + engine.OwnTask(`$4`), append(args, by.Manager)
 }
 
-// The sums of a group of tasks. A task is in time for its window if it is completed in
-// it.
+// The sums of a group of tasks. A task is early if it is completed before its window, and
+// late if its service began after it, as in lastmile.TimeWindow: at the arrival, or at the
+// completion if no arrival before it is known.
 var sums = `success, failure, COUNT(*),
 	SUM(CASE WHEN completed < complete_after THEN 1 ELSE 0 END),
-	SUM(CASE WHEN completed > complete_before THEN 1 ELSE 0 END),
+	SUM(CASE WHEN completed > complete_before AND COALESCE(arrived, completed) > complete_before THEN 1 ELSE 0 END),
 	SUM(CASE WHEN complete_after IS NULL AND complete_before IS NULL THEN 0 ELSE 1 END),
 	COALESCE(SUM(distance), 0),
 	CAST(COALESCE(SUM(CASE WHEN arrived >= started THEN arrived - started END), 0) AS BIGINT),

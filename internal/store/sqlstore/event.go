@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -88,45 +87,72 @@ type unnumbered struct {
 }
 
 // NumberEvents assigns numbers in the log to up to limit committed events, and
-// returns the organization of each of them.
+// returns the organization of each of them. It locks what it relies on; see
+// lastmile.Locking.
 func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.OrganizationID, error) {
-	scan := func(r rows) (e unnumbered, err error) {
-		var (
-			task     *string
-			sequence *int64
-		)
-		err = r.Scan(&e.org, &e.id, &task, &sequence, &e.created)
-		if task != nil && sequence != nil {
-			e.task, e.sequence = *task, *sequence
-		}
-		return e, err
+	orgs, err := collect(ctx, t, scanID[string], `SELECT DISTINCT org FROM (SELECT org`+newEvents+` ORDER BY created, nth`+limit(most)+`) AS t`)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read organizations with new events: %w", err)
+	case len(orgs) == 0:
+		return nil, nil
 	}
-	found, err := collect(ctx, t, scan,
-		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created, nth`+limit(most))
+	// Until the transaction ends, only this one numbers events of the organizations. In one
+	// order, so that nodes do not wait for each other.
+	slices.Sort(orgs)
+	heads := map[string]int64{}
+	for _, org := range orgs {
+		const lock = `INSERT INTO event_head (org, seq) VALUES ($1, 0) ON CONFLICT (org) DO UPDATE SET seq = event_head.seq RETURNING seq`
+		var seq int64
+		if err := t.row(ctx, lock, org).Scan(&seq); err != nil {
+			return nil, fmt.Errorf("lock the log of %s: %w", org, err)
+		}
+		heads[org] = seq
+	}
+	query, args := newEventsQuery(orgs, most)
+	found, err := collect(ctx, t, scanUnnumbered, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read new events: %w", err)
 	}
 	putInOrder(found)
-	heads, numbered := map[string]int64{}, make([]lastmile.OrganizationID, len(found))
+	numbered := make([]lastmile.OrganizationID, len(found))
 	for i, e := range found {
 		numbered[i] = lastmile.OrganizationID(e.org)
-		if _, known := heads[e.org]; !known {
-			if heads[e.org], err = t.LastEvent(ctx, lastmile.OrganizationID(e.org)); err != nil {
-				return nil, err
-			}
-		}
 		heads[e.org]++
 		if err := t.send(ctx, `UPDATE event SET seq = $3 WHERE org = $1 AND id = $2`, e.org, e.id, heads[e.org]); err != nil {
 			return nil, fmt.Errorf("number event %s: %w", e.id, err)
 		}
 	}
-	for _, org := range slices.Sorted(maps.Keys(heads)) { // in one order, so that nodes do not wait for each other
-		const query = `INSERT INTO event_head (org, seq) VALUES ($1, $2) ON CONFLICT (org) DO UPDATE SET seq = excluded.seq`
-		if err := t.send(ctx, query, org, heads[org]); err != nil {
+	for _, org := range orgs {
+		if err := t.send(ctx, `UPDATE event_head SET seq = $2 WHERE org = $1`, org, heads[org]); err != nil {
 			return nil, fmt.Errorf("number events of %s: %w", org, err)
 		}
 	}
 	return numbered, nil
+}
+
+// newEvents are the events without a number.
+const newEvents = ` FROM event t WHERE seq IS NULL`
+
+// newEventsQuery reads new events of organizations. That the organization is an expression
+// keeps databases from reading all of its events.
+func newEventsQuery(orgs []string, most int) (string, []any) {
+	of := &condition{}
+	in(of, `t.org || ''`, orgs)
+	return `SELECT org, id, task, task_sequence, created` + newEvents + of.text + ` ORDER BY created, nth` + limit(most), of.args
+}
+
+// scanUnnumbered reads an event that has no number.
+func scanUnnumbered(r rows) (e unnumbered, err error) {
+	var (
+		task     *string
+		sequence *int64
+	)
+	err = r.Scan(&e.org, &e.id, &task, &sequence, &e.created)
+	if task != nil && sequence != nil {
+		e.task, e.sequence = *task, *sequence
+	}
+	return e, err
 }
 
 // putInOrder gives the places that the events of a task have among all to

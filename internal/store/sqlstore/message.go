@@ -124,6 +124,17 @@ func (t messageTx) MessageAbout(ctx context.Context, org lastmile.OrganizationID
 	return all[0], true, nil
 }
 
+// Promised returns the arrival that was estimated when the worker started a task; zero if
+// there is none.
+func (t messageTx) Promised(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (time.Time, error) {
+	var promised *int64
+	err := t.row(ctx, `SELECT promised FROM task WHERE org = $1 AND id = $2`, org, task).Scan(&promised)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, fmt.Errorf("read the promised arrival at task %s: %w", task, err)
+	}
+	return instant(promised), nil
+}
+
 // MessageByID finds a text message of any organization: gateways do not know
 // the organization.
 func (t messageTx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {

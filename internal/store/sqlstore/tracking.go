@@ -122,6 +122,19 @@ func (t trackingTx) CompletedIn(ctx context.Context, org lastmile.OrganizationID
 // It makes a worker who has tasks due, ThresholdInterval after the last check
 // at the earliest.
 func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
+	// A refresh that is running may have read the position before this one. The schedule
+	// is locked before the worker, as when estimates are saved.
+	const check = `
+		UPDATE worker_watch SET judge_at = CASE WHEN judged + $4 > $3 THEN judged + $4 ELSE $3 END,
+			next_at = CASE
+				WHEN claim <> '' OR next_at <= $3 THEN next_at
+				WHEN judged + $4 <= $3 OR judged IS NULL THEN $3
+				WHEN next_at <= judged + $4 THEN next_at
+				ELSE judged + $4 END
+		WHERE org = $1 AND worker = $2 AND refresh_at IS NOT NULL AND judge_at IS NULL`
+	if err := t.send(ctx, check, org, id, now.UnixMilli(), lastmile.ThresholdInterval.Milliseconds()); err != nil {
+		return fmt.Errorf("schedule the check of worker %s: %w", id, err)
+	}
 	const location = `
 		UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7, odometer = $8, odometer_lon = $9, odometer_lat = $10
 		WHERE org = $1 AND id = $2`
@@ -134,28 +147,23 @@ func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.Organiz
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	// A refresh that is running may have read the position before this one.
-	const check = `
-		UPDATE worker_watch SET judge_at = CASE WHEN judged + $4 > $3 THEN judged + $4 ELSE $3 END,
-			next_at = CASE
-				WHEN claim <> '' OR next_at <= $3 THEN next_at
-				WHEN judged + $4 <= $3 OR judged IS NULL THEN $3
-				WHEN next_at <= judged + $4 THEN next_at
-				ELSE judged + $4 END
-		WHERE org = $1 AND worker = $2 AND refresh_at IS NOT NULL AND judge_at IS NULL`
-	if err := t.send(ctx, check, org, id, now.UnixMilli(), lastmile.ThresholdInterval.Milliseconds()); err != nil {
-		return fmt.Errorf("schedule the check of worker %s: %w", id, err)
-	}
 	return nil
 }
 
-// ScheduleEstimate makes a worker due for a refresh of all estimates.
+// ScheduleEstimate makes a worker due for a refresh of all estimates, at once or when the
+// rest after the last one ends. A rest that is too long to be one is of a clock that was
+// ahead.
 func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) error {
 	const query = `
 		INSERT INTO worker_watch (org, worker, next_at, refresh_at, judged_task, changes, claim) VALUES ($1, $2, $3, $3, '', 1, '')
-		ON CONFLICT (org, worker) DO UPDATE SET changes = worker_watch.changes + 1, refresh_at = excluded.refresh_at,
-			next_at = CASE WHEN worker_watch.claim = '' THEN excluded.next_at ELSE worker_watch.next_at END`
-	if err := t.send(ctx, query, org, worker, now.UnixMilli()); err != nil {
+		ON CONFLICT (org, worker) DO UPDATE SET changes = worker_watch.changes + 1,
+			refresh_at = CASE WHEN worker_watch.rest_until BETWEEN $3 AND $4 THEN worker_watch.rest_until ELSE $3 END,
+			next_at = CASE
+				WHEN worker_watch.claim <> '' OR worker_watch.next_at <= $3 THEN worker_watch.next_at
+				WHEN worker_watch.rest_until NOT BETWEEN $3 AND $4 THEN $3
+				WHEN worker_watch.next_at <= worker_watch.rest_until THEN worker_watch.next_at
+				ELSE worker_watch.rest_until END`
+	if err := t.send(ctx, query, org, worker, now.UnixMilli(), store.LatestRest(now).UnixMilli()); err != nil {
 		return fmt.Errorf("schedule estimate of worker %s: %w", worker, err)
 	}
 	return nil
@@ -164,12 +172,13 @@ func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.Organizat
 // EstimateSchedule reads when the estimates of a worker are refreshed. It
 // returns lastmile.NotFound for a worker who has had no task yet.
 func (t trackingTx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error) {
-	const query = `SELECT refresh_at, judge_at, judged, judged_task, changes FROM worker_watch WHERE org = $1 AND worker = $2`
+	const query = `SELECT refresh_at, judge_at, judged, judged_task, changes, rest_until FROM worker_watch WHERE org = $1 AND worker = $2`
 	var (
 		s                       = store.EstimateSchedule{Organization: org, Worker: worker}
 		refresh, check, checked *int64
+		rest                    int64
 	)
-	err := t.row(ctx, query, org, worker).Scan(&refresh, &check, &checked, &s.CheckedTask, &s.Changes)
+	err := t.row(ctx, query, org, worker).Scan(&refresh, &check, &checked, &s.CheckedTask, &s.Changes, &rest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return s, lastmile.NotFound(string(store.Workers), string(worker))
@@ -177,6 +186,9 @@ func (t trackingTx) EstimateSchedule(ctx context.Context, org lastmile.Organizat
 		return s, fmt.Errorf("read estimate schedule of worker %s: %w", worker, err)
 	}
 	s.Refresh, s.Check, s.Checked = instant(refresh), instant(check), instant(checked)
+	if rest != 0 {
+		s.Rest = time.UnixMilli(rest).UTC()
+	}
 	return s, nil
 }
 
@@ -195,9 +207,13 @@ func (t trackingTx) BeginEstimate(ctx context.Context, s store.EstimateSchedule)
 func (t trackingTx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
 	const query = `
 		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7,
-			estimated = CASE WHEN estimated >= $8 THEN estimated + 1 ELSE $8 END
+			estimated = CASE WHEN estimated >= $8 THEN estimated + 1 ELSE $8 END, rest_until = $9
 		WHERE org = $1 AND worker = $2`
-	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask, t.now().UnixMilli())
+	var rest int64
+	if !s.Rest.IsZero() {
+		rest = s.Rest.UnixMilli()
+	}
+	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask, t.now().UnixMilli(), rest)
 	if err != nil {
 		return fmt.Errorf("save estimate schedule of worker %s: %w", s.Worker, err)
 	}
@@ -210,7 +226,7 @@ func (t trackingTx) SaveEstimates(ctx context.Context, org lastmile.Organization
 	for _, f := range tasks {
 		const query = `
 			UPDATE task SET arrival = $5, completion = $6, eta = $7, delay = $8
-			WHERE org = $1 AND id = $2 AND worker = $3 AND state = $4`
+			WHERE org = $1 AND id = $2 AND COALESCE(worker, '') = $3 AND +state = $4`
 		e := f.Estimates
 		err := t.send(ctx, query, org, f.Task, worker, int64(f.State), millis(e.Arrival), millis(e.Completion),
 			durationMillis(e.ETA), durationMillis(e.Delay))

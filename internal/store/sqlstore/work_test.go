@@ -136,3 +136,17 @@ func dueIDs(ctx context.Context, t *testing.T, s *Store, kind work.Kind, at time
 	}))
 	return ids
 }
+
+// TestNewEventsAreFoundByIndex: an organization has millions of events that have a number.
+func TestNewEventsAreFoundByIndex(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
+	query, args := newEventsQuery([]string{"a", "b"}, 10)
+	for _, step := range explain(t, s, query, args) {
+		if strings.Contains(step.detail, " t ") && strings.Contains(step.detail, " event_unsequenced") {
+			return
+		}
+	}
+	t.Errorf("not by its index: %v", explain(t, s, query, args))
+}

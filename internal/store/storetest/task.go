@@ -455,7 +455,7 @@ func testExplanation(t *testing.T, s *sqlstore.Store) {
 		{Task: id[lastmile.TaskID]("t"), At: now, Mode: assignment.ByDistance},
 		{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour), Mode: assignment.ByLoad, Chosen: id[lastmile.WorkerID]("ann"), Considered: []assignment.Consideration{
 			{Worker: id[lastmile.WorkerID]("ann"), Name: "Ann", Measure: &far}, {Worker: id[lastmile.WorkerID]("bob"), Name: "Bob", Excluded: "why"},
-		}},
+		}, Total: 240},
 	} {
 		write(t, s, func(w *sqlstore.Tx) error { return w.SaveExplanation(ctx, acme, why) })
 		got := read(t, s, func(r *sqlstore.Tx) (assignment.Explanation, error) { return r.Explanation(ctx, acme, why.Task) })

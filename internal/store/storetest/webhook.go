@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
+	t.Run("events are numbered by several nodes", func(t *testing.T) { testNumbersAtOnce(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are purged, unless a notification of them is pending", func(t *testing.T) { testForgetting(t, open(t)) })
 }
@@ -319,6 +321,82 @@ func testNumbers(t *testing.T, s *sqlstore.Store) {
 	})
 	number(10)
 	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
+}
+
+// testNumbersAtOnce numbers events as several nodes do, while others store more and one
+// follows: the follower sees every event once, and none after a gap.
+func testNumbersAtOnce(t *testing.T, s *sqlstore.Store) {
+	const writers, rounds = 3, 20
+	orgs := []lastmile.OrganizationID{zenith, acme}
+	var storing, numbering sync.WaitGroup
+	for i := range writers {
+		storing.Go(func() {
+			for round := range rounds {
+				list := make([]lastmile.Event, len(orgs))
+				for j, org := range orgs {
+					list[(i+j)%len(orgs)] = happened(org, fmt.Sprintf("%d-%02d", i, round), workerCreated, round)
+				}
+				if err := s.Write(t.Context(), func(w *sqlstore.Tx) error { return insertEvents(t.Context(), w, list) }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	stop := make(chan struct{})
+	for range 3 {
+		numbering.Go(func() {
+			for done := false; ; {
+				count := 0
+				err := s.Write(lastmile.Locking(t.Context()), func(w *sqlstore.Tx) error {
+					numbered, err := w.NumberEvents(t.Context(), 7)
+					count = len(numbered)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				if done && count == 0 || err != nil {
+					return
+				}
+				select {
+				case <-stop:
+					done = true
+				default:
+				}
+			}
+		})
+	}
+	seen := map[lastmile.OrganizationID]int64{}
+	follow := func() {
+		for _, org := range orgs {
+			for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) {
+				return r.EventsAfter(t.Context(), org, seen[org], 100, 0)
+			}) {
+				if e.Seq != seen[org]+1 {
+					t.Errorf("event %d of %s follows %d", e.Seq, org, seen[org])
+				}
+				seen[org] = e.Seq
+			}
+		}
+	}
+	stored := make(chan struct{})
+	go func() { storing.Wait(); close(stored) }()
+	for {
+		follow()
+		select {
+		case <-stored:
+			close(stop)
+			numbering.Wait()
+			follow()
+			for _, org := range orgs {
+				if seen[org] != writers*rounds {
+					t.Errorf("%d events of %s were seen, want %d", seen[org], org, writers*rounds)
+				}
+			}
+			return
+		default:
+		}
+	}
 }
 
 // testManyEvents stores more at once than one statement inserts.

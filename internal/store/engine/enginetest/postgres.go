@@ -109,7 +109,9 @@ func testServer(t testing.TB) string {
 	return server
 }
 
-// database creates a database until the test ends.
+// database creates a database until the test ends, and fails the test if transactions
+// have locked each other out in it. They run again, but only after PostgreSQL has noticed
+// it, which takes a second.
 func database(t testing.TB, options string) string {
 	t.Helper()
 	server, name := testServer(t), "dray_test_"+strings.ToLower(rand.Text())
@@ -118,18 +120,17 @@ func database(t testing.TB, options string) string {
 		t.Fatal(err)
 	}
 	command(t, server, "CREATE DATABASE "+name+options)
-	t.Cleanup(func() { command(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return u
-}
-
-// Deadlocks returns how often transactions have locked each other out in a database. They
-// run again, but only after PostgreSQL has noticed it, which takes a second.
-func Deadlocks(t testing.TB, url string) (n int) {
-	t.Helper()
-	onServer(t, url, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n)
+	t.Cleanup(func() {
+		defer command(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
+		var deadlocks int
+		onServer(t, server, func(ctx context.Context, c *pgx.Conn) error {
+			return c.QueryRow(ctx, `SELECT deadlocks FROM pg_stat_database WHERE datname = $1`, name).Scan(&deadlocks)
+		})
+		if deadlocks > 0 {
+			t.Errorf("%d transactions locked each other out; lock records in the same order everywhere", deadlocks)
+		}
 	})
-	return n
+	return u
 }
 
 // databaseURL returns the URL of a database of the server.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -52,6 +53,9 @@ const (
 	commitPatience = 10 * time.Second
 	// defaultConns is the size of the pool, unless the URL has pool_max_conns.
 	defaultConns = 16
+	// leastOfCaller is how many connections one caller uses while others are active. It
+	// uses one for every second processor if that is more.
+	leastOfCaller = 2
 )
 
 // Engine is an engine.Engine over a PostgreSQL database, or one that speaks
@@ -62,9 +66,9 @@ type Engine struct {
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []engine.Migration
-	waiting    atomic.Int64 // for a connection
-	again      rate.Turns   // of operations that run again, by caller
-	gate       rate.Gate    // of transactions, by caller
+	slots      *engine.Slots
+	again      rate.Turns // of operations that run again, by caller
+	gate       rate.Gate  // of transactions, by caller
 	count      engine.Counters
 
 	unversioned atomic.Int64 // counts versions on a server that has none
@@ -89,6 +93,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		pool: pool, patience: cmp.Or(o.Patience, max(patience, pool.Config().ConnConfig.ConnectTimeout)),
 		log: o.Logger, now: o.Now, migrations: all,
 	}
+	most := int(pool.Config().MaxConns)
+	e.slots = engine.NewSlots(engine.SlotOptions{
+		Most: most, Each: min(max(runtime.GOMAXPROCS(0)/2, leastOfCaller), most), Alone: most, MaxWaiting: queueLength, Patience: e.patience, Now: o.Now, Count: &e.count,
+	})
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
 		pool.Close()
 		return nil, err
@@ -190,11 +198,11 @@ func postgresMajor(text string) (major int, ok bool) {
 // Direct implements engine.Engine.
 func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
 	return e.limited(ctx, directPatience, func(operation context.Context) error {
-		c, err := e.acquire(operation)
+		c, release, err := e.acquire(operation)
 		if err != nil {
 			return err
 		}
-		defer c.Release()
+		defer release()
 		return e.call(operation, &conn{q: c, limit: within(ctx, operation)}, fn)
 	})
 }
@@ -226,47 +234,48 @@ func (e *Engine) call(ctx context.Context, c *conn, fn func(engine.Conn) error) 
 	return e.present(ctx, err)
 }
 
-// begin takes a connection and begins a transaction on it, within the time limit
+// begin takes a connection and begins a transaction on it, each within the time limit
 // for connections. release returns the connection and rolls back what was not
 // committed.
 func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
-	soon, cancel := context.WithTimeout(ctx, e.patience)
-	defer cancel()
-	c, tx, err := e.firstThatWorks(soon, o)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil && soon.Err() != nil:
-		return nil, nil, e.unreachable(err)
-	case err != nil:
+	tx, give, err := e.firstThatWorks(ctx, o)
+	if err != nil {
 		return nil, nil, err
 	}
 	release = func() {
 		// It fails after a commit, and on a connection that is broken and
-		// dropped by Release.
+		// dropped when it is returned.
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
 		defer cancel()
 		_ = tx.Rollback(bounded)
-		c.Release()
+		give()
 	}
 	return tx, release, nil
 }
 
 // firstThatWorks begins a transaction on the first connection that is not
 // broken: after a restart of the server, every connection in the pool is.
-func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.Conn, pgx.Tx, error) {
+func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (pgx.Tx, func(), error) {
 	for {
-		c, err := e.acquire(ctx)
+		c, give, err := e.acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		tx, err := c.BeginTx(ctx, o)
+		soon, cancel := context.WithTimeout(ctx, e.patience)
+		tx, err := c.BeginTx(soon, o)
+		late := soon.Err() != nil
+		cancel()
 		if err == nil {
-			return c, tx, nil
+			return tx, give, nil
 		}
 		lost := c.Conn().IsClosed()
-		c.Release()
-		if !lost || ctx.Err() != nil {
+		give()
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case late:
+			return nil, nil, e.unreachable(err)
+		case !lost:
 			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
 		}
 	}
@@ -284,14 +293,26 @@ func (e *Engine) limited(ctx context.Context, limit time.Duration, fn func(conte
 	return err
 }
 
-// acquire takes a connection from the pool. While all are in use it waits, but
-// only so long, and only with so many others. It fails soon if the server cannot
-// be reached.
-func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	defer e.waiting.Add(-1)
-	if e.waiting.Add(1) > queueLength {
-		return nil, e.busy()
+// acquire takes a connection from the pool. While all are in use, or as many as the caller
+// may have, it waits, but only so long, and only with so many others. It fails soon if the
+// server cannot be reached. release returns the connection.
+func (e *Engine) acquire(ctx context.Context) (c *pgxpool.Conn, release func(), err error) {
+	caller := lastmile.CallerOf(ctx)
+	if err := e.slots.Take(ctx, caller); err != nil {
+		return nil, nil, err
 	}
+	if c, err = e.connection(ctx); err != nil {
+		e.slots.Give(caller)
+		return nil, nil, err
+	}
+	return c, func() {
+		c.Release()
+		e.slots.Give(caller)
+	}, nil
+}
+
+// connection takes a connection from the pool.
+func (e *Engine) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	soon, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
 	c, err := e.pool.Acquire(soon)
@@ -301,18 +322,11 @@ func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case e.pool.Stat().AcquiredConns() == e.pool.Config().MaxConns:
-		return nil, e.busy()
+		return nil, e.count.Overloaded("too many operations are waiting")
 	default:
 		e.count.Shed.Add(1)
 		return nil, e.unreachable(err)
 	}
-}
-
-// busy is the error of an operation that got no connection.
-func (e *Engine) busy() error {
-	e.count.Shed.Add(1)
-	return lastmile.Overloaded("The server is busy: try again in a moment.").
-		Because("too many operations are waiting")
 }
 
 // Name implements engine.Engine.
@@ -326,7 +340,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 // Stats implements engine.Engine.
 func (e *Engine) Stats() engine.Stats {
 	s := e.count.Stats()
-	s.Waiting = int(e.waiting.Load())
+	s.Waiting = e.slots.Waiting()
 	s.Connections = int(e.pool.Stat().TotalConns())
 	return s
 }

@@ -128,14 +128,12 @@ func TestAFullPoolIsOverload(t *testing.T) {
 	e, err := Open(t.Context(), options(with(t, enginetest.Postgres(t), "pool_max_conns", "1")))
 	must(t, err)
 	defer e.Close()
-	e.patience = 50 * time.Millisecond // not before: a slow machine takes longer to connect
+	e.slots.Patience = 50 * time.Millisecond // not before: a slow machine takes longer to connect
 	must(t, e.Direct(t.Context(), func(engine.Conn) error {
 		if err := e.Write(t.Context(), put(t.Context(), "a", 1)); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("got %v", err)
 		}
-		e.waiting.Add(queueLength) // no more may wait
-		defer e.waiting.Add(-queueLength)
-		e.patience = time.Hour
+		e.slots.MaxWaiting, e.slots.Patience = 0, time.Hour
 		if err := e.Ping(t.Context()); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("with a full queue: %v", err)
 		}

@@ -54,7 +54,8 @@ const (
 type retries struct{ lost, unique, total int }
 
 // Write implements engine.Engine with a serializable transaction, which runs
-// again if it lost against another one.
+// again if it lost against another one, or one that sees what others commit meanwhile
+// if the context says that it locks what it relies on.
 func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
 	return e.limited(ctx, operationPatience, func(ctx context.Context) error {
 		return e.Transact(ctx, fn)
@@ -132,7 +133,11 @@ func (a *attemptError) Unwrap() error { return a.err }
 
 // attempt runs fn once in its own transaction.
 func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error {
-	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable})
+	level := pgx.Serializable
+	if lastmile.IsLocking(ctx) {
+		level = pgx.ReadCommitted
+	}
+	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: level})
 	if err != nil {
 		return err
 	}

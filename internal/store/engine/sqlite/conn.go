@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	lib "modernc.org/sqlite/lib"
 
@@ -24,8 +25,13 @@ type conn struct {
 var dialect = engine.Dialect{
 	InOrder: true, // there is one writer at a time
 	// To undo a statement of several rows, SQLite copies each page it changes.
-	OneByOne:          true,
-	Definition:        func(statement string) string { return statement },
+	OneByOne: true,
+	Definition: func(statement string) string {
+		if strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " SET (") { // how PostgreSQL stores it
+			return ""
+		}
+		return statement
+	},
 	CountVersionTable: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'`,
 	ListColumns: `SELECT t.name, t.wr, i.name, i.pk
 		FROM pragma_table_list AS t, pragma_table_info(t.name) AS i

@@ -18,7 +18,7 @@ import (
 type readers struct {
 	open  func() (*handle, error)
 	log   *slog.Logger
-	slots *slots        // of the connections that may be in use
+	slots *engine.Slots // of the connections that may be in use
 	used  atomic.Uint64 // how often a connection was used
 	count engine.Counters
 
@@ -32,7 +32,10 @@ type readers struct {
 // second processor.
 func newReaders(o Options, open func() (*handle, error)) *readers {
 	r := &readers{open: open, log: o.Logger}
-	r.slots = newSlots(o.Readers, max(runtime.GOMAXPROCS(0)/2, leastOfCaller), o.Patience, &r.count)
+	r.slots = engine.NewSlots(engine.SlotOptions{
+		Most: o.Readers, Each: max(runtime.GOMAXPROCS(0)/2, leastOfCaller), MaxWaiting: queueLength,
+		Patience: o.Patience, Now: o.Timer, Count: &r.count,
+	})
 	return r
 }
 
@@ -42,10 +45,10 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 		return err
 	}
 	caller := lastmile.CallerOf(ctx)
-	if err := r.slots.take(ctx, caller); err != nil {
+	if err := r.slots.Take(ctx, caller); err != nil {
 		return err
 	}
-	defer r.slots.give(caller)
+	defer r.slots.Give(caller)
 	h, err := r.take()
 	if err != nil {
 		return outOfMemory(&r.count, err)
@@ -156,7 +159,7 @@ func (r *readers) close() error {
 	}
 	r.closed = true
 	r.mu.Unlock()
-	r.slots.drain()
+	r.slots.Drain()
 	r.trim()
 	return nil
 }

@@ -100,7 +100,7 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	timer := time.NewTimer(w.patience)
 	defer timer.Stop()
 	if !w.queue.add(op) {
-		return overloaded(&w.count, "too many writes are waiting")
+		return w.count.Overloaded("too many writes are waiting")
 	}
 	select {
 	case err := <-op.result:
@@ -111,7 +111,7 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 		}
 	case <-timer.C:
 		if op.state.CompareAndSwap(waiting, abandoned) {
-			return overloaded(&w.count, "writes wait longer than %v", w.patience)
+			return w.count.Overloaded("writes wait longer than %v", w.patience)
 		}
 	case <-w.gone:
 		if op.state.CompareAndSwap(waiting, abandoned) {
@@ -119,12 +119,6 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 		}
 	}
 	return <-op.result // every operation that was started has a result
-}
-
-// overloaded is the result of an operation that could not be started.
-func overloaded(count *engine.Counters, format string, args ...any) error {
-	count.Shed.Add(1)
-	return lastmile.Overloaded("The server is busy: try again in a moment.").Because(format, args...)
 }
 
 // loop runs until quit is closed and then finishes what is queued.
@@ -362,7 +356,7 @@ func (w *writer) present(err error) error {
 		return lastmile.Overloaded("The server cannot store anything now: try again later.").
 			Because("the disk is full")
 	case lib.SQLITE_BUSY:
-		return overloaded(&w.count, "another process holds the database")
+		return w.count.Overloaded("another process holds the database")
 	default:
 		return outOfMemory(&w.count, err)
 	}
@@ -373,7 +367,7 @@ func (w *writer) present(err error) error {
 func outOfMemory(count *engine.Counters, err error) error {
 	failure, ok := errors.AsType[*libraryError](err)
 	if ok && (failure.code == lib.SQLITE_NOMEM || failure.code == lib.SQLITE_IOERR_NOMEM) {
-		return fmt.Errorf("%w: %w", overloaded(count, "the database has no memory left"), err)
+		return fmt.Errorf("%w: %w", count.Overloaded("the database has no memory left"), err)
 	}
 	return err
 }

@@ -299,16 +299,15 @@ func TestAReadThatWaitsTooLongIsRejected(t *testing.T) {
 	ctx := t.Context()
 	read := func() error { return e.Direct(ctx, func(engine.Conn) error { return nil }) }
 	must(t, e.Read(ctx, func(engine.Conn) error {
-		e.readers.slots.patience = 10 * time.Millisecond
+		e.readers.slots.Patience = 10 * time.Millisecond
 		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("got %v", err)
 		}
-		e.readers.slots.patience = time.Hour
-		e.readers.slots.queue = make([]*waiter, queueLength)
+		e.readers.slots.Patience, e.readers.slots.MaxWaiting = time.Hour, 0
 		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("with a full queue: %v", err)
 		}
-		e.readers.slots.queue = nil
+		e.readers.slots.MaxWaiting = queueLength
 		return nil
 	}))
 	must(t, read())

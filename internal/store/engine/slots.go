@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// activeFor is how long a caller is active after it has begun an operation.
+const activeFor = time.Second
+
+// Slots decides which operations have a connection. While others are active, a caller has
+// only a few of them, however many of its requests wait, so that there is one for others.
+type Slots struct {
+	SlotOptions
+
+	mu     sync.Mutex
+	free   sync.Cond // no operation runs
+	taken  int
+	of     map[string]int       // slots that callers have
+	latest activity             // of all callers
+	before activity             // the latest of another caller
+	queues map[string][]*waiter // of callers, in the order of their arrival
+	queued int                  // waiters
+	nth    int64                // of the last waiter
+}
+
+// activity is when a caller has begun an operation.
+type activity struct {
+	caller string
+	at     time.Time
+}
+
+// SlotOptions say how many slots there are.
+type SlotOptions struct {
+	Most       int              // slots
+	Each       int              // slots of one caller; the server itself may use all
+	Alone      int              // slots of a caller while no other is active; at least Each
+	MaxWaiting int              // operations that wait for a slot
+	Patience   time.Duration    // longest wait
+	Now        func() time.Time // the clock
+	Count      *Counters
+}
+
+// waiter is an operation that waits for a slot.
+type waiter struct {
+	caller string
+	nth    int64
+	ready  chan struct{} // closed when it has a slot
+}
+
+// NewSlots returns slots of which all are free.
+func NewSlots(o SlotOptions) *Slots {
+	s := &Slots{SlotOptions: o, of: map[string]int{}, queues: map[string][]*waiter{}}
+	s.free.L = &s.mu
+	return s
+}
+
+// Take waits for a slot, not too long and not with too many others. After it has returned
+// nil, Give must be called.
+func (s *Slots) Take(ctx context.Context, caller string) error {
+	s.mu.Lock()
+	if caller != "" && s.Alone > s.Each {
+		if s.latest.caller != caller {
+			s.before = s.latest
+		}
+		s.latest = activity{caller, s.Now()}
+	}
+	if s.has(caller) {
+		s.grant(caller)
+		s.mu.Unlock()
+		return nil
+	}
+	if s.queued >= s.MaxWaiting {
+		s.mu.Unlock()
+		return s.Count.Overloaded("%d operations are waiting", s.MaxWaiting)
+	}
+	w := s.join(caller)
+	s.mu.Unlock()
+	timer := time.NewTimer(s.Patience)
+	defer timer.Stop()
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		s.abandon(w)
+		return ctx.Err()
+	case <-timer.C:
+		s.abandon(w)
+		return s.Count.Overloaded("operations wait longer than %v", s.Patience)
+	}
+}
+
+// join adds a waiter. The caller of join holds the lock.
+func (s *Slots) join(caller string) *waiter {
+	s.nth++
+	w := &waiter{caller: caller, nth: s.nth, ready: make(chan struct{})}
+	s.queues[caller] = append(s.queues[caller], w)
+	s.queued++
+	return w
+}
+
+// leave removes a waiter, and reports whether it was waiting. The caller of leave holds the
+// lock.
+func (s *Slots) leave(w *waiter) bool {
+	queue := s.queues[w.caller]
+	i := slices.Index(queue, w)
+	if i < 0 {
+		return false
+	}
+	if queue = slices.Delete(queue, i, i+1); len(queue) == 0 {
+		delete(s.queues, w.caller)
+	} else {
+		s.queues[w.caller] = queue
+	}
+	s.queued--
+	return true
+}
+
+// has reports whether there is a slot for a caller. The caller of has holds the lock.
+func (s *Slots) has(caller string) bool {
+	switch {
+	case s.taken >= s.Most:
+		return false
+	case caller == "", s.of[caller] < s.Each:
+		return true
+	default:
+		return s.of[caller] < s.Alone && s.isAlone(caller)
+	}
+}
+
+// isAlone reports whether no other caller is active. The caller of isAlone holds the lock.
+func (s *Slots) isAlone(caller string) bool {
+	other := s.latest
+	if other.caller == caller {
+		other = s.before
+	}
+	return s.taken == s.of[caller]+s.of[""] && s.Now().Sub(other.at).Abs() > activeFor
+}
+
+// grant gives a caller a slot. The caller of grant holds the lock.
+func (s *Slots) grant(caller string) {
+	s.taken++
+	s.of[caller]++
+}
+
+// abandon ends the wait of an operation, which may have got a slot by now.
+func (s *Slots) abandon(w *waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.leave(w) {
+		s.release(w.caller)
+	}
+}
+
+// Give returns a slot.
+func (s *Slots) Give(caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release(caller)
+}
+
+// release returns a slot. The caller of release holds the lock.
+func (s *Slots) release(caller string) {
+	s.taken--
+	if s.of[caller]--; s.of[caller] == 0 {
+		delete(s.of, caller)
+	}
+	for s.next() { // several, if a caller is alone now
+		continue
+	}
+	if s.taken == 0 {
+		s.free.Broadcast()
+	}
+}
+
+// next gives a slot to the caller with the fewest, and of several to the one that has
+// waited longest. It reports whether there was one. The caller of next holds the lock.
+func (s *Slots) next() bool {
+	var next *waiter
+	for caller, queue := range s.queues {
+		first := queue[0]
+		if (next == nil || cmp.Or(cmp.Compare(s.of[caller], s.of[next.caller]), cmp.Compare(first.nth, next.nth)) < 0) && s.has(caller) {
+			next = first
+		}
+	}
+	if next == nil {
+		return false
+	}
+	s.leave(next)
+	s.grant(next.caller)
+	close(next.ready)
+	return true
+}
+
+// Waiting returns how many operations wait.
+func (s *Slots) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queued
+}
+
+// Drain waits until no operation has a slot.
+func (s *Slots) Drain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.taken > 0 {
+		s.free.Wait()
+	}
+}

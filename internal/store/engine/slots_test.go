@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// slotTest takes slots for callers.
+type slotTest struct {
+	*testing.T
+	*Slots
+}
+
+// take begins to take slots for callers, one after another, and returns a channel that
+// receives the callers that have got one.
+func (s slotTest) take(callers ...string) <-chan string {
+	got := make(chan string, len(callers))
+	for _, caller := range callers {
+		go func() {
+			if err := s.Take(s.Context(), caller); err != nil {
+				s.Error(err)
+			}
+			got <- caller
+		}()
+		synctest.Wait()
+	}
+	return got
+}
+
+func testSlots(t *testing.T, o SlotOptions, test func(slotTest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o.MaxWaiting, o.Patience, o.Now, o.Count = 100, time.Hour, time.Now, &Counters{}
+		test(slotTest{t, NewSlots(o)})
+	})
+}
+
+func TestTheCallerWithTheFewestSlotsIsNext(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 2, Each: 2}, func(s slotTest) {
+		<-s.take("greedy")
+		<-s.take("greedy")
+		got := s.take("greedy", "greedy", "other")
+		for _, want := range []string{"other", "greedy"} {
+			s.Give("greedy")
+			if next := <-got; next != want {
+				t.Errorf("%s was next, not %s", next, want)
+			}
+		}
+		s.Give("other")
+		<-got
+	})
+}
+
+func TestAnOperationThatIsAbandonedKeepsNoSlot(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 1, Each: 1}, func(s slotTest) {
+		<-s.take("a")
+		gone, cancel := context.WithCancel(s.Context())
+		cancel()
+		if s.Take(gone, "b") == nil {
+			t.Error("it has a slot")
+		}
+		w := s.join("b")
+		s.Give("a")  // to b,
+		s.abandon(w) // which has gone at the same time
+		<-s.take("c")
+	})
+}
+
+// TestACallerHasFewSlotsWhileOthersAreActive has one caller want all slots.
+func TestACallerHasFewSlotsWhileOthersAreActive(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 6, Each: 2, Alone: 5}, func(s slotTest) {
+		wanted := slices.Repeat([]string{"greedy"}, 8)
+		greedy := s.take(wanted...)
+		if len(greedy) != 5 {
+			t.Errorf("a caller has %d slots while no other is active", len(greedy))
+		}
+		<-s.take("other")
+		s.Give("other")
+		for range 4 {
+			s.Give("greedy")
+		}
+		synctest.Wait()
+		if len(greedy) != 6 || s.of["greedy"] != 2 {
+			t.Errorf("next to another, %d operations of a caller have begun and %d run; want 6 and 2", len(greedy), s.of["greedy"])
+		}
+		time.Sleep(2 * activeFor)
+		s.Give("greedy")
+		synctest.Wait()
+		if len(greedy) != 8 || s.of["greedy"] != 3 {
+			t.Errorf("when the other has gone, %d operations have begun and %d run; want 8 and 3", len(greedy), s.of["greedy"])
+		}
+		if server := s.take("", "", ""); len(server) != 3 {
+			t.Error("the server itself does not use all slots")
+		}
+	})
+}

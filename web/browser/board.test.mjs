@@ -247,13 +247,18 @@ test('on a phone, the bar below the lists says how to select', async () => {
   await context.close();
 });
 
-test('no picture of the map is enlarged while the board opens', async () => {
+test('no picture of stops is enlarged while the board opens', async () => {
   const { page } = first;
+  // The map begins far from the stops, as that of a city does.
+  await page.route('**/tiles.json', (route) =>
+    route.fulfill({ json: { tiles: ['/tiles/none/{z}/{x}/{y}'], center: [...around, 11] } }),
+  );
   await page.addInitScript(() => {
     globalThis.widest = 0;
     new MutationObserver((changes) => {
       for (const { target } of changes) {
-        if (target.tagName !== 'CANVAS' || target.style.visibility === 'hidden') continue;
+        // Those of stops and vehicles have a margin around the map.
+        if (!(parseFloat(target.style.top) < 0) || target.style.visibility === 'hidden') continue;
         const scale = Number(/scale\((.+)\)/.exec(target.style.transform)?.[1] ?? 0);
         globalThis.widest = Math.max(globalThis.widest, scale);
       }
@@ -262,8 +267,91 @@ test('no picture of the map is enlarged while the board opens', async () => {
   await page.goto('about:blank');
   await page.goto(`${url}/dashboard/`);
   await page.locator('[data-stops]:not([data-stops="0"])').waitFor();
+  const scale = page.locator('.maplibregl-ctrl-scale');
+  await eventually('the map shows the stops', async () => /^\d+\sm$/.test(await scale.innerText()));
   const widest = await page.evaluate(() => globalThis.widest);
-  assert.ok(widest > 0 && widest < 40, `enlarged ${widest} times`);
+  assert.ok(widest > 0.99 && widest < 1.01, `enlarged ${widest} times`);
+  await page.unroute('**/tiles.json');
+});
+
+test('the timeline zooms about the present, and back', async () => {
+  const { page } = first;
+  const time = page.getByRole('region', { name: 'Timeline' });
+  // The times that are written at the top, in minutes of the day.
+  const ticks = async () => {
+    const texts = await time.locator('.tick').allInnerTexts();
+    return texts.map((text) => {
+      const [, hours, minutes, half] = /^(\d+):(\d+)\s(AM|PM)$/.exec(text);
+      return (Number(hours) % 12) * 60 + Number(minutes) + (half === 'PM' ? 720 : 0);
+    });
+  };
+  const around = async (name) => {
+    const zone = { timeZone: 'America/New_York', hour: 'numeric', minute: 'numeric', hourCycle: 'h23' };
+    const [hours, minutes] = new Intl.DateTimeFormat('en-US', zone).format(new Date()).split(':').map(Number);
+    const now = hours * 60 + minutes;
+    const shown = await ticks();
+    const away = (at) => Math.min(Math.abs(at - now), 1440 - Math.abs(at - now));
+    assert.ok(shown.some((at) => away(at) <= 15), `${name}: ${shown} at ${now}`); // prettier-ignore
+    return shown.length > 1 ? (shown[1] - shown[0] + 1440) % 1440 : 0;
+  };
+  const before = await around('at first');
+  for (let i = 0; i < 8; i++) await time.getByRole('button', { name: 'Zoom in' }).click();
+  await eventually('zoomed in', async () => (await ticks()).length > 0);
+  const near = await around('zoomed in');
+  assert.ok(near < before, `${near} minutes between ticks, of ${before}`);
+  // However far it is moved, there is something to see.
+  const box = await time.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.keyboard.down('Shift');
+  for (let i = 0; i < 20; i++) await page.mouse.wheel(0, -900);
+  await page.keyboard.up('Shift');
+  await around('moved');
+  await time.getByRole('button', { name: 'Show everything' }).click();
+  await eventually('all of it', async () => (await around('all of it')) === before);
+});
+
+test('the drawer shows whole titles and all candidates, in every language and on a phone', async () => {
+  const name = 'Wolfgang-Maximilian von Hohenlohe-Schillingsfürst';
+  const task = await api('POST', '/tasks', {
+    destination: {
+      address: { number: '5', street: 'Board Street', city: 'New York', country: 'US' },
+      location: around,
+    },
+    recipients: [{ name, phone: '+12125550189' }],
+  });
+  const candidates = Array.from({ length: 9 }, (_, i) => ({ worker: `w${i}`, name: `Candidate ${i}`, distance: null, excluded: 'not in the team' })); // prettier-ignore
+  const all = {
+    de: 'Alle 9 zeigen',
+    es: 'Mostrar los 9',
+    fr: 'Afficher les 9',
+    pt: 'Mostrar os 9',
+    en: 'Show all 9',
+  };
+  for (const [language, label] of Object.entries(all)) {
+    const { context, page, faults } = await phone(chrome, { storageState: await first.context.storageState(), viewport: { width: 400, height: 800 } }); // prettier-ignore
+    await page.addInitScript((l) => localStorage.setItem('dray.language', l), language);
+    await page.route('**/explanation', (route) =>
+      route.fulfill({ json: { time: Date.now(), mode: 'distance', worker: null, candidates } }),
+    );
+    await page.goto(`${url}/dashboard/`);
+    await page.getByRole('tree').waitFor();
+    await eventually('the task', () => page.evaluate((id) => document.querySelector('[role=tree]').board.records.tasks.has(id), task.id)); // prettier-ignore
+    await page.evaluate((id) => (document.querySelector('[role=tree]').board.open = id), task.id);
+    const title = page.locator('#drawer h2');
+    await page.locator('#drawer .acts').waitFor();
+    assert.equal(await title.innerText(), name);
+    const cut = await page
+      .locator('#drawer header *')
+      .evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent.trim())); // prettier-ignore
+    assert.deepEqual(cut, [], language);
+    assert.equal(await page.getByText('Candidate 6').count(), 0);
+    await page.getByRole('button', { name: label }).click();
+    await page.getByText('Candidate 8').waitFor();
+    if (language === 'de') await shot(page, '53-drawer-de');
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+  await api('DELETE', `/tasks/${task.id}`);
 });
 
 test('the next person at the same page sees nothing of the one before', async () => {

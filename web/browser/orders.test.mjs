@@ -51,6 +51,12 @@ test('a courier sees what was ordered, and rejects it with a reason', async () =
   await sheet.getByText('1 Kitchen Street').first().waitFor();
   await sheet.getByText('Mary').waitFor();
   await shot(page, '80-order');
+  // The question is above the sheet, which fills the screen of a phone.
+  await page.setViewportSize({ width: 400, height: 800 });
+  await sheet.getByRole('button', { name: 'Cancel order' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel', exact: true }).click();
+  await gone(page.getByRole('alertdialog'));
+  await page.setViewportSize({ width: 1440, height: 900 });
   await sheet.getByRole('button', { name: 'Reject order' }).click();
   await page.getByLabel('Reason').fill('No driver at noon');
   await page.getByRole('dialog').getByRole('button', { name: 'Reject order' }).click();

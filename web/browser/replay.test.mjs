@@ -14,12 +14,17 @@ const tasks = [];
 before(async () => {
   chrome = await browser();
   rosa = await hire('Rosa Replay', '+12125550193');
+  await api('POST', '/hubs', {
+    name: 'Replay Depot',
+    address: { number: '1', street: 'Replay Street', city: 'New York', country: 'US' },
+    location: around,
+  });
   const call = await work(rosa);
   for (const [i, name] of ['Olaf', 'Petra'].entries()) {
     const task = await api('POST', '/tasks', {
       destination: {
         address: { number: String(i + 1), street: 'Replay Street', city: 'New York', country: 'US' },
-        location: [around[0] + i / 500, around[1]],
+        location: [around[0] + i / 5, around[1]], // far apart
       },
       recipients: [{ name, phone: `+121255502${10 + i}` }],
       container: { type: 'WORKER', worker: rosa.id },
@@ -122,6 +127,16 @@ test('a replay shows the day, event by event', async () => {
   const own = ([id]) => tasks.includes(id);
   assert.deepEqual(end.tasks.filter(own), live.map((t) => [t.id, t.state, t.worker ?? null]).filter(own).sort()); // prettier-ignore
   assert.equal(end.tasks.filter(own).length, 2);
+  // The map was made to fit the whole day when only its beginning was shown.
+  const stops = () =>
+    page.evaluate(() => {
+      const { records, groups } = document.querySelector('[role=tree]').board;
+      return [...records.tasks.keys()].filter((id) => groups.shows(id, Date.now())).length;
+    });
+  await eventually('all stops are on the map', async () => {
+    const drawn = await page.locator('[data-stops]').getAttribute('data-stops');
+    return Number(drawn) > 1 && Number(drawn) === (await stops());
+  });
   await shot(page, 'replay');
 
   await page.keyboard.press('Home');

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { held, spanOf, zoomed, type Span } from '../src/dashboard/board/bars.ts';
 import { everything, Groups, type Group } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight, settled, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
+import { problemsOf } from '../src/dashboard/board/problems.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
-import { lateness, risk } from '../src/dashboard/board/status.ts';
+import { arrivalOf, lateness, risk } from '../src/dashboard/board/status.ts';
 import { toTask, type BoardTask, type BoardWorker, type Event, type Snapshot } from '../src/dashboard/board/wire.ts';
 import type { Address } from '../src/dashboard/wire.ts';
 
@@ -233,7 +235,7 @@ test('the filter applies to states, lateness, teams and any text', () => {
   const tasks = [
     made('a', { recipients: [{ name: 'Ada Lovelace', phone: '+1' }] }),
     given('b', 'w', { completeBefore: now + hour, estimatedArrivalTime: now + 2 * hour }),
-    given('c', 'w', { state: 3, completionDetails: { success: true, time: now } }),
+    given('c', 'w', { state: 3, completeBefore: now - hour, completionDetails: { success: true, time: now } }),
   ];
   const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
   const shown = () => groups.groups.flatMap((g) => g.ids);
@@ -257,6 +259,68 @@ test('the filter applies to states, lateness, teams and any text', () => {
   groups.narrow(everything, now);
   assert.equal(groups.counts.assigned, 1);
   assert.ok(groups.includes('b'));
+});
+
+test('as many tasks are listed as late as are counted', () => {
+  const tasks = [
+    made('overdue', { completeBefore: now - 1 }),
+    given('late', 'w', { completeBefore: now + hour, estimatedArrivalTime: now + 2 * hour }),
+    given('tight', 'w', { completeBefore: now + hour, estimatedArrivalTime: now + hour - 1 }),
+    given('there', 'w', { state: 2, completeBefore: now - 1, estimatedArrivalTime: now - 2, arrivalTime: now - 2 }),
+    given('done', 'w', { state: 3, completeBefore: now - hour, completionDetails: { success: true, time: now } }),
+  ];
+  const { records, groups } = opened(tasks, [person('w', ['late', 'tight'], { activeTask: 'there' })]);
+  assert.equal(risk(tasks[2]!, now), 'tight');
+  groups.narrow({ ...everything, late: true }, now);
+  const listed = groups.groups.flatMap((g) => g.ids);
+  const seen = tasks.map((t) => t.id).filter((id) => groups.shows(id, now));
+  const excepted = problemsOf(records, now).flatMap((p) => (p.kind === 'late' ? [p.task!.id] : []));
+  assert.deepEqual(listed, ['overdue', 'late']);
+  assert.deepEqual(seen, listed);
+  assert.deepEqual(excepted.sort(), [...listed].sort());
+  assert.equal(groups.counts.late, listed.length);
+  assert.deepEqual(groups.groups.map((g) => g.late), [1, 1]); // prettier-ignore
+});
+
+test('the timeline is never zoomed or moved to where nothing is', () => {
+  const busy: Span = [now - hour, now + hour];
+  let shown: Span = [now - 2 * hour, now + 4 * hour];
+  for (let i = 0; i < 20; i++) {
+    shown = held(zoomed(shown, 0.7, now), busy);
+    assert.ok(shown[0] < now && now < shown[1]);
+  }
+  assert.equal(Math.round(shown[1] - shown[0]), hour / 2);
+  assert.ok(Math.abs((now - shown[0]) / (shown[1] - shown[0]) - 1 / 3) < 0.01); // where it was
+  for (const by of [-9 * hour, 9 * hour]) {
+    const [from, to] = held([shown[0] + by, shown[1] + by], busy);
+    assert.equal(Math.round(to - from), hour / 2);
+    assert.ok(from < busy[1] - hour / 10 && to > busy[0] + hour / 10, `${(from - now) / hour} to ${(to - now) / hour}`);
+  }
+  assert.deepEqual(held([now + hour, now + 2 * hour], [now, now]), [now, now + hour]); // without tasks
+  const { records } = opened([given('a', 'w', { estimatedArrivalTime: now + 3 * hour, estimatedCompletionTime: now + 4 * hour })], [person('w', ['a'])]); // prettier-ignore
+  const { busy: working, whole } = spanOf(records, now);
+  assert.deepEqual(working, [now, now + 4 * hour]);
+  assert.ok(whole[0] < now && whole[1] > now + 4 * hour);
+});
+
+test('who has arrived is as late as the arrival was, however long the stay', () => {
+  const due = now - hour;
+  const there = (at: number) => given('a', 'w', { state: 2, completeBefore: due, estimatedArrivalTime: at, arrivalTime: at }); // prettier-ignore
+  assert.deepEqual([lateness(there(due), now), risk(there(due), now)], [0, '']);
+  assert.deepEqual([lateness(there(due + 300_000), now), risk(there(due + 300_000), now)], [300_000, 'late']);
+  const done = (arrivalTime: number | undefined, time: number, success = true) =>
+    given('a', 'w', { state: 3, completeBefore: due, ...(arrivalTime && { arrivalTime }), completionDetails: { success, time } }); // prettier-ignore
+  assert.deepEqual([lateness(done(due, now), now), risk(done(due, now), now)], [0, '']);
+  assert.equal(lateness(done(due + 1, now), now), 1);
+  assert.equal(lateness(done(undefined, due + 2), now), 2); // without an arrival
+  assert.equal(lateness(done(now, due), now), 0); // an arrival that was reported afterwards
+  assert.equal(risk(done(undefined, due + 2, false), now), ''); // it failed, which is worse
+});
+
+test('an event says when the worker arrived, as the snapshot does', () => {
+  const events = ['start', 'arrival', 'departure', 'arrival'].map((name, i) => ({ name, time: now + i }));
+  const task = { ...made('a'), destination: { ...made('a').destination, address: {} as Address } };
+  assert.equal(toTask({ ...task, completionDetails: { events } }).arrivalTime, now + 1);
 });
 
 test('lateness is that of the arrival, or of the clock', () => {
@@ -412,4 +476,12 @@ test('a task of an event reads as in the snapshot', () => {
   }
   const notes = '🚪'.repeat(201);
   assert.equal(toTask({ ...made('a'), notes, destination: { ...destination, address: {} } }).notes, '🚪'.repeat(200));
+});
+
+test('a worker who has arrived is not expected any more', () => {
+  const expected = { state: 2, estimatedArrivalTime: now };
+  assert.deepEqual(arrivalOf(expected), { word: 'etaAt', time: now });
+  assert.deepEqual(arrivalOf({ ...expected, arrivalTime: now - hour }), { word: 'arrivedAt', time: now - hour });
+  assert.equal(arrivalOf({ ...expected, state: 3, arrivalTime: now - hour }), undefined);
+  assert.equal(arrivalOf({ state: 1 }), undefined);
 });

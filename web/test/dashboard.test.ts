@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { browser } from '../src/dashboard/agent.ts';
+import { renewed } from '../src/dashboard/draft.ts';
 import { doorOf } from '../src/dashboard/places.ts';
+import { follow, paged, renew } from '../src/dashboard/rows.ts';
 import { clock, instant, merge, monday, next, toDay, toEntry } from '../src/dashboard/schedule.ts';
 import { bytes, check, headersOf } from '../src/dashboard/signature.ts';
 import { triggerName } from '../src/dashboard/triggers.ts';
@@ -99,4 +101,36 @@ test('the door of a typed address is known if it has a number', () => {
   assert.deepEqual(doorOf('350 5th Avenue, New York'), { number: '350', street: '5th Avenue' });
   assert.deepEqual(doorOf('Lange Straße 12a, Berlin'), { number: '12a', street: 'Lange Straße' });
   for (const none of ['New York', '5th Avenue, New York', 'Brooklyn, New York', '']) assert.deepEqual(doorOf(none), {});
+});
+
+test('a list that is read again keeps as many rows as were shown', async () => {
+  const asked: (string | undefined)[] = [];
+  let ids = Array.from({ length: 7 }, (_, i) => `id${i}`);
+  const read = async (last?: string) => {
+    asked.push(last);
+    const from = last === undefined ? 0 : ids.indexOf(last) + 1;
+    return paged(ids.slice(from, from + 3).map((id) => ({ id })), 3); // prettier-ignore
+  };
+  let shown = await renew(undefined, read);
+  assert.deepEqual([shown.rows.length, shown.last], [3, 'id2']);
+  shown = await follow(shown, read);
+  assert.deepEqual([shown.rows.length, shown.last], [6, 'id5']);
+  ids = ['new', ...ids];
+  asked.length = 0;
+  shown = await renew(shown, read);
+  assert.deepEqual(shown.rows.map((r) => r.id), ids.slice(0, 6)); // prettier-ignore
+  assert.deepEqual(asked, [undefined, 'id1']);
+  ids = ids.slice(0, 4); // fewer are left
+  shown = await renew(shown, read);
+  assert.deepEqual([shown.rows.length, shown.last], [4, null]);
+});
+
+test('a form shows new values of its record, unless something was changed in it', () => {
+  const [before, now] = [
+    { name: 'Ada', teams: ['a'] },
+    { name: 'Ada', teams: ['a', 'b'] },
+  ];
+  assert.deepEqual(renewed({ ...before }, before, now), now);
+  const begun = { name: 'Ada L', teams: ['a'] };
+  assert.deepEqual(renewed(begun, before, now), begun);
 });

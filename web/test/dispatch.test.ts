@@ -222,12 +222,13 @@ test('what a plan does not know is named, unless its options exclude it', () => 
 
 test('reasons are counted by rule, and read as people say them', () => {
   const reasons = [
-    { worker: 'A', rule: 'capacity' },
-    { worker: 'B', rule: 'window' },
-    { worker: 'C', rule: 'window' },
-    { worker: null, rule: 'filter' },
+    { worker: 'A', rule: 'capacity', detail: '' },
+    { worker: 'B', rule: 'window', detail: '' },
+    { worker: 'C', rule: 'window', detail: '' },
+    { worker: null, rule: 'filter', detail: '' },
+    { worker: null, rule: 'capacity', detail: 'also 40 other workers' },
   ];
-  assert.deepEqual(ruleCounts(reasons), [['window', 2], ['capacity', 1], ['filter', 0]]); // prettier-ignore
+  assert.deepEqual(ruleCounts(reasons), [['capacity', 41], ['window', 2], ['filter', 0]]); // prettier-ignore
   const clock = (ms: number) => `<${(ms - start) / hour}>`;
   const name = (id: string) => (id.startsWith('K') ? 'Ada' : '');
   const text = 'task K2dF8gHj5LzX9cVb7NmQ4wRt would have earliest start 12:00 UTC, latest 00:30 UTC + 10 min';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { between, poses, span } from '../src/map/glide.ts';
+import { gridLines } from '../src/map/grid.ts';
 import { distance, fit, project, unproject, unwrapped, type Point } from '../src/map/project.ts';
 import { line, points, type Scene } from '../src/map/scene.ts';
 import { covers, type TileSource } from '../src/map/tiles.ts';
@@ -150,4 +151,17 @@ test('tiles cover their area, also across the antimeridian', () => {
   assert.ok(covers(source([177, -20, -178, -15]), [179.9, -17]));
   assert.ok(covers(source([177, -20, -178, -15]), [-179.9, -17]));
   assert.ok(!covers(source([177, -20, -178, -15]), [0, -17]));
+});
+
+test('the squares of a map without tiles are of a round number of metres, and stay in place', () => {
+  const frame = { centre: project(home), zoom: 14, width: 400, height: 300 };
+  const { across, down } = gridLines(frame);
+  assert.ok(across.length > 1 && down.length > 1);
+  const [a, b] = across.map((x) => unproject([frame.centre[0] + (x - 200) / (256 * 2 ** 14), frame.centre[1]]));
+  const metres = distance(a!, b!);
+  assert.ok(Math.abs(metres - 500) < 5, `${metres} m`);
+  // With a margin, the same lines are that much further from the edge.
+  const wider = gridLines({ ...frame, width: 600, height: 500 });
+  for (const x of across) assert.ok(wider.across.includes(x + 100));
+  for (const y of down) assert.ok(wider.down.includes(y + 100));
 });

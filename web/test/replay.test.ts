@@ -91,6 +91,7 @@ test('an event keeps what the board shows of a task', () => {
   play(replayed, tape.entries[0]!);
   assert.deepEqual(replayed.tasks.get('a'), whole.tasks.get('a'));
   assert.equal(replayed.tasks.get('a')!.startTime, from + 3);
+  assert.equal(replayed.tasks.get('a')!.arrivalTime, from + 5);
 });
 
 test('of many positions, the last one up to the time counts', () => {
@@ -98,4 +99,13 @@ test('of many positions, the last one up to the time counts', () => {
   const all = [at('v', 1), at('w', 2), at('v', 5), at('w', 9)];
   assert.deepEqual(latest(all, 0, 5).map((p) => [p.worker, p.time]), [['v', 5], ['w', 2]]); // prettier-ignore
   assert.deepEqual(latest(all, 2, 9).map((p) => p.time), [5, 9]); // prettier-ignore
+});
+
+test('the places of a day are those of all of its tasks', () => {
+  const at = (lon: number) => ({ ...place, location: [lon, 0] as [number, number] });
+  const tape = new Tape(history([task('c', { timeCreated: from + 25, destination: at(1) })]));
+  tape.add([entry(5, from + 10, 9, { task: api('d', from + 10, { destination: { ...at(2), address: {} } }) })]);
+  tape.end();
+  assert.deepEqual(tape.places(() => true), [[0, 0], [0, 0], [2, 0], [1, 0]]); // prettier-ignore
+  assert.deepEqual(tape.places(({ worker }) => !worker), [[2, 0], [1, 0]]); // prettier-ignore
 });

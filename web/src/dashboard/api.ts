@@ -36,7 +36,6 @@ export const url = (path: string): string => (path.startsWith('/account/') ? pat
 // Outcome of requests that concern the whole page.
 export const heard = {
   lost: () => {},
-  reached: () => {},
   signedOut: () => {},
 };
 
@@ -54,6 +53,15 @@ export function prefetch(path: string) {
   setTimeout(() => ahead.delete(path), fresh);
 }
 
+// Keys of changes whose outcome is not known, by path and body. The same change, sent again,
+// has the same key: the server makes it once.
+const unsure = new Map<string, string>();
+const undecided = [401, 429]; // responses that say nothing about an earlier attempt
+
+// newKey returns a key that the server has not seen. Pages without https have no randomUUID.
+export const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16)).join('.');
+
 // call sends a request and returns the decoded response; undefined if it has none.
 export async function call<T>(
   method: string,
@@ -70,6 +78,10 @@ export async function call<T>(
   const headers: Record<string, string> = { ...more };
   if (method !== 'GET') headers['Dray-Request'] = '1';
   const raw = body instanceof Blob;
+  const sent = raw ? body : body === undefined ? null : JSON.stringify(body);
+  const change =
+    method === 'POST' && !raw && !more['Idempotency-Key'] && !path.startsWith(account) ? `${path} ${sent}` : '';
+  if (change) headers['Idempotency-Key'] = unsure.get(change) ?? newKey();
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
   let response: Response;
   let text: string;
@@ -77,17 +89,19 @@ export async function call<T>(
     response = await fetch(url(path), {
       method,
       headers,
-      body: body === undefined ? null : raw ? body : JSON.stringify(body),
+      body: sent,
       signal: signal ?? null,
       cache: 'no-store',
     });
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
+    if (change) unsure.set(change, headers['Idempotency-Key']!);
     heard.lost();
     throw new Failure(0, '');
   }
-  heard.reached();
+  if (response.status >= 500 && change) unsure.set(change, headers['Idempotency-Key']!);
+  else if (!undecided.includes(response.status)) unsure.delete(change);
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
   const failure = read(response.status, text, Number(response.headers.get('Retry-After') ?? 0));
   if (failure.number === unauthenticated && !path.startsWith(account)) heard.signedOut();

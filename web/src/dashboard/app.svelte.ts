@@ -49,6 +49,7 @@ class App {
   toasts = $state.raw<Toast[]>([]);
   lost = $state(false); // no connection to the server
   reconnected = $state(0); // how often a lost connection came back
+  drafts = $state(0); // forms on the screen with changes that are not saved
   undoOlder: (() => Promise<void>) | undefined; // of the screen, without a message
   private counter = 0;
   private readonly numbers = $derived(new Intl.NumberFormat(this.locale));
@@ -56,13 +57,13 @@ class App {
 
   constructor() {
     heard.lost = () => this.lose();
-    heard.reached = () => this.reach();
     heard.signedOut = () => {
       if (this.me) this.ended = true;
       this.me = undefined;
       shelf.set('familiar', '');
     };
     addEventListener('offline', () => this.lose());
+    addEventListener('online', () => void this.probe());
   }
 
   // familiar reports whether a person was signed in here when the page was last open.

@@ -10,25 +10,46 @@ export class Load<T> {
   loading = $state(true);
   private latest = 0;
 
-  constructor(private readonly get: () => Promise<T>) {
+  constructor(private readonly get: (shown?: T) => Promise<T>) {
     void this.again();
-    // What could not be read for want of a connection is read when there is one: once, as the
-    // reason may be another.
+    // After a lost connection, the data may be old, or missing. What a person has begun to
+    // change stays: it is read again when that is saved or given up.
     let seen = app.reconnected;
     $effect(() => {
-      if (app.reconnected === seen) return;
+      if (app.reconnected === seen || (app.drafts > 0 && this.data !== undefined)) return;
       seen = app.reconnected;
-      untrack(() => this.failure && void this.again());
+      untrack(() => void this.again());
     });
   }
 
   // again reads the data; what is shown stays until it is there, or does not exist for the
   // reader any more.
-  async again() {
+  again(): Promise<void> {
+    return this.read(untrack(() => this.data));
+  }
+
+  // reset reads other data, as after a change of a filter: of that, nothing is shown.
+  reset(): Promise<void> {
+    return this.read(undefined);
+  }
+
+  // extend replaces what is shown by more of it, unless it was read again meanwhile.
+  async extend(more: (shown: T) => Promise<T>) {
+    const shown = this.data;
+    if (shown === undefined) return;
+    try {
+      const data = await more(shown);
+      if (this.data === shown) this.data = data;
+    } catch (error) {
+      app.complain(error);
+    }
+  }
+
+  private async read(shown: T | undefined) {
     const mine = ++this.latest;
     this.loading = true;
     try {
-      const data = await this.get();
+      const data = await this.get(shown);
       if (mine !== this.latest) return;
       this.data = data;
       this.failure = undefined;

@@ -1,5 +1,5 @@
 // Light, dark, or what the system prefers. The style sheets know only the system's
-// preference: a choice rewrites the conditions of their rules.
+// preference: a choice rewrites the conditions of their rules. Paper is always light.
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -7,7 +7,7 @@ export type Theme = (typeof themes)[number];
 export const isTheme = (text: string): text is Theme => (themes as readonly string[]).includes(text);
 
 const system = matchMedia('(prefers-color-scheme: dark)');
-const wanted = '(prefers-color-scheme: dark)';
+const wanted = 'screen and (prefers-color-scheme: dark)';
 const rules = new Set<CSSMediaRule>();
 
 // dark reports whether the page is dark.
@@ -15,7 +15,7 @@ export const dark = (theme: Theme): boolean => theme === 'dark' || (theme === 's
 
 export function showTheme(theme: Theme) {
   collect(document.styleSheets);
-  const condition = theme === 'system' ? wanted : theme === 'dark' ? 'all' : 'not all';
+  const condition = theme === 'system' ? wanted : theme === 'dark' ? 'screen' : 'not all';
   for (const rule of rules) rule.media.mediaText = condition;
   document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
 }

@@ -2,19 +2,9 @@
 // at low zoom. It draws on a canvas and supports touch, mouse, wheel and keys.
 
 import { coasts, coastUntil } from './coast.ts';
+import { paintGrid } from './grid.ts';
 import { inkOf, middle, paintSelf, paintStop, smallFont, type Ink } from './marks.ts';
-import {
-  fit,
-  marked,
-  metresPerUnit,
-  near,
-  project,
-  round,
-  size,
-  unproject,
-  type Place,
-  type Point,
-} from './project.ts';
+import { fit, marked, metresPerUnit, near, project, size, unproject, type Place, type Point } from './project.ts';
 import { extent, line as route, type Drawing, type Options, type Scene, type Stop, type View } from './scene.ts';
 
 interface Shapes {
@@ -238,13 +228,13 @@ export class Chart implements Drawing {
   private paint() {
     if (this.width === 0) return;
     const ink = inkOf(this.canvas);
-    const { ctx } = this;
-    ctx.clearRect(0, 0, this.width, this.height);
-    const far = Math.max(0, Math.min(1, coastUntil - this.zoom));
+    const { ctx, centre, zoom, width, height } = this;
+    ctx.clearRect(0, 0, width, height);
+    const far = Math.max(0, Math.min(1, coastUntil - zoom));
     ctx.fillStyle = ink('ground');
-    ctx.fillRect(0, 0, this.width, this.height);
+    ctx.fillRect(0, 0, width, height);
     if (far > 0) this.paintCoasts(far, ink);
-    if (far < 1) this.paintGrid(1 - far, ink);
+    if (far < 1) paintGrid(ctx, { centre, zoom, width, height }, ink('grid'), 1 - far);
     this.paintRoute(ink);
     this.paintStops(ink);
     this.paintSelf(ink);
@@ -284,32 +274,6 @@ export class Chart implements Drawing {
       ctx.stroke(this.coasts.borders);
       ctx.restore();
     }
-    ctx.restore();
-  }
-
-  // paintGrid draws squares of a round number of metres, so that distances can be
-  // estimated where nothing else is drawn.
-  private paintGrid(alpha: number, ink: Ink) {
-    const { ctx } = this;
-    const scale = size(this.zoom);
-    const step = round((metresPerUnit(this.centre) / scale) * 130) / metresPerUnit(this.centre);
-    ctx.save();
-    ctx.globalAlpha = alpha;
-    ctx.strokeStyle = ink('grid');
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    const [halfX, halfY] = [this.width / 2 / scale, this.height / 2 / scale];
-    for (let x = Math.ceil((this.centre[0] - halfX) / step) * step; x < this.centre[0] + halfX; x += step) {
-      const px = Math.round(this.width / 2 + (x - this.centre[0]) * scale) + 0.5;
-      ctx.moveTo(px, 0);
-      ctx.lineTo(px, this.height);
-    }
-    for (let y = Math.ceil((this.centre[1] - halfY) / step) * step; y < this.centre[1] + halfY; y += step) {
-      const py = Math.round(this.height / 2 + (y - this.centre[1]) * scale) + 0.5;
-      ctx.moveTo(0, py);
-      ctx.lineTo(this.width, py);
-    }
-    ctx.stroke();
     ctx.restore();
   }
 

@@ -25,7 +25,7 @@ export function barsOf(records: Records, worker: string, now: number): Bar[] {
   done.sort((a, b) => (a.completionDetails?.time ?? 0) - (b.completionDetails?.time ?? 0));
   for (const task of done) {
     const to = task.completionDetails?.time ?? 0;
-    const from = Math.max(to - stay(task), task.startTime ?? 0, 0);
+    const from = Math.max(task.arrivalTime ?? to - stay(task), task.startTime ?? 0);
     bars.push({ id: task.id, task, drive: Math.min(task.startTime ?? from, from), from: Math.min(from, to - brief), to, status: status(task), risk: risk(task, now) }); // prettier-ignore
   }
   const active = records.workers.get(worker)?.activeTask;
@@ -45,19 +45,44 @@ export function barsOf(records: Records, worker: string, now: number): Bar[] {
 
 const stay = (task: BoardTask): number => (task.serviceTime ? task.serviceTime * 60_000 : usual);
 
-// spanOf returns the part of the day in which something happens.
-export function spanOf(records: Records, now: number): [number, number] {
+// Span is a part of a day: from when until when.
+export type Span = readonly [from: number, to: number];
+
+// spanOf returns the part of the day in which something happens, and all that the timeline
+// shows at first.
+export function spanOf(records: Records, now: number): { busy: Span; whole: Span } {
   const { from, to } = records;
   const today = now >= from && now < to;
-  let [first, last] = today ? [now - 1800_000, now + 2 * 3600_000] : [from + 8 * 3600_000, from + 18 * 3600_000];
+  let [first, last] = today ? [now, now] : [Infinity, -Infinity];
   for (const task of records.tasks.values()) {
     if (!task.worker) continue;
     const begin = task.startTime ?? task.estimatedArrivalTime;
     const end = task.completionDetails?.time ?? task.estimatedCompletionTime;
-    if (begin !== undefined) first = Math.min(first, begin - 600_000);
-    if (end !== undefined) last = Math.max(last, end + 600_000);
+    if (begin !== undefined) first = Math.min(first, begin);
+    if (end !== undefined) last = Math.max(last, end);
   }
-  return [Math.max(from, first), Math.max(Math.min(to + 6 * 3600_000, last), first + 3600_000)];
+  const [usually, until] = today ? [now - 1800_000, now + 2 * 3600_000] : [from + 8 * 3600_000, from + 18 * 3600_000];
+  const begin = Math.max(from, Math.min(usually, first - 600_000));
+  const whole: Span = [begin, Math.max(Math.min(to + 6 * 3600_000, Math.max(until, last + 600_000)), begin + 3600_000)];
+  return { busy: first < last ? [first, last] : today ? [now, now] : whole, whole };
+}
+
+const shortest = 1_800_000; // ms that the timeline shows
+const longest = 36 * 3600_000;
+
+// zoomed returns a span that is longer by a factor. A time stays where it is.
+export function zoomed([from, to]: Span, factor: number, about: number): Span {
+  const share = (about - from) / (to - from);
+  const length = Math.max(shortest, Math.min(longest, (to - from) * factor));
+  return [about - length * share, about + length * (1 - share)];
+}
+
+// held returns a span of the same length that shows something: a quarter of it, or else all
+// of what there is.
+export function held([from, to]: Span, [first, last]: Span): Span {
+  const least = Math.min((to - from) / 4, last - first);
+  const by = Math.max(0, first + least - to) - Math.max(0, from - (last - least));
+  return [from + by, to + by];
 }
 
 // ticks returns the times to write at the top of the timeline: full hours, or parts.

@@ -2,13 +2,13 @@
 // they change.
 
 import { listOf, pool, teamList, workerOf, type ListKey, type Records, type Touched } from './records.ts';
-import { risk, status, type Status } from './status.ts';
+import { isLate, status, type Status } from './status.ts';
 import type { BoardTask } from './wire.ts';
 
 export interface Filter {
   text: string;
   statuses: ReadonlySet<Status>; // empty for all but those that are done
-  late: boolean; // only those that are late or may be
+  late: boolean; // only open ones that are late or will be
   team: string; // '' for all
 }
 
@@ -101,8 +101,8 @@ export class Groups {
     const { statuses: wanted, late } = this.filter;
     if (wanted.size > 0) {
       if (!wanted.has(this.statusOf(task))) return false;
-    } else if (!late && task.state === 3 && this.words.length === 0) return false;
-    if (late && risk(task, now) === '') return false;
+    } else if (task.state === 3 && this.words.length === 0) return false;
+    if (late && !isLate(task, now)) return false;
     if (this.words.length === 0) return true;
     const text = haystack(task);
     return this.words.every((word) => text.includes(word) || this.nameOf(task.worker).includes(word));
@@ -142,7 +142,7 @@ export class Groups {
     const task = this.records.tasks.get(id);
     const counts = task && this.ofTeam(task);
     const status = counts ? this.statusOf(task) : undefined;
-    const late = counts ? task.state < 3 && risk(task, now) === 'late' : false;
+    const late = counts ? isLate(task, now) : false;
     if (before?.status === status && before?.late === late) return;
     if (before) {
       this.counts[before.status]--;
@@ -191,7 +191,7 @@ export class Groups {
         if (status(task) === 'failed') group.failed++;
       } else {
         group.open++;
-        if (risk(task, now) === 'late') group.late++;
+        if (isLate(task, now)) group.late++;
       }
       if (this.passes(task, now)) found.push(task);
     };

@@ -19,7 +19,8 @@ export function chosen(): string[] {
 
 // handle carries out a key, and reports whether it has a meaning.
 export function handle(event: KeyboardEvent, commands: Commands): boolean {
-  if (document.querySelector('.dialog, [role="menu"]')) return false;
+  // A key that has closed a dialog does not close what is behind it, too.
+  if (event.defaultPrevented || document.querySelector('.dialog, [role="menu"]')) return false;
   const on = event.target as HTMLElement;
   // What has no focus, as after a dialog, is for the list, if there is one.
   const tree = document.querySelector('[role="tree"]');

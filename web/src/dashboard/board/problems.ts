@@ -1,7 +1,7 @@
 // Everything that does not go as planned: what a manager sees first.
 
 import type { Records } from './records.ts';
-import { lateness, risk, status } from './status.ts';
+import { isLate, lateness, status } from './status.ts';
 import type { BoardTask, BoardWorker } from './wire.ts';
 
 export interface Problem {
@@ -20,7 +20,7 @@ export function problemsOf(records: Records, now: number): Problem[] {
   for (const task of records.tasks.values()) {
     const worker = task.worker ? records.workers.get(task.worker) : undefined;
     const add = (kind: Problem['kind'], value: number) => found.push({ kind, task, value, ...(worker && { worker }) });
-    if (task.state < 3 && risk(task, now) === 'late') add('late', lateness(task, now));
+    if (isLate(task, now)) add('late', lateness(task, now));
     if (status(task) === 'failed') add('failed', task.completionDetails?.time ?? 0);
     if (task.completedWithGeofenceWarning) add('geofence', task.completionDetails?.time ?? 0);
     if (task.state < 3 && task.destination.warnings?.length) add('address', -(task.completeBefore ?? now));

@@ -1,9 +1,10 @@
 // Plays a past day on the board: it applies what happened up to the time that is shown.
 
+import type { Point } from '../../map/project.ts';
 import { call, query } from '../api.ts';
 import type { Records } from './records.ts';
 import { latest, play, Tape, type History, type LogEntry } from './tape.ts';
-import type { Position } from './wire.ts';
+import type { ApiTask, BoardTask, Position } from './wire.ts';
 
 export const speeds = [1, 10, 60, 600] as const;
 
@@ -92,6 +93,11 @@ export class Replay {
     const last = this.tape.entries.at(-1)?.time;
     if (last !== undefined) this.to = Math.min(this.to, last + quarter);
     this.plan();
+  }
+
+  // places returns where the tasks of the day were that are wanted, as far as it is loaded.
+  places(wanted: (task: BoardTask | ApiTask) => boolean): Point[] {
+    return this.tape?.places(wanted) ?? [];
   }
 
   toggle() {

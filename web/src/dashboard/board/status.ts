@@ -14,23 +14,44 @@ export function status(task: Pick<BoardTask, 'state'> & { completionDetails?: { 
   return task.state === 2 ? 'active' : task.state === 1 ? 'assigned' : 'unassigned';
 }
 
-// risk reports whether a task is late, or will be, or has little time left.
-export function risk(task: BoardTask, now: number): Risk {
-  const { completeBefore: due, state } = task;
-  if (due === undefined) return '';
-  if (state === 3) {
-    const { success, time } = task.completionDetails ?? {};
-    return success !== false && time !== undefined && time > due ? 'late' : '';
-  }
-  const arrival = Math.max(task.estimatedArrivalTime ?? 0, now);
-  if (arrival > due) return 'late';
-  return state > 0 && task.estimatedArrivalTime !== undefined && arrival > due - tight ? 'tight' : '';
+interface Timed {
+  state: number;
+  completeBefore?: number | null | undefined;
+  estimatedArrivalTime?: number | null | undefined;
+  arrivalTime?: number | null | undefined;
+  completionDetails?: { time?: number | null | undefined };
 }
 
-// lateness returns how late a task is or will be, in ms; 0 if it is on time.
-export function lateness(task: BoardTask, now: number): number {
-  const { completeBefore: due, state } = task;
-  if (due === undefined) return 0;
-  const at = state === 3 ? (task.completionDetails?.time ?? 0) : Math.max(task.estimatedArrivalTime ?? 0, now);
-  return Math.max(0, at - due);
+// lateness returns how late a task is or will be, in ms; 0 if it is on time. As in the API,
+// that depends on when the service begins: at the arrival or, until then, when the worker is
+// expected, but not before now. A task that is completed without an arrival began by then.
+export function lateness(task: Timed, now: number): number {
+  const { completeBefore: due, state, arrivalTime: arrived } = task;
+  if (!due) return 0;
+  const done = task.completionDetails?.time ?? 0;
+  const expected = Math.max(task.estimatedArrivalTime ?? 0, now);
+  const begins = state === 3 ? Math.min(arrived ?? done, done) : (arrived ?? expected);
+  return Math.max(0, begins - due);
+}
+
+// risk reports whether a task is late, or will be, or has little time left. What failed is
+// shown as that only.
+export function risk(task: BoardTask, now: number): Risk {
+  if (lateness(task, now) > 0) return status(task) === 'failed' ? '' : 'late';
+  const { completeBefore: due, estimatedArrivalTime: expected, arrivalTime, state } = task;
+  const open = state === 1 || state === 2;
+  if (!open || due === undefined || expected === undefined || arrivalTime !== undefined) return '';
+  return Math.max(expected, now) > due - tight ? 'tight' : '';
+}
+
+// isLate reports whether an open task is late or will be. It is what every view counts,
+// filters and lists as late.
+export const isLate = (task: BoardTask, now: number): boolean => task.state < 3 && lateness(task, now) > 0;
+
+// arrivalOf returns when the worker of an open task has arrived or is expected, and how that
+// is said.
+export function arrivalOf(task: Timed): { word: 'arrivedAt' | 'etaAt'; time: number } | undefined {
+  if (task.state === 3) return undefined;
+  if (task.arrivalTime) return { word: 'arrivedAt', time: task.arrivalTime };
+  return task.estimatedArrivalTime ? { word: 'etaAt', time: task.estimatedArrivalTime } : undefined;
 }

@@ -1,6 +1,7 @@
 // A past day: the board when it began, what happened then, in order, and where workers
 // were. A moment of the day is the beginning and everything up to it.
 
+import type { Point } from '../../map/project.ts';
 import type { Records } from './records.ts';
 import type { ApiTask, BoardTask, Event, Position, Snapshot } from './wire.ts';
 
@@ -43,7 +44,7 @@ export function slim(event: Event): Event {
     data.task = {
       ...pick(task, taskFields),
       destination: { id, location, address, ...(warnings?.length && { warnings }) },
-      completionDetails: { success, time: at, failureReason, events: events?.filter((e) => e.name === 'start') },
+      completionDetails: { success, time: at, failureReason, events: events?.filter((e) => e.name !== 'departure') },
     } as ApiTask;
   }
   if (worker) data.worker = pick(worker, workerFields) as unknown as NonNullable<typeof worker>;
@@ -79,6 +80,20 @@ export class Tape {
   private addCreated(until: number) {
     const n = this.created.findIndex((e) => e.time > until);
     this.entries.push(...this.created.splice(0, n < 0 ? this.created.length : n));
+  }
+
+  // places returns where the tasks of the day were that are wanted.
+  places(wanted: (task: BoardTask | ApiTask) => boolean): Point[] {
+    const found = new Map<string, Point>();
+    const add = (task: BoardTask | ApiTask | undefined) => {
+      if (task && wanted(task)) found.set(task.id, task.destination.location);
+    };
+    this.history.board.tasks.forEach(add);
+    for (const { event, task } of this.entries) {
+      add(task);
+      add(event?.data.task);
+    }
+    return [...found.values()];
   }
 
   // at returns how many entries there are up to a time.

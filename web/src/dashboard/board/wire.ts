@@ -17,6 +17,7 @@ export interface BoardTask {
   estimatedCompletionTime?: number;
   delayTime?: number; // seconds
   startTime?: number;
+  arrivalTime?: number;
   worker?: string;
   container?: Container;
   dependencies?: string[];
@@ -163,7 +164,7 @@ const shortened = (notes: string): string => (notes.length > maxNotes ? [...note
 // toTask returns what the board keeps of a task of the API: the same as the snapshot.
 export function toTask(t: ApiTask): BoardTask {
   const { success, time, failureReason, events } = t.completionDetails ?? {};
-  const started = events?.find((e) => e.name === 'start')?.time;
+  const timeOf = (name: string) => events?.find((e) => e.name === name)?.time;
   const { id, location, address, warnings } = t.destination;
   const task: Record<string, unknown> = {
     id: t.id,
@@ -179,7 +180,8 @@ export function toTask(t: ApiTask): BoardTask {
     estimatedArrivalTime: t.estimatedArrivalTime,
     estimatedCompletionTime: t.estimatedCompletionTime,
     delayTime: t.delayTime,
-    startTime: started,
+    startTime: timeOf('start'),
+    arrivalTime: timeOf('arrival'),
     worker: t.worker,
     container: t.container,
     dependencies: t.dependencies?.length ? t.dependencies : undefined,

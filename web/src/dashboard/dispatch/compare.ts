@@ -2,7 +2,8 @@
 
 import type { Bar } from '../board/bars.ts';
 import type { BoardTask, BoardWorker } from '../board/wire.ts';
-import type { Dispatch, LeftOut, PlannedTask, Route, Stop } from './wire.ts';
+import { phraseOf } from './reasons.ts';
+import type { Dispatch, LeftOut, PlannedTask, Reason, Route, Stop } from './wire.ts';
 
 export type Side = 'before' | 'after';
 
@@ -207,14 +208,20 @@ export function newcomers(
 }
 
 // ruleCounts returns how many workers each rule excludes from a task, the most frequent first.
-export function ruleCounts(reasons: readonly { worker: string | null; rule: string }[]): [string, number][] {
+// A reason without a worker is of all, or of as many as it counts.
+export function ruleCounts(reasons: readonly Reason[]): [string, number][] {
   const workers = new Map<string, Set<string>>();
-  for (const { worker, rule } of reasons) {
+  const others = new Map<string, number>();
+  for (const { worker, rule, detail } of reasons) {
     let set = workers.get(rule);
     if (!set) workers.set(rule, (set = new Set()));
     if (worker) set.add(worker);
+    const phrase = phraseOf(detail);
+    if (phrase?.words === 'why_others') others.set(rule, Number(phrase.values.n));
   }
-  return [...workers].map(([rule, set]): [string, number] => [rule, set.size]).sort((a, b) => b[1] - a[1]);
+  return [...workers]
+    .map(([rule, set]): [string, number] => [rule, set.size + (others.get(rule) ?? 0)])
+    .sort((a, b) => b[1] - a[1]);
 }
 
 // readable writes the detail of a reason for a person: times of the day as they are here,

@@ -1,7 +1,7 @@
 // An import from the file to the tasks: its columns are matched, the addresses found, and then
 // tasks created.
 
-import { call, patiently, query } from '../api.ts';
+import { call, newKey, patiently, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { decode, download, read } from '../csv.ts';
 import { bytes, day as dayOf, number } from '../format.ts';
@@ -338,6 +338,6 @@ const server = (signal: AbortSignal) => ({
   assign: (worker: string, tasks: string[]) =>
     patiently(() => call<void>('PUT', `/containers/workers/${worker}`, { tasks: [-1, ...tasks] }), signal),
   wait: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
-  newKey: () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16)).join('.'),
+  newKey,
   explain: (error: unknown) => app.explain(error),
 });

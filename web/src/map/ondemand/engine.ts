@@ -1,11 +1,19 @@
 // MapLibre with the server's tiles.
 
-import { addProtocol, setWorkerUrl, type StyleSpecification } from 'maplibre-gl';
+import {
+  addProtocol,
+  setWorkerUrl,
+  type Map as Engine,
+  type StyleSpecification,
+  type StyleSwapOptions,
+} from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import type { Ink } from '../marks.ts';
 import type { TileSource } from '../tiles.ts';
 import './street.css';
 import { style } from './style.ts';
+
+export { World } from './world.ts';
 
 setWorkerUrl(workerUrl);
 
@@ -27,6 +35,17 @@ export function styled(ink: Ink, source: TileSource, withCoasts: boolean): Style
   return style(ink, { type: 'vector', tiles, minzoom, maxzoom, ...limits }, withCoasts);
 }
 
+// keeping lets a new style have the data of sources of the last one.
+export const keeping = (...names: string[]): StyleSwapOptions => ({
+  transformStyle: (before, next) => ({
+    ...next,
+    sources: {
+      ...next.sources,
+      ...Object.fromEntries(Object.entries(before?.sources ?? {}).filter(([name]) => names.includes(name))),
+    },
+  }),
+});
+
 // options are those of every map.
 export const options = {
   attributionControl: false as const,
@@ -36,3 +55,30 @@ export const options = {
   minZoom: 1,
   maxZoom: 19,
 };
+
+const retry = 5000; // ms
+
+interface TileError {
+  sourceId?: string;
+  tile?: { tileID: { canonical: { x: number; y: number; z: number } } };
+}
+
+// keepTrying loads tiles again that could not be loaded: the connection may be back. That one
+// is missing is not the page's fault.
+export function keepTrying(map: Engine) {
+  const failed = new Map<string, { x: number; y: number; z: number }[]>(); // by source
+  let due: ReturnType<typeof setTimeout> | undefined;
+  const again = () => {
+    due = undefined;
+    const tiles = [...failed];
+    failed.clear();
+    for (const [source, ids] of tiles) if (map.getSource(source)) map.refreshTiles(source, ids);
+  };
+  map.on('error', (event) => {
+    const { sourceId, tile } = event as TileError;
+    if (!sourceId || !tile) return;
+    failed.set(sourceId, [...(failed.get(sourceId) ?? []), tile.tileID.canonical]);
+    due ??= setTimeout(again, retry);
+  });
+  map.on('remove', () => clearTimeout(due));
+}

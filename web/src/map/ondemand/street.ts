@@ -1,13 +1,12 @@
 // The map with streets, drawn by MapLibre from the server's tiles.
 
-import type { Feature, Geometry, Position } from 'geojson';
+import type { Feature, Geometry } from 'geojson';
 import { Map as Engine, Marker, ScaleControl, type GeoJSONSource, type MapMouseEvent } from 'maplibre-gl';
-import { coasts, coastUntil } from '../coast.ts';
 import { inkOf, markSize, middle, paintSelf, paintStop, picture, selfSize, type Ink } from '../marks.ts';
 import { fit, metresPerUnit, project, unproject, unwrapped, type Place, type Point } from '../project.ts';
 import { extent, line, type Drawing, type Options, type Scene, type Stop, type View } from '../scene.ts';
 import type { TileSource } from '../tiles.ts';
-import { options as common, styled } from './engine.ts';
+import { keeping, keepTrying, options as common, styled, World } from './engine.ts';
 import { levels } from './style.ts';
 
 const reach = 26; // pixels around a tap in which a stop is found
@@ -41,8 +40,7 @@ export class Street implements Drawing {
   private touched = false;
   private opened = false;
   private live = false; // the style is there
-  private withCoasts = false;
-  private coastsAsked = false;
+  private readonly world: World;
 
   constructor(
     private readonly host: HTMLElement,
@@ -53,7 +51,7 @@ export class Street implements Drawing {
     this.ink = inkOf(host);
     this.map = new Engine({
       container: host,
-      style: this.style(),
+      style: styled(this.ink, tiles, false),
       ...common,
       interactive: !options.still,
       cooperativeGestures: options.scrolls ?? false,
@@ -71,11 +69,11 @@ export class Street implements Drawing {
       turns.lost();
     });
     this.map.on('webglcontextrestored', () => this.map.once('idle', () => this.begin(turns.ready)));
-    this.map.on('error', () => {}); // a tile that is missing is not the page's fault
+    keepTrying(this.map);
     this.map.on('movestart', (e) => {
       if ((e as { originalEvent?: Event }).originalEvent) this.touched = true;
     });
-    this.map.on('zoom', () => this.needCoasts());
+    this.world = new World(this.map, () => styled(this.ink, this.tiles, true));
     this.map.on('resize', () => {
       if (!this.touched) this.aim(false);
     });
@@ -186,23 +184,11 @@ export class Street implements Drawing {
     return x > left + 24 && x < clientWidth - right - 24 && y > top + 24 && y < clientHeight - bottom - 24;
   }
 
-  private style() {
-    return styled(this.ink, this.tiles, this.withCoasts);
-  }
-
   // repaint applies the colors of the scheme.
   private readonly repaint = () => {
     this.ink = inkOf(this.host);
-    const kept = new Set(['world', 'trail', 'route', 'accuracy', 'stops']);
-    this.map.setStyle(this.style(), {
-      transformStyle: (before, next) => ({
-        ...next,
-        sources: {
-          ...next.sources,
-          ...Object.fromEntries(Object.entries(before?.sources ?? {}).filter(([name]) => kept.has(name))),
-        },
-      }),
-    });
+    const kept = keeping('world', 'trail', 'route', 'accuracy', 'stops');
+    this.map.setStyle(styled(this.ink, this.tiles, this.world.loaded), kept);
     for (const image of this.map.listImages()) this.map.removeImage(image);
     this.shown = this.directed = undefined;
     this.vehicle?.remove();
@@ -292,30 +278,6 @@ export class Street implements Drawing {
     this.scale ??= new ScaleControl({ maxWidth: 90 });
     this.scale.setUnit(miles ? 'imperial' : 'metric');
     if (!this.map.hasControl(this.scale)) this.map.addControl(this.scale, 'bottom-left');
-  }
-
-  // needCoasts loads the coasts when they become visible.
-  private needCoasts() {
-    if (this.coastsAsked || this.map.getZoom() + levels >= coastUntil) return;
-    this.coastsAsked = true;
-    coasts().then(
-      ({ land, borders }) => {
-        if (!this.live) {
-          this.coastsAsked = false;
-          return;
-        }
-        const lines: Position[][] = borders.map((l) => l.map((p) => [...p]));
-        this.set('world', [
-          feature({}, { type: 'MultiPolygon', coordinates: land.map((p) => p.map((r) => r.map((q) => [...q]))) }),
-          feature({}, { type: 'MultiLineString', coordinates: lines }),
-        ]);
-        this.withCoasts = true;
-        const ground = this.style().layers[0]!;
-        if (ground.type === 'background')
-          this.map.setPaintProperty('ground', 'background-color', ground.paint?.['background-color']);
-      },
-      () => (this.coastsAsked = false), // offline: the map works without
-    );
   }
 
   private choose({ point: { x, y }, lngLat }: MapMouseEvent) {

@@ -2,8 +2,11 @@
 // and the vehicles. What changes never makes MapLibre draw again.
 
 import { Map as Engine, ScaleControl } from 'maplibre-gl';
+import { coastUntil } from '../../../map/coast.ts';
+import { paintGrid } from '../../../map/grid.ts';
 import { inkOf, type Ink } from '../../../map/marks.ts';
-import { options, styled } from '../../../map/ondemand/engine.ts';
+import { keeping, keepTrying, options, styled, World } from '../../../map/ondemand/engine.ts';
+import { levels } from '../../../map/ondemand/style.ts';
 import { fit, project, unproject, type Point } from '../../../map/project.ts';
 import type { TileSource } from '../../../map/tiles.ts';
 import { Camera, inside } from './camera.ts';
@@ -54,6 +57,7 @@ export class BoardView {
   private readonly calm = matchMedia('(prefers-reduced-motion: reduce)');
   private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
   private readonly ratio = Math.min(2, devicePixelRatio || 1);
+  private readonly world: World;
   private ink: Ink;
   private sprites: Sprites;
   private shown: Shown = { worker: '', selection: new Set(), numbers: new Map() };
@@ -66,7 +70,9 @@ export class BoardView {
   private vehiclesAt = 0;
   private drawn: View = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
   private next: Next | undefined;
+  private jumped = true; // the pictures are of another place than the map, and hidden
   private unfitted: readonly Point[] = []; // to be shown when the map is visible
+  private ownView = false; // a person has moved the map
   private gone = false;
 
   constructor(
@@ -96,8 +102,10 @@ export class BoardView {
     this.engine.touchZoomRotate.disableRotation();
     this.engine.keyboard.disableRotation();
     this.engine.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-left');
-    this.engine.on('error', () => {}); // a tile that is missing is not the page's fault
+    keepTrying(this.engine);
+    this.world = new World(this.engine, () => styled(this.ink, this.tiles, true));
     this.engine.on('move', () => this.pan());
+    this.engine.on('movestart', (e) => (this.ownView ||= 'originalEvent' in e && e.originalEvent !== undefined));
     this.engine.on('resize', () => {
       if (this.unfitted.length > 0) this.fit(this.unfitted, false);
       this.draw();
@@ -123,7 +131,7 @@ export class BoardView {
   readonly repaint = () => {
     this.ink = inkOf(this.host);
     this.sprites = new Sprites(this.ink, this.ratio);
-    this.engine.setStyle(styled(this.ink, this.tiles, false));
+    this.engine.setStyle(styled(this.ink, this.tiles, this.world.loaded), keeping('world'));
     this.draw();
   };
 
@@ -161,10 +169,18 @@ export class BoardView {
     canvas.style.transform = `translate(${(before[0] - now[0]) * size}px, ${(before[1] - now[1]) * size}px) scale(${2 ** (to.zoom - from.zoom)})`; // prettier-ignore
   };
 
+  // align moves the pictures of stops and vehicles with the map.
+  private align() {
+    for (const canvas of [this.below, this.above]) {
+      this.follow(canvas, this.drawn);
+      if (this.jumped) canvas.style.visibility = 'hidden';
+    }
+  }
+
   // pan moves the pictures with the map; a new one is drawn now and then.
   private pan() {
-    for (const canvas of [this.below, this.above]) this.follow(canvas, this.drawn);
-    const due = this.drawnAt + eased(follow);
+    this.align();
+    const due = this.jumped ? performance.now() : this.drawnAt + eased(follow);
     this.stale = this.stale ? Math.min(this.stale, due) : due;
     this.plan();
   }
@@ -210,8 +226,27 @@ export class BoardView {
     const view = fit(places, width, height, { top: 40, right: 40, bottom: 40, left: 40 }, 16);
     const [lon, lat] = unproject(view.centre);
     const to = { center: [lon, lat] as [number, number], zoom: Math.max(1, view.zoom - 1) };
-    if (smoothly && !this.calm.matches) this.engine.easeTo({ ...to, duration: 500 });
-    else this.engine.jumpTo(to);
+    this.ownView = false;
+    if (smoothly && !this.calm.matches) {
+      this.engine.easeTo({ ...to, duration: 500 });
+      return;
+    }
+    // What was drawn for another zoom level would be shown enlarged, until it is drawn again.
+    this.jumped = true;
+    this.next = undefined;
+    this.engine.jumpTo(to);
+  }
+
+  // fitted reports whether the map still shows what it was made to fit.
+  get fitted(): boolean {
+    return !this.ownView;
+  }
+
+  // zoom is of the buttons.
+  zoom(by: 1 | -1) {
+    this.ownView = true;
+    if (by > 0) this.engine.zoomIn();
+    else this.engine.zoomOut();
   }
 
   // reveal moves the map if a location is not visible.
@@ -261,6 +296,7 @@ export class BoardView {
     const camera = new Camera();
     camera.look([view.lng, view.lat], view.zoom, width, height);
     const ctx = this.clear('below', camera);
+    if (this.tiles.tiles.length === 0) this.drawGrid(ctx, camera, view);
     this.drawRoutes(ctx, camera);
     const { selection, numbers } = this.shown;
     const chosen = this.hovered.task ? new Set([...selection, this.hovered.task]) : selection;
@@ -282,7 +318,15 @@ export class BoardView {
     this.drawn = view;
     camera.look([lng, lat], zoom, of.width, of.height);
     if (moved || !this.fleet.moving(this.drawnAt)) this.drawVehicles(performance.now());
-    for (const canvas of [this.below, this.above]) this.follow(canvas, view);
+    this.jumped = false;
+    this.align();
+  }
+
+  // drawGrid draws what is seen of a map without tiles, closer than its coasts.
+  private drawGrid(ctx: OffscreenCanvasRenderingContext2D, { width, height }: Camera, { lng, lat, zoom }: View) {
+    const frame = { centre: project([lng, lat]), zoom: zoom + levels, width, height };
+    const alpha = Math.min(1, frame.zoom - coastUntil + 1);
+    if (alpha > 0) paintGrid(ctx, frame, this.ink('grid'), alpha, margin);
   }
 
   private drawRoutes(ctx: OffscreenCanvasRenderingContext2D, camera: Camera) {

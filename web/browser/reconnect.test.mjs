@@ -1,0 +1,172 @@
+// What a person has begun, and what a lost connection must not spoil.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { administrator, browser, organization } from './kit.mjs';
+
+const long = 'Internationaler Frischedienst für Lebensmittel und Getränke Nordwest';
+let chrome, api, desk;
+
+before(async () => {
+  ({ api } = organization('Reconnect'));
+  await api('POST', '/teams', { name: long, workers: [], managers: [] });
+  await api('POST', '/teams', { name: 'Short', workers: [], managers: [] });
+  chrome = await browser();
+  desk = await administrator(chrome, 'Nora Reconnect', { type: 'super' }, api);
+});
+after(() => chrome?.close());
+
+const visit = (page, path) => page.evaluate((to) => (location.hash = to), `#/${path}`);
+
+test('a change whose response was lost is made once, however often it is sent', async () => {
+  const { page, faults } = desk;
+  await visit(page, 'fleet/teams');
+  await page.getByRole('button', { name: 'New team' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Once');
+  await page.route('**/api/v2/teams', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch(); // the server has made it
+    return route.abort();
+  });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('There is no connection to the server').waitFor();
+  assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Once');
+  await page.unroute('**/api/v2/teams');
+  await page.getByText('Trying again').waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const teams = await api('GET', '/teams');
+  assert.equal(teams.filter((t) => t.name === 'Once').length, 1);
+  assert.deepEqual(faults, []);
+});
+
+test('a page shows what has changed while there was no connection, and keeps what was begun', async () => {
+  const { page, context } = desk;
+  const back = () => page.getByText('Trying again').waitFor({ state: 'detached' });
+  await visit(page, 'fleet/teams');
+  await page.getByRole('button', { name: 'Short', exact: true }).waitFor();
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  await api('POST', '/teams', { name: 'Meanwhile', workers: [], managers: [] });
+  await context.setOffline(false);
+  await page.getByRole('button', { name: 'Meanwhile', exact: true }).waitFor();
+
+  await visit(page, 'settings/organization');
+  const support = page.getByLabel('Support email for workers');
+  await support.fill('begun@example.com');
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  await api('PUT', '/organization/settings', { name: 'Reconnected' });
+  await context.setOffline(false);
+  await back();
+  await page.waitForTimeout(500); // in which a request would have been answered
+  assert.equal(await support.inputValue(), 'begun@example.com');
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  const read = page.waitForResponse((r) => r.url().endsWith('/teams') && r.request().method() === 'GET');
+  await visit(page, 'fleet/teams'); // the form is given up
+  await context.setOffline(false);
+  await read;
+  await visit(page, 'settings/organization');
+  assert.equal(await page.getByLabel('Name of the organization').inputValue(), 'Reconnected');
+  assert.equal(await support.inputValue(), '');
+});
+
+test('a form in which nothing was changed shows what has changed meanwhile', async () => {
+  const { page, context } = desk;
+  const [team] = await api('GET', '/teams');
+  const worker = await api('POST', '/workers', { name: 'Ada Before', phone: '+12125550179', teams: [team.id] });
+  await visit(page, `fleet/workers/${worker.id}`);
+  const name = page.getByLabel('Name', { exact: true });
+  const meanwhile = async (now) => {
+    await context.setOffline(true);
+    await page.getByText('Trying again').waitFor();
+    await api('PUT', `/workers/${worker.id}`, { name: now });
+    await context.setOffline(false);
+    await page.getByText('Trying again').waitFor({ state: 'detached' });
+  };
+  await name.waitFor();
+  await meanwhile('Ada After');
+  await page.getByRole('heading', { name: 'Ada After' }).waitFor();
+  assert.equal(await name.inputValue(), 'Ada After');
+  await name.fill('Ada Begun');
+  await meanwhile('Ada Last');
+  assert.equal(await name.inputValue(), 'Ada Begun');
+});
+
+test('a page is not wider than the screen, however long a name is', async () => {
+  const { page } = desk;
+  const [team] = await api('GET', '/teams');
+  await api('POST', '/workers', {
+    name: `Wilhelmina ${'Featherstone'.repeat(4)}`,
+    phone: '+12125550178',
+    teams: [team.id],
+    vehicle: { type: 'MOTORCYCLE' },
+    capacity: 100,
+  });
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await visit(page, 'fleet/workers');
+  const table = page.getByRole('table', { name: 'Workers' });
+  await table.waitFor();
+  assert.ok((await table.evaluate((t) => t.offsetWidth - t.parentElement.clientWidth)) <= 0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('long names fit into the dialogs of a phone, each choice below the other', async () => {
+  const { page } = desk;
+  await page.setViewportSize({ width: 400, height: 800 });
+  const sideways = () => page.locator('.dialog .body').evaluate((body) => body.scrollWidth - body.clientWidth);
+  await visit(page, 'fleet/workers');
+  await page.getByRole('button', { name: 'Invite worker' }).first().click();
+  const rows = await page.locator('.dialog .options label').evaluateAll((all) =>
+    all.map((label) => {
+      const { top, bottom } = label.getBoundingClientRect();
+      return { top, bottom, needs: top + label.scrollHeight };
+    }),
+  );
+  assert.ok(rows.length > 1);
+  for (const [i, row] of rows.entries()) {
+    assert.ok(row.needs <= row.bottom + 1, 'the name is longer than its row');
+    if (i > 0) assert.ok(row.top >= rows[i - 1].bottom, 'rows overlap');
+  }
+  assert.ok((await sideways()) <= 0);
+  await page.keyboard.press('Escape');
+  await visit(page, 'settings/people');
+  await page.getByRole('button', { name: 'Invite person' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('A Person');
+  await page.getByLabel('Email').fill(`person.with.a.long.address.${'x'.repeat(30)}@subsidiary.example.com`);
+  await page.locator('.dialog button.main').click();
+  await page.locator('[data-secret]').waitFor();
+  assert.ok((await sideways()) <= 0, 'the link is cut');
+  await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('Escape closes the form of a task, not the task behind it', async () => {
+  const { page } = desk;
+  const task = await api('POST', '/tasks', { destination: { address: { number: '1', street: 'Wall Street', city: 'New York', country: 'US' }, location: [-74.01, 40.707] }, recipients: [{ name: 'Ruth Escape', phone: '+12125550177' }] }); // prettier-ignore
+  await visit(page, `tasks/${task.id}`);
+  const edit = page.getByRole('button', { name: 'Edit', exact: true });
+  await edit.click();
+  await page.locator('.dialog canvas').waitFor();
+  await page.locator('.dialog header button').focus();
+  await page.keyboard.press('Escape');
+  await page.locator('.dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('#drawer').count(), 1);
+  assert.ok(await edit.evaluate((button) => button === document.activeElement));
+});
+
+test('paper is light, whatever the screen is', async () => {
+  const { page } = desk;
+  const ink = () =>
+    page.evaluate(() => Math.max(...getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3).map(Number)));
+  await visit(page, 'account');
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await page.keyboard.press('Escape');
+  assert.ok((await ink()) > 200, 'the screen is not dark');
+  await page.emulateMedia({ media: 'print' });
+  assert.ok((await ink()) < 100, 'light text on paper');
+  await page.emulateMedia({ media: null });
+});

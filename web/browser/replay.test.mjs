@@ -153,3 +153,14 @@ test('a replay shows the day, event by event', async () => {
   await page.getByText('Live', { exact: true }).waitFor();
   assert.deepEqual(faults, []);
 });
+
+test('a replay that goes on does not take back a person who has left it', async () => {
+  await page.goto(`${url}/dashboard/#/replay`);
+  await page.getByRole('group', { name: 'Replay', exact: true }).waitFor();
+  await eventually('the day is shown', () => page.url().includes('?date='));
+  await page.evaluate(() => {
+    location.hash = '#/settings/audit';
+    document.querySelector('[role=tree]').board.show();
+  });
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+});

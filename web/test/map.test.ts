@@ -5,7 +5,7 @@ import { between, poses, span } from '../src/map/glide.ts';
 import { gridLines } from '../src/map/grid.ts';
 import { distance, fit, project, unproject, unwrapped, type Point } from '../src/map/project.ts';
 import { line, points, type Scene } from '../src/map/scene.ts';
-import { covers, type TileSource } from '../src/map/tiles.ts';
+import { covers, tileSource, type TileSource } from '../src/map/tiles.ts';
 import { outline, type Topology } from '../src/map/topology.ts';
 import { bearing, decode, onRoads, Way } from '../src/map/way.ts';
 
@@ -151,6 +151,22 @@ test('tiles cover their area, also across the antimeridian', () => {
   assert.ok(covers(source([177, -20, -178, -15]), [179.9, -17]));
   assert.ok(covers(source([177, -20, -178, -15]), [-179.9, -17]));
   assert.ok(!covers(source([177, -20, -178, -15]), [0, -17]));
+});
+
+test('that there are no tiles is known only from a response', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] });
+  const respond = (response: () => Promise<Response>) => t.mock.method(globalThis, 'fetch', response).mock;
+  respond(() => Promise.reject(new TypeError('no connection')));
+  assert.equal(await tileSource(), undefined);
+  respond(() => Promise.resolve(new Response('', { status: 503 })));
+  assert.equal(await tileSource(), undefined);
+  const none = respond(() => Promise.resolve(Response.json({ tiles: [] })));
+  assert.equal(await tileSource(), null);
+  assert.equal(await tileSource(), null);
+  assert.equal(none.callCount(), 1, 'asked again, although it is known');
+  t.mock.timers.tick(3_600_001);
+  respond(() => Promise.resolve(Response.json({ tiles: ['https://tiles.example.com/{z}/{x}/{y}'] })));
+  assert.deepEqual((await tileSource())?.tiles, ['https://tiles.example.com/{z}/{x}/{y}']);
 });
 
 test('the squares of a map without tiles are of a round number of metres, and stay in place', () => {

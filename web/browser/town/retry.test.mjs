@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { administrator, api, browser } from '../kit.mjs';
+import { administrator, api, browser, eventually } from '../kit.mjs';
 
 test('the streets of a map come when the connection does', async (t) => {
   const chrome = await browser();
@@ -18,4 +18,31 @@ test('the streets of a map come when the connection does', async (t) => {
   await page.unroute(tiles);
   const loaded = await page.waitForResponse(url);
   assert.equal(loaded.status(), 200);
+});
+
+test('the board gets its streets when the server responds again, and stays where it was moved', async (t) => {
+  const chrome = await browser();
+  t.after(() => chrome.close());
+  const { page } = await administrator(chrome, 'Nora Streets');
+  let asked = 0;
+  await page.route('**/tiles.json', (route) => {
+    asked++;
+    return route.abort();
+  });
+  await page.emulateMedia({ reducedMotion: 'reduce' }); // the map moves at once
+  await page.reload();
+  const map = page.locator('.map-frame[data-drawn=streets]');
+  await map.waitFor();
+  const scale = page.locator('.maplibregl-ctrl-scale');
+  const before = await scale.textContent();
+  await page.locator('.map-tools').getByRole('button', { name: 'Zoom in' }).click();
+  await eventually('zoomed', async () => (await scale.textContent()) !== before);
+  await eventually('asked again', () => asked > 1);
+  assert.equal(await page.locator('.map-credit').count(), 0, 'it says what is not known');
+  const chosen = await scale.textContent();
+  const loaded = page.waitForResponse((r) => /\/tiles\/\d+\//.test(r.url()) && r.ok());
+  await page.unroute('**/tiles.json');
+  await loaded;
+  await page.locator('.map-credit', { hasText: 'OpenStreetMap' }).waitFor();
+  assert.equal(await scale.textContent(), chosen);
 });

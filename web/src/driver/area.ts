@@ -61,6 +61,7 @@ export async function keepArea(stops: readonly Point[], way: readonly Point[]) {
   const worker = navigator.serviceWorker?.controller;
   if (!worker) return;
   const source = stops.length > 0 ? await tileSource() : null;
+  if (source === undefined) return; // what is kept may be needed
   const tiles = source ? addresses(stops, way, source) : [];
   const wanted = tiles.join();
   if (wanted === asked) return;

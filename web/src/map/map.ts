@@ -15,7 +15,7 @@ export class MapView {
   private pose: Pose | undefined; // where the vehicle is shown
   private drawing: Drawing;
   private streets: Drawing | undefined; // also while it is not shown
-  private tiles: TileSource | null = null;
+  private tiles: TileSource | null | undefined;
   private lost = true; // the streets cannot be drawn
   private starting = false;
   private failed = false;

@@ -14,15 +14,15 @@ export interface TileSource {
 
 const freshFor = 3_600_000; // ms: another map may be imported while the page is open
 
-let known: { at: number; source: Promise<TileSource | null> } | undefined;
+let known: { at: number; source: Promise<TileSource | null | undefined> } | undefined;
 
-// tileSource returns the tiles of this server; null if it has none, or there is no
-// connection.
-export function tileSource(): Promise<TileSource | null> {
+// tileSource returns the tiles of this server; null if it has none, undefined if it did not
+// respond.
+export function tileSource(): Promise<TileSource | null | undefined> {
   if (!known || Date.now() - known.at > freshFor) {
     const source = load().catch(() => {
       known = undefined; // ask again next time
-      return null;
+      return undefined;
     });
     known = { at: Date.now(), source };
   }

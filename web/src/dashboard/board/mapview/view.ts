@@ -73,11 +73,12 @@ export class BoardView {
   private jumped = true; // the pictures are of another place than the map, and hidden
   private unfitted: readonly Point[] = []; // to be shown when the map is visible
   private ownView = false; // a person has moved the map
+  private placed = false; // it shows what it was made to fit
   private gone = false;
 
   constructor(
     private readonly host: HTMLElement,
-    private readonly tiles: TileSource,
+    private tiles: TileSource,
     label: string,
     private readonly software: boolean, // there is no graphics processor
     private readonly stops: ReadonlyMap<string, Stop>,
@@ -125,6 +126,16 @@ export class BoardView {
     clearTimeout(this.due);
     forgo(this);
     this.engine.remove();
+  }
+
+  // use draws other tiles. What the map shows stays, if that was chosen.
+  use(tiles: TileSource) {
+    if (tiles === this.tiles) return;
+    this.tiles = tiles;
+    this.repaint();
+    if (tiles.center && !this.placed && !this.ownView) {
+      this.engine.jumpTo({ center: [...tiles.center] as [number, number], zoom: 11 });
+    }
   }
 
   // repaint applies other colors.
@@ -227,6 +238,7 @@ export class BoardView {
     const [lon, lat] = unproject(view.centre);
     const to = { center: [lon, lat] as [number, number], zoom: Math.max(1, view.zoom - 1) };
     this.ownView = false;
+    this.placed = true;
     if (smoothly && !this.calm.matches) {
       this.engine.easeTo({ ...to, duration: 500 });
       return;

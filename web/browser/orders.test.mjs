@@ -54,7 +54,7 @@ test('a courier sees what was ordered, and rejects it with a reason', async () =
   // The question is above the sheet, which fills the screen of a phone.
   await page.setViewportSize({ width: 400, height: 800 });
   await sheet.getByRole('button', { name: 'Cancel order' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Keep order' }).click();
   await gone(page.getByRole('alertdialog'));
   await page.setViewportSize({ width: 1440, height: 900 });
   await sheet.getByRole('button', { name: 'Reject order' }).click();

@@ -5,6 +5,7 @@ export interface Question {
   text: string;
   action: string;
   danger: boolean;
+  keep: string; // the button that closes it; '' for the usual one
   run: () => Promise<unknown>;
 }
 
@@ -16,6 +17,13 @@ export const asked = new Asked();
 
 // confirm asks before it runs an action. The dialog stays open, with the error, if the
 // action fails.
-export function confirm(title: string, text: string, action: string, run: () => Promise<unknown>, danger = true) {
-  asked.question = { title, text, action, run, danger };
+export function confirm(
+  title: string,
+  text: string,
+  action: string,
+  run: () => Promise<unknown>,
+  danger = true,
+  keep = '',
+) {
+  asked.question = { title, text, action, run, danger, keep };
 }

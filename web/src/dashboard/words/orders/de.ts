@@ -29,6 +29,7 @@ export default {
   rejectOrderLead: 'Der Kunde sieht den Grund. Die Aufträge der Bestellung werden gelöscht.',
   cancelOrder: 'Bestellung stornieren',
   cancelOrderLead: 'Die Aufträge der Bestellung werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  keepOrder: 'Bestellung behalten',
   orderRejected: 'Die Bestellung ist abgelehnt.',
   orderCancelled: 'Die Bestellung ist storniert.',
   orderAgain: 'Erneut bestellen',

@@ -30,6 +30,7 @@ export default {
   rejectOrderLead: 'The client sees the reason. The tasks of the order are deleted.',
   cancelOrder: 'Cancel order',
   cancelOrderLead: 'The tasks of the order are deleted. This cannot be undone.',
+  keepOrder: 'Keep order',
   orderRejected: 'The order is rejected.',
   orderCancelled: 'The order is cancelled.',
   orderAgain: 'Order again',

@@ -29,6 +29,7 @@ export default {
   rejectOrderLead: 'El cliente ve el motivo. Las tareas del pedido se eliminan.',
   cancelOrder: 'Cancelar pedido',
   cancelOrderLead: 'Las tareas del pedido se eliminan. No se puede deshacer.',
+  keepOrder: 'Conservar pedido',
   orderRejected: 'El pedido está rechazado.',
   orderCancelled: 'El pedido está cancelado.',
   orderAgain: 'Pedir de nuevo',

@@ -30,6 +30,7 @@ export default {
   rejectOrderLead: 'Le client voit la raison. Les tâches de la commande sont supprimées.',
   cancelOrder: 'Annuler la commande',
   cancelOrderLead: 'Les tâches de la commande sont supprimées. C’est définitif.',
+  keepOrder: 'Garder la commande',
   orderRejected: 'La commande est refusée.',
   orderCancelled: 'La commande est annulée.',
   orderAgain: 'Commander à nouveau',

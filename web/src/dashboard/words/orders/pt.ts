@@ -29,6 +29,7 @@ export default {
   rejectOrderLead: 'O cliente vê o motivo. As tarefas do pedido são eliminadas.',
   cancelOrder: 'Cancelar pedido',
   cancelOrderLead: 'As tarefas do pedido são eliminadas. Não pode ser anulado.',
+  keepOrder: 'Manter pedido',
   orderRejected: 'O pedido foi recusado.',
   orderCancelled: 'O pedido foi cancelado.',
   orderAgain: 'Pedir de novo',

@@ -188,6 +188,13 @@ class App {
     this.toast(this.explain(error), undefined, true);
   }
 
+  // missing reports that code could not be loaded: there is no connection, or the server has
+  // another version by now.
+  async missing() {
+    if (!this.lost) await this.probe();
+    this.toast(this.say(this.lost ? 'noConnection' : 'unexpected'), undefined, true);
+  }
+
   dismiss(id: number) {
     this.toasts = this.toasts.filter((t) => t.id !== id);
   }

@@ -4,7 +4,8 @@ import { follow, type Message } from '../driver/stream.ts';
 import { call, query, url } from './api.ts';
 import { app } from './app.svelte.ts';
 
-const longestWait = 15_000; // milliseconds between attempts
+const shortestWait = 500; // milliseconds between attempts
+const longestWait = 15_000;
 
 // newest returns the number of the newest event; undefined if it could not be read.
 const newest = (signal: AbortSignal) =>
@@ -16,16 +17,22 @@ const newest = (signal: AbortSignal) =>
 export class Live {
   connected = $state(false);
   private readonly stop = new AbortController();
+  private wait = shortestWait;
+  private wake = () => {}; // ends the wait
 
   constructor(private readonly heard: (message: Message) => void) {
     void this.run();
     $effect(() => () => this.stop.abort());
+    $effect(() => {
+      if (!app.reconnected) return;
+      this.wait = shortestWait;
+      this.wake();
+    });
   }
 
   private async run() {
     const { signal } = this.stop;
     let last: string | undefined;
-    let wait = 500;
     while (!signal.aborted) {
       // Without it, a stream that breaks before its first event could not be resumed.
       last ??= await newest(signal);
@@ -36,7 +43,7 @@ export class Live {
           signal,
           () => {
             this.connected = true;
-            wait = 500;
+            this.wait = shortestWait;
           },
           (message) => {
             if (message.id) last = message.id;
@@ -47,8 +54,11 @@ export class Live {
         if (ended !== 'broken') return;
         if (!signal.aborted) void app.probe(); // it may be the network: nothing else may be asked for
       }
-      await new Promise((resolve) => setTimeout(resolve, wait));
-      wait = Math.min(wait * 2, longestWait);
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+        setTimeout(resolve, this.wait);
+        this.wait = Math.min(this.wait * 2, longestWait);
+      });
     }
   }
 }

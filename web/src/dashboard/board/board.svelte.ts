@@ -74,6 +74,11 @@ class Board {
 
   constructor() {
     this.records.clock = () => this.time();
+    $effect.root(() => {
+      $effect(() => {
+        if (app.reconnected) this.stream?.hurry();
+      });
+    });
   }
 
   // time returns the time of what is shown.

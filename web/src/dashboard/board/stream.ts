@@ -22,6 +22,8 @@ export interface Heard {
 
 export class Stream {
   private readonly stop = new AbortController();
+  private wait = shortestWait;
+  private wake = () => {}; // ends the wait
 
   constructor(
     private readonly date: string, // '' for today
@@ -35,10 +37,15 @@ export class Stream {
     this.stop.abort();
   }
 
+  // hurry ends the wait for the next attempt: the connection is back.
+  hurry() {
+    this.wait = shortestWait;
+    this.wake();
+  }
+
   private async run() {
     const { signal } = this.stop;
     let cursor: string | undefined;
-    let wait = shortestWait;
     while (!signal.aborted) {
       if (cursor === undefined) {
         try {
@@ -54,7 +61,7 @@ export class Stream {
         } catch (error) {
           if (signal.aborted) return;
           this.heard.failed(error);
-          await pause((wait = Math.min(wait * 2, longestWait)), signal);
+          await this.pause();
           continue;
         }
       }
@@ -64,7 +71,7 @@ export class Stream {
           { 'Last-Event-ID': cursor! },
           open,
           () => {
-            wait = shortestWait;
+            this.wait = shortestWait;
             this.heard.connected(true);
           },
           (message) => {
@@ -88,22 +95,25 @@ export class Stream {
         cursor = undefined;
         continue;
       }
-      await pause(wait, signal);
-      wait = Math.min(wait * 2, longestWait);
+      await this.pause();
     }
   }
-}
 
-// pause waits, or until the network is back.
-const pause = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      removeEventListener('online', end);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    addEventListener('online', end);
-    signal.addEventListener('abort', end);
-  });
+  // pause waits, or until the network is back.
+  private pause(): Promise<void> {
+    const { signal } = this.stop;
+    return new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        removeEventListener('online', end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, this.wait);
+      this.wait = Math.min(this.wait * 2, longestWait);
+      this.wake = end;
+      addEventListener('online', end);
+      signal.addEventListener('abort', end);
+    });
+  }
+}

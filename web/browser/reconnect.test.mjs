@@ -73,6 +73,73 @@ test('a page shows what has changed while there was no connection, and keeps wha
   assert.equal(await support.inputValue(), '');
 });
 
+test('what follows the events is live again with the connection, without a pause', async () => {
+  const { page, context } = desk;
+  const back = async (live) => {
+    await live.waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000); // what would wait does so for good
+    await context.setOffline(true);
+    await page.getByText('Connecting').waitFor();
+    await context.setOffline(false);
+    await live.waitFor();
+    await page.clock.resume();
+  };
+  await page.clock.install();
+  await page.reload();
+  await visit(page, 'developers/events');
+  await back(page.locator('.chip', { hasText: 'Live' }));
+  await visit(page, '');
+  await back(page.locator('.chip', { hasText: 'Live' }));
+});
+
+test('a form that cannot be opened without a connection opens when there is one', async () => {
+  const { page, context, faults } = desk;
+  await visit(page, '');
+  await page.reload();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  await page.getByRole('button', { name: 'Create task' }).first().click();
+  await page.getByText('There is no connection to the server. Check it and try again.').waitFor();
+  await page.getByRole('button', { name: 'Account' }).click();
+  for (const theme of ['Dark', 'Colors of the system']) {
+    const choice = page.getByRole('menuitemradio', { name: theme });
+    await choice.click();
+    await choice.and(page.locator('[aria-checked=true]')).waitFor();
+  }
+  await page.keyboard.press('Escape');
+  await context.setOffline(false);
+  await page.getByText('Trying again').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Create task' }).first().click();
+  const form = page.getByRole('dialog');
+  await form.locator('canvas').waitFor(); // it has a height only with its style sheet
+  await page.keyboard.press('Escape');
+  assert.deepEqual(faults, []);
+});
+
+test('the entry of the page is in view below the message of a lost connection', async () => {
+  const { page, context } = desk;
+  await page.setViewportSize({ width: 1440, height: 600 });
+  await visit(page, 'settings/people');
+  const entry = page.locator('nav [aria-current]').first();
+  await entry.waitFor();
+  // The last entry that fits exactly is the first that is hidden.
+  const height = await page.evaluate(() => {
+    const nav = document.querySelector('nav');
+    nav.scrollTop = 0;
+    return innerHeight + Math.ceil(nav.querySelector('[aria-current]').getBoundingClientRect().bottom - nav.getBoundingClientRect().bottom); // prettier-ignore
+  });
+  await page.setViewportSize({ width: 1440, height });
+  await context.setOffline(true);
+  await page.getByText('Trying again').waitFor();
+  const hidden = await entry.evaluate(
+    (e) => e.getBoundingClientRect().bottom - e.closest('nav').getBoundingClientRect().bottom,
+  );
+  await context.setOffline(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.ok(hidden <= 1, `${hidden} pixels are hidden`);
+});
+
 test('a form in which nothing was changed shows what has changed meanwhile', async () => {
   const { page, context } = desk;
   const [team] = await api('GET', '/teams');

@@ -3,6 +3,7 @@
 
 import { account, call, Failure, heard, Notice } from './api.ts';
 import { complaint } from './complaint.ts';
+import { loadSheets } from './sheets.ts';
 import { isTheme, showTheme, type Theme } from './theme.ts';
 import type { Address, Me, State } from './wire.ts';
 import { dictionary, fill, isLanguage, preferred, regional, type Language, type Words } from './words.ts';
@@ -192,6 +193,7 @@ class App {
   // another version by now.
   async missing() {
     if (!this.lost) await this.probe();
+    if (!this.lost) loadSheets();
     this.toast(this.say(this.lost ? 'noConnection' : 'unexpected'), undefined, true);
   }
 
@@ -239,6 +241,7 @@ class App {
     if (!this.lost) return;
     clearTimeout(this.timer);
     this.lost = false;
+    loadSheets();
     this.reconnected++;
     if (this.failed) void this.identify();
   }

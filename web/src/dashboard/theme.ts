@@ -22,8 +22,17 @@ export function showTheme(theme: Theme) {
 
 function collect(sheets: StyleSheetList) {
   for (const sheet of sheets) {
-    for (const rule of sheet.cssRules) {
+    for (const rule of rulesOf(sheet)) {
       if (rule instanceof CSSMediaRule && /prefers-color-scheme:\s*dark/.test(rule.conditionText)) rules.add(rule);
     }
+  }
+}
+
+// rulesOf returns the rules of a style sheet; none if it could not be loaded.
+function rulesOf(sheet: CSSStyleSheet): Iterable<CSSRule> {
+  try {
+    return sheet.cssRules;
+  } catch {
+    return [];
   }
 }

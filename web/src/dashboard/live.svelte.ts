@@ -15,7 +15,7 @@ const newest = (signal: AbortSignal) =>
   );
 
 export class Live {
-  connected = $state(false);
+  private open = $state(false);
   private readonly stop = new AbortController();
   private wait = shortestWait;
   private wake = () => {}; // ends the wait
@@ -30,6 +30,11 @@ export class Live {
     });
   }
 
+  // A stream may seem to be open for a while after the connection is lost.
+  get connected(): boolean {
+    return this.open && !app.lost;
+  }
+
   private async run() {
     const { signal } = this.stop;
     let last: string | undefined;
@@ -42,7 +47,7 @@ export class Live {
           { 'Last-Event-ID': last },
           signal,
           () => {
-            this.connected = true;
+            this.open = true;
             this.wait = shortestWait;
           },
           (message) => {
@@ -50,7 +55,7 @@ export class Live {
             this.heard(message);
           },
         );
-        this.connected = false;
+        this.open = false;
         if (ended !== 'broken') return;
         if (!signal.aborted) void app.probe(); // it may be the network: nothing else may be asked for
       }

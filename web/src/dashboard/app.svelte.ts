@@ -88,14 +88,14 @@ class App {
 
   // identify reads who is signed in.
   async identify() {
-    this.failed = undefined;
     try {
       this.state = await call<State>('GET', `${account}/state`);
       if (this.state.signedIn) await this.welcome(await call<Me>('GET', `${account}/me`));
       else shelf.set('familiar', '');
+      this.failed = undefined;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (error.status !== 401) this.failed = error;
+      this.failed = error.status === 401 ? undefined : error;
     }
   }
 

@@ -331,6 +331,8 @@ func testDispatchOnce(t *testing.T, p *apptest.Platform) {
 		started []string
 		calls   sync.WaitGroup
 	)
+	release := p.HoldPlanning() // until all have called, and it is stopped
+	defer release()
 	for range 8 {
 		calls.Go(func() {
 			a := send(t, d.Client, "POST", "/teams/"+d.team+"/dispatch", `{}`)
@@ -349,6 +351,7 @@ func testDispatchOnce(t *testing.T, p *apptest.Platform) {
 	}
 	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+started[0]+"/apply", `{}`), "only the plan of a dry run")
 	send(t, d.Client, "POST", "/dispatches/"+started[0]+"/stop", ``).OK(t)
+	release()
 	d.await(t, started[0])
 	preconditionFailed.check(t, send(t, d.Client, "POST", "/dispatches/"+started[0]+"/stop", `{}`), "cannot be stopped")
 }

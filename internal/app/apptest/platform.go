@@ -27,7 +27,8 @@ type Platform struct {
 	Spec       *Spec
 	DriverSpec *Spec // of the worker's API
 
-	clock *clock
+	clock    *clock
+	planning *planningClock
 }
 
 // Advance lets time pass on the platform's clock.
@@ -36,6 +37,12 @@ func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 // StopClock stops the platform's clock, so that no test depends on the speed of the
 // machine. Then only Advance moves it, and each request by a millisecond.
 func (p *Platform) StopClock() { p.clock.stop() }
+
+// HoldPlanning lets no dispatch end its search for better routes until release is called.
+func (p *Platform) HoldPlanning() (release func()) {
+	p.planning.held.Add(1)
+	return sync.OnceFunc(func() { p.planning.held.Add(-1) })
+}
 
 // RefreshDue refreshes the estimates of all workers who are due.
 func (p *Platform) RefreshDue(t testing.TB) {
@@ -71,6 +78,8 @@ func New(t testing.TB, options ...Option) *Platform {
 	if err != nil {
 		t.Fatalf("build the platform: %v", err)
 	}
+	planning := new(planningClock)
+	a.Dispatches.Elapsed = planning.elapsed
 	server := httptest.NewServer(clock.tickEachRequest(a.Handler()))
 	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
 	var work sync.WaitGroup
@@ -86,7 +95,7 @@ func New(t testing.TB, options ...Option) *Platform {
 			t.Errorf("stop the platform: %v", err)
 		}
 	})
-	p := &Platform{App: a, URL: server.URL, clock: clock}
+	p := &Platform{App: a, URL: server.URL, clock: clock, planning: planning}
 	p.readSpecs(t)
 	return p
 }

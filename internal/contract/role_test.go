@@ -66,7 +66,7 @@ func newStaff(t testing.TB, p *apptest.Platform) *staff {
 	join("standard of another team", s.south, lastmile.AdminStandard, false)
 	join("read-only super", s.north, lastmile.AdminSuper, true)
 	join("read-only standard", s.north, lastmile.AdminStandard, true)
-	s.rebuild(t)
+	s.rebuild(t, s.north, s.south)
 	return s
 }
 
@@ -78,17 +78,25 @@ func (s *staff) other(w *world) *world {
 	return s.north
 }
 
-// rebuild gives both teams new records.
-func (s *staff) rebuild(t testing.TB) {
+// rebuild gives teams new records. What is left of the old ones has no managers: every
+// request of a manager reads which teams are hers.
+func (s *staff) rebuild(t testing.TB, teams ...*world) {
 	t.Helper()
-	for _, w := range []*world{s.north, s.south} {
+	for _, w := range teams {
 		w.made++
+		before := w.own["team"]
 		w.own["team"] = id(t, w.Client, "/teams", w.fill(`{"name":"`+w.areaCode+` NEW-name","workers":[],"managers":`+asJSON(t, s.managers[w])+`,"hub":"OWN-hub"}`))
+		if a := send(t, w.Client, "PUT", "/teams/"+before, `{"managers":[]}`); a.Status != http.StatusNotFound { // it may have been deleted
+			a.OK(t)
+		}
 		w.own["worker"] = w.make(t, "worker")
 		for _, kind := range []string{"task", "spare task"} {
-			w.own[kind] = id(t, w.Client, "/tasks", w.fill(`{"destination":"OWN-destination","recipients":[],"container":{"type":"TEAM","team":"OWN-team"}}`))
+			made := w.Must(t, "POST", "/tasks", w.fill(`{"destination":"OWN-destination","recipients":[],"container":{"type":"TEAM","team":"OWN-team"}}`))
+			w.own[kind] = fmt.Sprint(made["id"])
+			if kind == "task" {
+				w.own["shortId"] = fmt.Sprint(made["shortId"])
+			}
 		}
-		w.own["shortId"] = fmt.Sprint(w.Must(t, "GET", "/tasks/"+w.own["task"], nil)["shortId"])
 		w.own["routePlan"] = id(t, w.Client, "/routePlans", w.fill(`{"name":"P","startTime":4000000000000,"team":"OWN-team"}`))
 		w.own["dispatch"] = s.dispatch(t, w)
 	}
@@ -170,9 +178,9 @@ func TestRoleContract(t *testing.T) {
 		t.Run("the rules have every place that names records of teams", testPlacesOfRules)
 		t.Run("lists", func(t *testing.T) { testListsByRole(t, s) })
 		t.Run("places outside of the matrix", func(t *testing.T) { testOtherPlacesByRole(t, s) })
-		s.rebuild(t)
+		s.rebuild(t, s.north, s.south)
 		t.Run("members of teams", func(t *testing.T) { testMembersByRole(t, s) })
-		s.rebuild(t)
+		s.rebuild(t, s.north, s.south)
 		t.Run("every route", func(t *testing.T) { testRoutesByRole(t, s) })
 		t.Run("every place", func(t *testing.T) { testPlacesByRole(t, s, zenith) })
 	}, quick)
@@ -310,7 +318,11 @@ func testPlacesByRole(t *testing.T, s *staff, zenith *world) {
 						fresh := p.in.make(t, at.kind)
 						s.north.own[at.kind], s.south.own[at.kind] = fresh, fresh
 					}
-					s.rebuild(t)
+					changed := []*world{p.in}
+					if whose == "another team's" {
+						changed = append(changed, s.other(p.in))
+					}
+					s.rebuild(t, changed...)
 				}
 			}
 		}

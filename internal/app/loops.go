@@ -36,7 +36,7 @@ func (a *App) startLoops(ctx context.Context) {
 	purging := cmp.Or(a.Config.Purge, purgeInterval)
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
-	a.every(ctx, auditInterval, "save the audit log", a.Audit.Flush)
+	a.every(ctx, cmp.Or(a.Config.Poll, auditInterval), "save the audit log", a.Audit.Flush)
 	a.every(ctx, purging, "purge the audit log", a.Audit.Purge)
 	a.every(ctx, clockInterval, "check the clock", a.checkClock)
 	a.every(ctx, cmp.Or(a.Config.Poll, mapsInterval), "refresh maps", a.Maps.Refresh)

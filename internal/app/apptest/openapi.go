@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,12 +13,24 @@ import (
 // by several goroutines.
 type Spec struct {
 	base    string
-	paths   map[string]map[string]*specOperation
+	routes  map[routeKey][]specRoute
 	errors  specContent // of every error response
 	schemas *schemas
 }
 
 type (
+	// routeKey is what all routes that may match a request have in common with it.
+	routeKey struct {
+		method   string
+		segments int
+	}
+
+	specRoute struct {
+		segments   []string
+		parameters int
+		operation  *specOperation
+	}
+
 	specOperation struct {
 		RequestBody *specContent            `json:"requestBody"`
 		Responses   map[string]*specContent `json:"responses"`
@@ -29,7 +40,7 @@ type (
 		Ref     string              `json:"$ref"`
 		Content map[string]struct{} `json:"content"` // by media type
 
-		at []string // keys that lead to it
+		schema string // JSON pointer to the schema of JSON content
 	}
 )
 
@@ -49,16 +60,20 @@ func NewSpec(t testing.TB, document []byte) *Spec {
 	}
 	shared := func(name string) specContent {
 		content := doc.Components.Responses[name]
-		content.at = []string{"components", "responses", name}
+		content.schema = schemaOf("components", "responses", name)
 		return content
 	}
+	routes := map[routeKey][]specRoute{}
 	for path, methods := range doc.Paths {
+		segments := strings.Split(path, "/")
 		for method, operation := range methods {
+			key := routeKey{strings.ToUpper(method), len(segments)}
+			routes[key] = append(routes[key], specRoute{segments, strings.Count(path, "{"), operation})
 			if operation.RequestBody != nil {
-				operation.RequestBody.at = []string{"paths", path, method, "requestBody"}
+				operation.RequestBody.schema = schemaOf("paths", path, method, "requestBody")
 			}
 			for status, response := range operation.Responses {
-				response.at = []string{"paths", path, method, "responses", status}
+				response.schema = schemaOf("paths", path, method, "responses", status)
 				if name, ok := strings.CutPrefix(response.Ref, "#/components/responses/"); ok {
 					*response = shared(name)
 				}
@@ -69,7 +84,7 @@ func NewSpec(t testing.TB, document []byte) *Spec {
 	if err != nil {
 		t.Fatalf("read the schemas of the spec: %v", err)
 	}
-	return &Spec{base: doc.Servers[0].URL, paths: doc.Paths, errors: shared("NotFound"), schemas: schemas}
+	return &Spec{base: doc.Servers[0].URL, routes: routes, errors: shared("NotFound"), schemas: schemas}
 }
 
 // Check fails the test if a live response does not match the spec: its route, its
@@ -110,34 +125,29 @@ func hasBody(body []byte) bool {
 // the fewest parameters, as the server does.
 func (s *Spec) operation(method, path string) *specOperation {
 	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimSuffix(strings.TrimPrefix(path, s.base), "/")
-	var found *specOperation
-	fewest := -1
-	for pattern, methods := range s.paths {
-		parameters, ok := match(pattern, path)
-		operation := methods[strings.ToLower(method)]
-		if ok && operation != nil && (fewest < 0 || parameters < fewest) {
-			found, fewest = operation, parameters
+	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, s.base), "/"), "/")
+	var found specRoute
+	for _, route := range s.routes[routeKey{method, len(segments)}] {
+		if route.matches(segments) && (found.operation == nil || route.parameters < found.parameters) {
+			found = route
 		}
 	}
-	return found
+	return found.operation
 }
 
-// match reports whether a path matches a pattern, and with how many parameters.
-func match(pattern, path string) (parameters int, ok bool) {
-	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return 0, false
-	}
-	for i, segment := range want {
-		switch {
-		case strings.HasPrefix(segment, "{") && got[i] != "":
-			parameters++
-		case segment != got[i]:
-			return 0, false
+// matches reports whether a path of as many segments matches the route.
+func (r specRoute) matches(path []string) bool {
+	for i, segment := range r.segments {
+		if segment != path[i] && (!strings.HasPrefix(segment, "{") || path[i] == "") {
+			return false
 		}
 	}
-	return parameters, true
+	return true
+}
+
+// schemaOf is the JSON pointer to the schema of the content that keys lead to.
+func schemaOf(keys ...string) string {
+	return pointer(append(keys, "content", "application/json", "schema")...)
 }
 
 // checkContent validates a body against the schema of its content; without
@@ -158,8 +168,7 @@ func (s *Spec) checkContent(t testing.TB, what string, documented specContent, b
 		t.Errorf("%s with what is not JSON: %v: %s", what, err, body)
 		return
 	}
-	schema := pointer(slices.Concat(documented.at, []string{"content", "application/json", "schema"})...)
-	if err := s.schemas.validate(schema, value); err != nil {
+	if err := s.schemas.validate(documented.schema, value); err != nil {
 		t.Errorf("%s not as documented: %v\n%s", what, err, body)
 	}
 }

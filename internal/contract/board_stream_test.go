@@ -302,7 +302,7 @@ func (d *dispatcher) drive(t testing.TB) {
 func same(t *testing.T, c *apptest.Client, screens []*screen) {
 	t.Helper()
 	var differences []string
-	for begin := time.Now(); time.Since(begin) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < 2*time.Minute; time.Sleep(20 * time.Millisecond) {
 		final := board(t, c, "")
 		differences = nil
 		for i, s := range screens {

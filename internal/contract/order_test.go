@@ -583,7 +583,7 @@ func TestOrderRace(t *testing.T) {
 			place(t, p.Store.Write, m.courier, worker, lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{Lon: -74, Lat: 40.7}, LocatedAt: now, LastSeen: now})
 			racers.Go(func() {
 				for round := range rounds {
-					race(t, p, m, lastmile.WorkerID(worker), fmt.Sprintf("%d-%d", i, round), &started, &cancelled)
+					race(t, p, m, lastmile.WorkerID(worker), fmt.Sprintf("%d-%d", i, round), round%2 == 0, &started, &cancelled)
 				}
 			})
 		}
@@ -594,8 +594,9 @@ func TestOrderRace(t *testing.T) {
 	})
 }
 
-// race has one order cancelled and started at the same time.
-func race(t *testing.T, p *apptest.Platform, m trade, worker lastmile.WorkerID, name string, started, cancelled *atomic.Int64) {
+// race has one order cancelled and started at the same time. On a machine where the order
+// of the two is not by chance, startFirst decides it.
+func race(t *testing.T, p *apptest.Platform, m trade, worker lastmile.WorkerID, name string, startFirst bool, started, cancelled *atomic.Int64) {
 	ctx := t.Context()
 	shop, courier := lastmile.Principal{Organization: m.shop.Organization.ID, Key: "shop"}, lastmile.Principal{Organization: m.courier.Organization.ID, Key: "courier"}
 	driver := lastmile.Principal{Organization: courier.Organization, Worker: worker}
@@ -612,10 +613,18 @@ func race(t *testing.T, p *apptest.Platform, m trade, worker lastmile.WorkerID, 
 	}
 	var both sync.WaitGroup
 	var startErr, cancelErr error
-	both.Go(func() {
-		_, startErr = p.Work.Start(ctx, driver, made.PickupTask.ID, lastmile.Action{ID: name, At: p.Now()})
-	})
-	both.Go(func() { _, cancelErr = p.Orders.Cancel(ctx, shop, []string{string(made.ID)}, "") })
+	acts := []func(){
+		func() {
+			_, startErr = p.Work.Start(ctx, driver, made.PickupTask.ID, lastmile.Action{ID: name, At: p.Now()})
+		},
+		func() { _, cancelErr = p.Orders.Cancel(ctx, shop, []string{string(made.ID)}, "") },
+	}
+	if startFirst {
+		slices.Reverse(acts) // of two goroutines, one processor runs the last one first
+	}
+	for _, act := range acts {
+		both.Go(act)
+	}
 	both.Wait()
 	after, err := p.Orders.Read(ctx, courier, made.ShortID)
 	switch {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { administrator, browser, organization } from './kit.mjs';
+import { administrator, browser, eventually, organization } from './kit.mjs';
 
 const long = 'Internationaler Frischedienst für Lebensmittel und Getränke Nordwest';
 let chrome, api, desk;
@@ -115,6 +115,29 @@ test('a form that cannot be opened without a connection opens when there is one'
   await form.locator('canvas').waitFor(); // it has a height only with its style sheet
   await page.keyboard.press('Escape');
   assert.deepEqual(faults, []);
+});
+
+test('a dashboard that cannot be opened does not ask to sign in while it tries again', async () => {
+  const { page } = desk;
+  const heading = page.getByRole('heading', { name: 'The dashboard cannot be opened' });
+  await page.route('**/healthz', (route) => route.abort());
+  await page.route('**/account/v1/state', (route) => route.abort());
+  await page.reload();
+  await heading.waitFor();
+  await page.unroute('**/account/v1/state');
+  let respond;
+  await page.route('**/account/v1/state', (route) => (respond = () => route.continue()));
+  const again = page.getByRole('button', { name: 'Try again' });
+  await again.click();
+  await again.and(page.locator(':disabled')).waitFor();
+  await eventually('asked', () => respond);
+  assert.equal(await heading.count(), 1);
+  await respond();
+  await heading.waitFor({ state: 'detached' });
+  await page.getByRole('navigation').first().waitFor();
+  await page.unroute('**/account/v1/state');
+  await page.unroute('**/healthz');
+  await page.getByText('Trying again').waitFor({ state: 'detached' });
 });
 
 test('the entry of the page is in view below the message of a lost connection', async () => {

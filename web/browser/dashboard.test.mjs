@@ -416,8 +416,13 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await page.route('**/assets/Audit-*', (route) => route.abort());
   await page.evaluate(() => (location.hash = '#/settings/audit'));
   await page.getByText('This page could not be loaded').waitFor();
-  await page.unroute('**/assets/Audit-*');
+  // Without a connection, trying again does not leave the dashboard.
+  await page.route('**/healthz', (route) => route.abort());
   await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Trying again').waitFor();
+  await page.getByText('This page could not be loaded').waitFor();
+  await page.unroute('**/assets/Audit-*');
+  await page.unroute('**/healthz');
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
 
   // The message covers neither the drawer nor the bar of narrow screens.

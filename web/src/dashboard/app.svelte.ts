@@ -181,7 +181,8 @@ class App {
 
   toast(text: string, undo?: () => Promise<unknown>, bad = false) {
     const toast = { id: ++this.counter, text, undo, bad };
-    this.toasts = [...this.toasts.slice(-2), toast];
+    const others = this.toasts.filter((t) => t.undo || t.text !== text); // what was said is not repeated
+    this.toasts = [...others.slice(-2), toast];
     setTimeout(() => this.dismiss(toast.id), toastTime);
   }
 

@@ -2,13 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { administrator, api, browser, eventually } from '../kit.mjs';
+import { administrator, api, browser, eventually, organization } from '../kit.mjs';
+
+const depot = {
+  name: 'Depot',
+  location: [-73.98, 40.75],
+  address: { number: '350', street: '5th Avenue', city: 'New York', country: 'US' },
+};
 
 test('the streets of a map come when the connection does', async (t) => {
   const chrome = await browser();
   t.after(() => chrome.close());
   const { page } = await administrator(chrome, 'Nora Tiles');
-  await api('POST', '/hubs', { name: 'Depot', location: [-73.98, 40.75], address: { number: '350', street: '5th Avenue', city: 'New York', country: 'US' } }); // prettier-ignore
+  await api('POST', '/hubs', depot);
   const tiles = /\/tiles\/\d+\//;
   await page.route(tiles, (route) => route.abort());
   const lost = page.waitForEvent('requestfailed', (request) => tiles.test(request.url()));
@@ -23,7 +29,9 @@ test('the streets of a map come when the connection does', async (t) => {
 test('the board gets its streets when the server responds again, and stays where it was moved', async (t) => {
   const chrome = await browser();
   t.after(() => chrome.close());
-  const { page } = await administrator(chrome, 'Nora Streets');
+  const { api: own } = organization('Streets'); // others have tasks elsewhere, where the town has no tiles
+  await own('POST', '/hubs', depot);
+  const { page } = await administrator(chrome, 'Nora Streets', { type: 'super' }, own);
   let asked = 0;
   await page.route('**/tiles.json', (route) => {
     asked++;

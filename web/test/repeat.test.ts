@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call } from '../src/dashboard/api.ts';
+import { call, heard, prefetch } from '../src/dashboard/api.ts';
 
 test('a change whose outcome is not known is sent again with its key', async (t) => {
   const keys: (string | undefined)[] = [];
@@ -43,4 +43,26 @@ test('another change, or a key of the caller, has its own key', async (t) => {
   await assert.rejects(call('GET', '/hubs'));
   await assert.rejects(call('POST', '/account/v1/sign-in', {}));
   assert.deepEqual(keys.slice(4), [undefined, undefined]);
+});
+
+test('a response that is late is reported once, and still used', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const late = t.mock.method(heard, 'late');
+  let respond = (_: Response) => {};
+  t.mock.method(globalThis, 'fetch', () => new Promise<Response>((resolve) => (respond = resolve)));
+  const hubs = call('GET', '/hubs');
+  t.mock.timers.tick(9_999);
+  assert.equal(late.mock.callCount(), 0);
+  t.mock.timers.tick(60_000);
+  assert.equal(late.mock.callCount(), 1);
+  respond(new Response('[]'));
+  assert.deepEqual(await hubs, []);
+});
+
+test('a response that was asked for ahead and did not come is asked for again', async (t) => {
+  const responses = [() => Promise.reject(new TypeError('Failed to fetch')), async () => new Response('[]')];
+  t.mock.method(globalThis, 'fetch', () => responses.shift()!());
+  prefetch('/teams');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(await call('GET', '/teams'), []);
 });

@@ -36,10 +36,12 @@ export const url = (path: string): string => (path.startsWith('/account/') ? pat
 // Outcome of requests that concern the whole page.
 export const heard = {
   lost: () => {},
+  late: () => {}, // there is no response yet
   signedOut: () => {},
 };
 
 const unauthenticated = 1102;
+const patience = 10_000; // ms after which a response is late
 const fresh = 10_000; // ms in which a response that was asked for ahead is used
 
 const ahead = new Map<string, Promise<unknown>>(); // by path
@@ -48,8 +50,8 @@ const ahead = new Map<string, Promise<unknown>>(); // by path
 // call for it gets the response.
 export function prefetch(path: string) {
   const response = call('GET', path);
-  response.catch(() => {}); // the call reports it
   ahead.set(path, response);
+  response.catch(() => ahead.delete(path)); // the call asks again, or reports it
   setTimeout(() => ahead.delete(path), fresh);
 }
 
@@ -85,6 +87,7 @@ export async function call<T>(
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
   let response: Response;
   let text: string;
+  const timer = setTimeout(() => heard.late(), patience);
   try {
     response = await fetch(url(path), {
       method,
@@ -99,6 +102,8 @@ export async function call<T>(
     if (change) unsure.set(change, headers['Idempotency-Key']!);
     heard.lost();
     throw new Failure(0, '');
+  } finally {
+    clearTimeout(timer);
   }
   if (response.status >= 500 && change) unsure.set(change, headers['Idempotency-Key']!);
   else if (!undecided.includes(response.status)) unsure.delete(change);

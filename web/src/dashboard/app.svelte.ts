@@ -35,6 +35,7 @@ const shelf = {
 
 const toastTime = 8000; // milliseconds
 const probeInterval = 3000;
+const probePatience = 10_000;
 
 class App {
   state = $state.raw<State>();
@@ -58,6 +59,7 @@ class App {
 
   constructor() {
     heard.lost = () => this.lose();
+    heard.late = () => void this.probe();
     heard.signedOut = () => {
       if (this.me) this.ended = true;
       this.me = undefined;
@@ -228,10 +230,10 @@ class App {
     this.timer = setTimeout(() => void this.probe(), probeInterval);
   }
 
-  // probe finds out whether the server can be reached.
+  // probe finds out whether the server can be reached. One that does not respond cannot.
   async probe() {
     try {
-      await fetch('/healthz', { cache: 'no-store' });
+      await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(probePatience) });
       this.reach();
     } catch {
       this.lose();

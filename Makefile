@@ -127,7 +127,7 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 # tests run at once than there are processors, because many of them wait. The linters of
 # `make check` include all of vet.
 LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate
-GO_TEST       := go test -timeout 15m -parallel 8 -vet=off
+GO_TEST       := go test -timeout 30m -parallel 8 -vet=off
 
 .PHONY: test-packages test-stores
 test-packages:

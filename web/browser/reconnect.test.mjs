@@ -79,7 +79,7 @@ test('what follows the events is live again with the connection, without a pause
     await live.waitFor();
     await page.clock.pauseAt(Date.now() + 60_000); // what would wait does so for good
     await context.setOffline(true);
-    await page.getByText('Connecting').waitFor();
+    await page.locator('.chip', { hasText: 'Connecting' }).waitFor();
     await context.setOffline(false);
     await live.waitFor();
     await page.clock.resume();

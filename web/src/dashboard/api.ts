@@ -64,6 +64,12 @@ const undecided = [401, 429]; // responses that say nothing about an earlier att
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16)).join('.');
 
+// watched reports if what the server is asked for is late.
+export function watched<T>(asked: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => heard.late(), patience);
+  return asked.finally(() => clearTimeout(timer));
+}
+
 // call sends a request and returns the decoded response; undefined if it has none.
 export async function call<T>(
   method: string,
@@ -87,23 +93,21 @@ export async function call<T>(
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
   let response: Response;
   let text: string;
-  const timer = setTimeout(() => heard.late(), patience);
   try {
-    response = await fetch(url(path), {
+    const asked = fetch(url(path), {
       method,
       headers,
       body: sent,
       signal: signal ?? null,
       cache: 'no-store',
     });
-    text = await response.text();
+    response = await watched(asked);
+    text = await watched(response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
     if (change) unsure.set(change, headers['Idempotency-Key']!);
     heard.lost();
     throw new Failure(0, '');
-  } finally {
-    clearTimeout(timer);
   }
   if (response.status >= 500 && change) unsure.set(change, headers['Idempotency-Key']!);
   else if (!undecided.includes(response.status)) unsure.delete(change);

@@ -163,6 +163,29 @@ test('the entry of the page is in view below the message of a lost connection', 
   assert.ok(hidden <= 1, `${hidden} pixels are hidden`);
 });
 
+test('the message of a lost connection is above a form, and covers nothing of it', async () => {
+  const { page, context } = desk;
+  const covered = {};
+  for (const width of [1440, 1024, 400]) {
+    await page.setViewportSize({ width, height: 800 });
+    await visit(page, 'fleet/teams');
+    await page.getByRole('button', { name: 'New team' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).waitFor();
+    await context.setOffline(true);
+    const message = page.getByText('Trying again');
+    await message.waitFor();
+    const [said, form] = [await message.boundingBox(), await dialog.boundingBox()];
+    if (form.y < said.y + said.height || form.y + form.height > 801) covered[width] = [said, form];
+    await context.setOffline(false);
+    await message.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.deepEqual(covered, {});
+});
+
 test('a form in which nothing was changed shows what has changed meanwhile', async () => {
   const { page, context } = desk;
   const [team] = await api('GET', '/teams');

@@ -244,6 +244,7 @@ class App {
     if (!this.lost) return;
     clearTimeout(this.timer);
     this.lost = false;
+    this.toasts = this.toasts.filter((t) => t.text !== this.say('noConnection'));
     loadSheets();
     this.reconnected++;
     if (this.failed) void this.identify();

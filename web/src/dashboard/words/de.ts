@@ -646,7 +646,7 @@ export default {
   occasion: 'Anlass',
   secretText: 'Nicht angezeigt: enthält ein Passwort.',
   noMessages: 'Hier ist nichts',
-  noMessagesLead: 'Keine passenden Nachrichten aus den letzten 30 Tagen.',
+  noMessagesLead: 'Keine Nachrichten in den letzten 30 Tagen.',
   endOptOut: 'Wieder Nachrichten senden',
   endOptOutLead:
     '{phone} bekommt wieder Nachrichten. Tun Sie das nur, wenn die Person darum gebeten hat: Alles andere ist in vielen Ländern verboten.',

@@ -632,7 +632,7 @@ export default {
   occasion: 'Occasion',
   secretText: 'Not shown: it contains a password.',
   noMessages: 'Nothing here',
-  noMessagesLead: 'No messages of the last 30 days match.',
+  noMessagesLead: 'No messages in the last 30 days.',
   endOptOut: 'Send messages again',
   endOptOutLead:
     '{phone} gets messages again. Only do this if the person has asked for it: anything else is illegal in many countries.',

@@ -635,7 +635,7 @@ export default {
   occasion: 'Ocasión',
   secretText: 'No se muestra: contiene una contraseña.',
   noMessages: 'Aquí no hay nada',
-  noMessagesLead: 'Ningún mensaje de los últimos 30 días coincide.',
+  noMessagesLead: 'Ningún mensaje en los últimos 30 días.',
   endOptOut: 'Enviar de nuevo',
   endOptOutLead:
     '{phone} recibe mensajes de nuevo. Solo si la persona lo ha pedido: lo contrario es ilegal en muchos países.',

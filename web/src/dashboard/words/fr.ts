@@ -644,7 +644,7 @@ export default {
   occasion: 'Occasion',
   secretText: 'Non affiché : il contient un mot de passe.',
   noMessages: 'Rien ici',
-  noMessagesLead: 'Aucun message des 30 derniers jours ne correspond.',
+  noMessagesLead: 'Aucun message ces 30 derniers jours.',
   endOptOut: 'Envoyer à nouveau',
   endOptOutLead:
     '{phone} reçoit à nouveau des messages. Seulement si la personne l’a demandé : autrement, c’est illégal dans de nombreux pays.',

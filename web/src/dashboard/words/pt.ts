@@ -634,7 +634,7 @@ export default {
   occasion: 'Ocasião',
   secretText: 'Não mostrado: contém uma palavra-passe.',
   noMessages: 'Não há nada aqui',
-  noMessagesLead: 'Nenhuma mensagem dos últimos 30 dias corresponde.',
+  noMessagesLead: 'Nenhuma mensagem nos últimos 30 dias.',
   endOptOut: 'Enviar de novo',
   endOptOutLead:
     '{phone} volta a receber mensagens. Só se a pessoa o tiver pedido: o contrário é ilegal em muitos países.',

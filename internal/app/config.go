@@ -48,8 +48,8 @@ type Config struct {
 	// means the default. It has no flag: tests set it for slow machines.
 	Patience time.Duration
 	// Poll is how often an idle node checks for work and for changes by other
-	// processes that it got no notification of; 0 means the defaults. It has no flag:
-	// tests set it.
+	// processes that it got no notification of, and saves its audit log; 0 means the
+	// defaults. It has no flag: tests set it.
 	Poll time.Duration
 	// Unnotified makes a node on PostgreSQL rely on polling, as it does while the
 	// notifications of other nodes do not arrive. It has no flag: tests set it.

@@ -235,7 +235,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 		inv.progress.report("the workers begin their day", 0)
 		defer inv.progress.watch("demo")()
 		started := make(chan simulate.Active)
-		chosen := make(chan struct{}) // nobody receives any more
+		chosen := make(chan struct{}) // closed when started has no receiver any more
 		o.Started = func(active simulate.Active) {
 			select {
 			case started <- active:

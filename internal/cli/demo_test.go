@@ -28,7 +28,7 @@ func TestPagesOfTheDemonstrationHaveSomethingToShow(t *testing.T) {
 		}
 		begun := time.Now()
 		if got := choosePages(t.Context(), started); got.underWay.Task != "" || got.later != "" || time.Since(begun) != startTimeout {
-			t.Errorf("chose %+v, though nobody started", got)
+			t.Errorf("chose %+v, though no worker started", got)
 		}
 	})
 }

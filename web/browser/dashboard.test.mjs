@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { browser, desk, eventually, gone, install, shot } from './kit.mjs';
+import { browser, connect, desk, disconnect, eventually, gone, install, shot } from './kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const me = { name: 'Grace Hopper', email: 'grace@example.com', password: 'correct horse battery' };
@@ -381,12 +381,12 @@ test('a lost connection is reported, and what could not be read comes back', asy
   // The screen's code is there; its data is not.
   await visit(page, 'fleet/hubs', 'Hubs');
   await visit(page, 'fleet/teams', 'Teams');
-  await context.setOffline(true);
+  await disconnect(context);
   await visit(page, 'fleet/hubs', 'Hubs');
   await page.getByText('Trying again').waitFor();
   await page.getByRole('alert').waitFor();
   await shot(page, '40-dashboard-lost');
-  await context.setOffline(false);
+  await connect(context);
   await page.getByRole('cell', { name: 'Depot' }).waitFor();
   await gone(page.getByText('Trying again'));
 
@@ -430,7 +430,7 @@ test('a lost connection is reported, and what could not be read comes back', asy
   const { tasks } = await api('GET', '/tasks/all?from=1');
   await page.evaluate((id) => (location.hash = `#/tasks/${id}`), tasks[0].id);
   await page.getByRole('complementary').getByRole('button', { name: 'Close' }).waitFor();
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   await page.getByRole('complementary').getByRole('button', { name: 'Close' }).click();
   await visit(page, 'account', 'Account');

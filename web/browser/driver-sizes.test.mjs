@@ -4,7 +4,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, phone, shot, signIn, swipe, url } from './kit.mjs';
+import {
+  api,
+  browser,
+  connect,
+  disconnect,
+  eventually,
+  goOnDuty,
+  hire,
+  phone,
+  shot,
+  signIn,
+  swipe,
+  url,
+} from './kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -145,7 +158,7 @@ test('every screen works in every size, scheme and size of text', async () => {
 
   // Offline and back.
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
-  await context.setOffline(true);
+  await disconnect(context);
   await go(`#/task/${first.id}/fail`, page.getByLabel('Nobody was there'));
   await page.getByLabel('Nobody was there').check();
   await page.getByRole('button', { name: 'Report as failed' }).click();
@@ -154,7 +167,7 @@ test('every screen works in every size, scheme and size of text', async () => {
   await page.getByRole('link', { name: /Outbox/ }).click();
   await page.locator('[data-item]').first().waitFor();
   await everySize('outbox-offline');
-  await context.setOffline(false);
+  await connect(context);
   await eventually('sent', async () => (await api('GET', `/tasks/${first.id}`)).state === 3);
   await go('#/history', page.getByText('Reported as failed: Nobody was there'));
   await everySize('history');

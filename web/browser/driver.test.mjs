@@ -4,6 +4,8 @@ import { after, before, test } from 'node:test';
 import {
   api,
   browser,
+  connect,
+  disconnect,
   eventually,
   goOnDuty,
   gone,
@@ -227,7 +229,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
     return installabilityErrors.every((e) => e.errorId === 'in-incognito'); // test pages are incognito
   });
 
-  await context.setOffline(true);
+  await disconnect(context);
   await open(page, 'Grace Hopper');
   await swipe(page);
   await page.getByRole('link', { name: 'Complete' }).click();
@@ -254,7 +256,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await api('PUT', `/tasks/${second}`, {
     container: { type: 'ORGANIZATION', organization: process.env.DRAY_TEST_ORG },
   });
-  await context.setOffline(false);
+  await connect(context);
   await eventually('sent', async () => (await api('GET', `/tasks/${first}`)).state === 3);
   const details = (await api('GET', `/tasks/${first}`)).completionDetails;
   assert.equal(details.photoUploadIds.length, 1);

@@ -53,6 +53,16 @@ export async function administrator(chrome, name, more = { type: 'super' }, as =
   return { ...opened, id: admin.id };
 }
 
+// disconnect takes the network away from the pages of a browser, and connect gives it back.
+// Where there is no network but loopback, only they say so to the pages.
+export const disconnect = (context) => network(context, 'offline');
+export const connect = (context) => network(context, 'online');
+
+async function network(context, state) {
+  await context.setOffline(state === 'offline');
+  for (const page of context.pages()) await page.evaluate((type) => dispatchEvent(new Event(type)), state);
+}
+
 // work signs a worker in over the worker's API, without the app, and returns a
 // function that calls it.
 export async function work(worker) {

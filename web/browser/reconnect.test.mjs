@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { administrator, browser, eventually, organization } from './kit.mjs';
+import { administrator, browser, connect, disconnect, eventually, organization } from './kit.mjs';
 
 const long = 'Internationaler Frischedienst für Lebensmittel und Getränke Nordwest';
 let chrome, api, desk;
@@ -46,42 +46,45 @@ test('a page shows what has changed while there was no connection, and keeps wha
   const back = () => page.getByText('Trying again').waitFor({ state: 'detached' });
   await visit(page, 'fleet/teams');
   await page.getByRole('button', { name: 'Short', exact: true }).waitFor();
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   await api('POST', '/teams', { name: 'Meanwhile', workers: [], managers: [] });
-  await context.setOffline(false);
+  await connect(context);
   await page.getByRole('button', { name: 'Meanwhile', exact: true }).waitFor();
 
   await visit(page, 'settings/organization');
   const support = page.getByLabel('Support email for workers');
   await support.fill('begun@example.com');
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   await api('PUT', '/organization/settings', { name: 'Reconnected' });
-  await context.setOffline(false);
+  await connect(context);
   await back();
   await page.waitForTimeout(500); // in which a request would have been answered
   assert.equal(await support.inputValue(), 'begun@example.com');
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   const read = page.waitForResponse((r) => r.url().endsWith('/teams') && r.request().method() === 'GET');
   await visit(page, 'fleet/teams'); // the form is given up
-  await context.setOffline(false);
+  await connect(context);
   await read;
   await visit(page, 'settings/organization');
   assert.equal(await page.getByLabel('Name of the organization').inputValue(), 'Reconnected');
   assert.equal(await support.inputValue(), '');
 });
 
-test('what follows the events is live again with the connection, without a pause', async () => {
+test('what follows the events is live again with the connection, without a pause', async (t) => {
   const { page, context } = desk;
+  t.after(() => page.clock.resume());
   const back = async (live) => {
     await live.waitFor();
     await page.clock.pauseAt(Date.now() + 60_000); // what would wait does so for good
-    await context.setOffline(true);
+    await disconnect(context);
     await page.locator('.chip', { hasText: 'Connecting' }).waitFor();
-    await context.setOffline(false);
-    await live.waitFor();
+    await eventually('live', async () => {
+      await connect(context); // a request may be sent before the network has changed
+      return live.isVisible();
+    });
     await page.clock.resume();
   };
   await page.clock.install();
@@ -97,7 +100,7 @@ test('a form that cannot be opened without a connection opens when there is one'
   await visit(page, '');
   await page.reload();
   await page.getByText('Live', { exact: true }).waitFor();
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   await page.getByRole('button', { name: 'Create task' }).first().click();
   await page.getByText('There is no connection to the server. Check it and try again.').waitFor();
@@ -108,7 +111,7 @@ test('a form that cannot be opened without a connection opens when there is one'
     await choice.and(page.locator('[aria-checked=true]')).waitFor();
   }
   await page.keyboard.press('Escape');
-  await context.setOffline(false);
+  await connect(context);
   await page.getByText('Trying again').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Create task' }).first().click();
   const form = page.getByRole('dialog');
@@ -153,12 +156,12 @@ test('the entry of the page is in view below the message of a lost connection', 
     return innerHeight + Math.ceil(nav.querySelector('[aria-current]').getBoundingClientRect().bottom - nav.getBoundingClientRect().bottom); // prettier-ignore
   });
   await page.setViewportSize({ width: 1440, height });
-  await context.setOffline(true);
+  await disconnect(context);
   await page.getByText('Trying again').waitFor();
   const hidden = await entry.evaluate(
     (e) => e.getBoundingClientRect().bottom - e.closest('nav').getBoundingClientRect().bottom,
   );
-  await context.setOffline(false);
+  await connect(context);
   await page.setViewportSize({ width: 1280, height: 800 });
   assert.ok(hidden <= 1, `${hidden} pixels are hidden`);
 });
@@ -172,12 +175,12 @@ test('the message of a lost connection is above a form, and covers nothing of it
     await page.getByRole('button', { name: 'New team' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name', { exact: true }).waitFor();
-    await context.setOffline(true);
+    await disconnect(context);
     const message = page.getByText('Trying again');
     await message.waitFor();
     const [said, form] = [await message.boundingBox(), await dialog.boundingBox()];
     if (form.y < said.y + said.height || form.y + form.height > 801) covered[width] = [said, form];
-    await context.setOffline(false);
+    await connect(context);
     await message.waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -193,10 +196,10 @@ test('a form in which nothing was changed shows what has changed meanwhile', asy
   await visit(page, `fleet/workers/${worker.id}`);
   const name = page.getByLabel('Name', { exact: true });
   const meanwhile = async (now) => {
-    await context.setOffline(true);
+    await disconnect(context);
     await page.getByText('Trying again').waitFor();
     await api('PUT', `/workers/${worker.id}`, { name: now });
-    await context.setOffline(false);
+    await connect(context);
     await page.getByText('Trying again').waitFor({ state: 'detached' });
   };
   await name.waitFor();

@@ -3,7 +3,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, look, phone as anyPhone, shot, signIn, work } from '../kit.mjs';
+import {
+  api,
+  browser,
+  connect,
+  disconnect,
+  eventually,
+  goOnDuty,
+  hire,
+  look,
+  phone as anyPhone,
+  shot,
+  signIn,
+  work,
+} from '../kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
@@ -123,7 +136,7 @@ test("the driver's map has streets and the way along roads, and works without si
     }),
   );
   tiles.clear();
-  await context.setOffline(true);
+  await disconnect(context);
   await page.reload();
   await page.getByText('Recipient 1').first().waitFor();
   await streets(page).waitFor();
@@ -137,7 +150,7 @@ test("the driver's map has streets and the way along roads, and works without si
     [],
     'tiles that are not kept',
   );
-  await context.setOffline(false);
+  await connect(context);
   await page.evaluate((hash) => (location.hash = hash), `#/task/${tasks[0].id}`);
   await streets(page).waitFor();
   await shot(page, '52-task-streets');

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { dray, eventually, freePort, look, url as town } from '../kit.mjs';
+import { disconnect, dray, eventually, freePort, look, url as town } from '../kit.mjs';
 
 const maps = join(dirname(process.env.DRAY_TEST_DATA), 'town', 'maps');
 const file = readFileSync(
@@ -102,7 +102,7 @@ for (const [kind, path] of [
 
     const online = await colors();
     await tiles.stop();
-    await context.setOffline(true);
+    await disconnect(context);
     for (const time of [1, 2]) {
       // The first time, the list of tiles is compared with those that are kept.
       await page.reload();

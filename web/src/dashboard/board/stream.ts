@@ -99,20 +99,18 @@ export class Stream {
     }
   }
 
-  // pause waits, or until the network is back.
+  // pause waits, or until something is in a hurry.
   private pause(): Promise<void> {
     const { signal } = this.stop;
     return new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        removeEventListener('online', end);
         signal.removeEventListener('abort', end);
         resolve();
       };
       const timer = setTimeout(end, this.wait);
       this.wait = Math.min(this.wait * 2, longestWait);
       this.wake = end;
-      addEventListener('online', end);
       signal.addEventListener('abort', end);
     });
   }

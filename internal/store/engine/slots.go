@@ -3,16 +3,22 @@ package engine
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
 )
 
-// activeFor is how long a caller is active after it has begun an operation.
-const activeFor = time.Second
+// activeFor is how long a caller is active after it has begun an operation, and lately the
+// time over which its use of slots is averaged.
+const (
+	activeFor = time.Second
+	lately    = 2 * time.Second
+)
 
 // Slots decides which operations have a connection. While others are active, a caller has
 // only a few of them, however many of its requests wait, so that there is one for others.
+// What becomes free goes to the one that has used the least lately.
 type Slots struct {
 	SlotOptions
 
@@ -20,6 +26,7 @@ type Slots struct {
 	free   sync.Cond // no operation runs
 	taken  int
 	of     map[string]int       // slots that callers have
+	use    map[string]use       // by callers, of which there are as many as organizations
 	latest activity             // of all callers
 	before activity             // the latest of another caller
 	queues map[string][]*waiter // of callers, in the order of their arrival
@@ -33,10 +40,18 @@ type activity struct {
 	at     time.Time
 }
 
+// use is how many slots a caller had lately, on average, as of a time.
+type use struct {
+	slots float64
+	at    time.Time
+}
+
 // SlotOptions say how many slots there are.
 type SlotOptions struct {
 	Most       int              // slots
-	Each       int              // slots of one caller; the server itself may use all
+	Each       int              // slots that every caller may have; the server itself may use all
+	Shared     int              // slots of all callers, up to which one may have more than Each
+	Burst      int              // slots of a caller that has used fewer than Each lately
 	Alone      int              // slots of a caller while no other is active; at least Each
 	MaxWaiting int              // operations that wait for a slot
 	Patience   time.Duration    // longest wait
@@ -53,7 +68,7 @@ type waiter struct {
 
 // NewSlots returns slots of which all are free.
 func NewSlots(o SlotOptions) *Slots {
-	s := &Slots{SlotOptions: o, of: map[string]int{}, queues: map[string][]*waiter{}}
+	s := &Slots{SlotOptions: o, of: map[string]int{}, use: map[string]use{}, queues: map[string][]*waiter{}}
 	s.free.L = &s.mu
 	return s
 }
@@ -124,7 +139,9 @@ func (s *Slots) has(caller string) bool {
 	switch {
 	case s.taken >= s.Most:
 		return false
-	case caller == "", s.of[caller] < s.Each:
+	case caller == "", s.of[caller] < s.Each, s.taken-s.of[""] < s.Shared:
+		return true
+	case s.of[caller] < s.Burst && s.used(caller, s.Now()) < float64(s.Each):
 		return true
 	default:
 		return s.of[caller] < s.Alone && s.isAlone(caller)
@@ -141,9 +158,25 @@ func (s *Slots) isAlone(caller string) bool {
 }
 
 // grant gives a caller a slot. The caller of grant holds the lock.
-func (s *Slots) grant(caller string) {
-	s.taken++
-	s.of[caller]++
+func (s *Slots) grant(caller string) { s.change(caller, 1) }
+
+// change changes how many slots a caller has. The caller of change holds the lock.
+func (s *Slots) change(caller string, by int) {
+	if caller != "" {
+		now := s.Now()
+		s.use[caller] = use{s.used(caller, now), now}
+	}
+	s.taken += by
+	if s.of[caller] += by; s.of[caller] == 0 {
+		delete(s.of, caller)
+	}
+}
+
+// used returns how many slots a caller had lately. The caller of used holds the lock.
+func (s *Slots) used(caller string, now time.Time) float64 {
+	before := s.use[caller]
+	faded := math.Exp(-max(now.Sub(before.at), 0).Seconds() / lately.Seconds())
+	return before.slots*faded + float64(s.of[caller])*(1-faded)
 }
 
 // abandon ends the wait of an operation, which may have got a slot by now.
@@ -164,10 +197,7 @@ func (s *Slots) Give(caller string) {
 
 // release returns a slot. The caller of release holds the lock.
 func (s *Slots) release(caller string) {
-	s.taken--
-	if s.of[caller]--; s.of[caller] == 0 {
-		delete(s.of, caller)
-	}
+	s.change(caller, -1)
 	for s.next() { // several, if a caller is alone now
 		continue
 	}
@@ -176,14 +206,16 @@ func (s *Slots) release(caller string) {
 	}
 }
 
-// next gives a slot to the caller with the fewest, and of several to the one that has
-// waited longest. It reports whether there was one. The caller of next holds the lock.
+// next gives a slot to the caller that has used the least, and of several to the one that
+// has waited longest. It reports whether there was one. The caller of next holds the lock.
 func (s *Slots) next() bool {
 	var next *waiter
+	var least float64
+	now := s.Now()
 	for caller, queue := range s.queues {
-		first := queue[0]
-		if (next == nil || cmp.Or(cmp.Compare(s.of[caller], s.of[next.caller]), cmp.Compare(first.nth, next.nth)) < 0) && s.has(caller) {
-			next = first
+		first, used := queue[0], s.used(caller, now)
+		if (next == nil || cmp.Or(cmp.Compare(used, least), cmp.Compare(s.of[caller], s.of[next.caller]), cmp.Compare(first.nth, next.nth)) < 0) && s.has(caller) {
+			next, least = first, used
 		}
 	}
 	if next == nil {

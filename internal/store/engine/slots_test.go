@@ -54,6 +54,66 @@ func TestTheCallerWithTheFewestSlotsIsNext(t *testing.T) {
 	})
 }
 
+// TestTheCallerThatHasUsedTheLeastIsNext has two callers with one slot each, of which one
+// had more before.
+func TestTheCallerThatHasUsedTheLeastIsNext(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 8, Each: 1, Shared: 3}, func(s slotTest) {
+		for range 3 {
+			<-s.take("greedy")
+		}
+		time.Sleep(2 * lately)
+		<-s.take("modest")
+		got := s.take("greedy", "modest")
+		if len(got) > 0 {
+			t.Errorf("%s has more than its slot while as many as are shared are taken", <-got)
+		}
+		s.Give("greedy")
+		s.Give("greedy")
+		if next := <-got; next != "modest" {
+			t.Errorf("%s was next", next)
+		}
+		s.Give("modest")
+		s.Give("modest")
+		<-got
+	})
+}
+
+// TestACallerThatHasUsedLittleHasMoreSlots lasts a day, in which a caller has some slots at
+// times, next to others.
+func TestACallerThatHasUsedLittleHasMoreSlots(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 16, Each: 1, Shared: 4, Burst: 3}, func(s slotTest) {
+		if others := s.take("a", "a", "a", "a", "b", "c"); len(others) != 6 {
+			t.Errorf("others have %d slots, want all that are shared and one each", len(others))
+		}
+		for range 24 * 60 {
+			time.Sleep(time.Minute)
+			if got := s.take("modest", "modest", "modest"); len(got) != 3 {
+				t.Fatalf("it got %d slots", len(got))
+			}
+			waiting := s.take("modest")
+			if len(waiting) > 0 {
+				t.Fatal("it got more than a burst")
+			}
+			for range 4 {
+				s.Give("modest")
+				synctest.Wait()
+			}
+		}
+		for range 3 {
+			<-s.take("modest")
+		}
+		time.Sleep(10 * lately)
+		s.Give("modest")
+		got := s.take("modest")
+		if len(got) > 0 {
+			t.Error("it has more slots for long")
+		}
+		s.Give("modest")
+		s.Give("modest")
+		<-got
+	})
+}
+
 func TestAnOperationThatIsAbandonedKeepsNoSlot(t *testing.T) {
 	testSlots(t, SlotOptions{Most: 1, Each: 1}, func(s slotTest) {
 		<-s.take("a")

@@ -53,9 +53,13 @@ const (
 	commitPatience = 10 * time.Second
 	// defaultConns is the size of the pool, unless the URL has pool_max_conns.
 	defaultConns = 16
-	// leastOfCaller is how many connections one caller uses while others are active. It
-	// uses one for every second processor if that is more.
-	leastOfCaller = 2
+	// ofCaller is how many connections every caller may use while others are active, or one
+	// for every second processor if that is more. It may use more while all callers together
+	// use fewer than sharedOfProcessor for each processor; and, if it has used fewer than
+	// that lately, up to burstOfProcessor.
+	ofCaller          = 1
+	sharedOfProcessor = 2
+	burstOfProcessor  = 2
 )
 
 // Engine is an engine.Engine over a PostgreSQL database, or one that speaks
@@ -95,7 +99,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	most := int(pool.Config().MaxConns)
 	e.slots = engine.NewSlots(engine.SlotOptions{
-		Most: most, Each: min(max(runtime.GOMAXPROCS(0)/2, leastOfCaller), most), Alone: most, MaxWaiting: queueLength, Patience: e.patience, Now: o.Now, Count: &e.count,
+		Most: most, Each: min(max(runtime.GOMAXPROCS(0)/2, ofCaller), most), Shared: min(sharedOfProcessor*runtime.GOMAXPROCS(0), most),
+		Burst: min(burstOfProcessor*runtime.GOMAXPROCS(0), most), Alone: most,
+		MaxWaiting: queueLength, Patience: e.patience, Now: o.Now, Count: &e.count,
 	})
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
 		pool.Close()
@@ -155,11 +161,11 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 // preferIndexes makes a connection read by an index where there is one. A serializable
 // transaction that reads a table without an index conflicts with everything that is
 // inserted into the table, also by other organizations, and in a small table PostgreSQL
-// would not use one. The compiler of queries is for those that it expects to be slow,
-// which it would expect of the others then. A database that lacks these settings does
-// without.
+// would not use one. The compiler of queries and parallel workers are for those that it
+// expects to be slow, which it would expect of the others then; and one request must not
+// have more than one processor. A database that lacks these settings does without.
 func preferIndexes(ctx context.Context, c *pgx.Conn) error {
-	for _, setting := range []string{"SET enable_seqscan = off", "SET jit = off"} {
+	for _, setting := range []string{"SET enable_seqscan = off", "SET jit = off", "SET max_parallel_workers_per_gather = 0"} {
 		if _, err := c.Exec(ctx, setting); err != nil && pgCode(err) == "" {
 			return err // the connection is broken
 		}

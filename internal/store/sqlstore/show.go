@@ -57,7 +57,8 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 	query, args := `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args
 	switch kind {
 	case store.Tasks:
-		query, args = listAll(org, store.TaskFilter{Metadata: metadata, Manager: manager, Limit: most}, 0)
+		where = (&condition{text: `t.id <> '' AND (t.org = $1 OR t.origin = $1) IS TRUE`, args: []any{org}}).has(kind, metadata).own(engine.OwnTask, manager)
+		query, args = `SELECT t.id FROM task t WHERE `+where.text+` ORDER BY t.created, t.id`+limit(most), where.args
 	case store.Recipients:
 		query += ` ORDER BY t.created DESC, t.id` + limit(most)
 	default:

@@ -69,11 +69,17 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if err != nil {
 			return c, nil, err
 		}
-		var a arrangement
-		err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
-			a, err = arrange(ctx, r, who, before, change)
-			return err
-		})
+		ids := change.Tasks
+		if change.ConsiderDependencies {
+			err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+				ids, err = families(ctx, r, who, ids)
+				return err
+			})
+			if err != nil {
+				return c, nil, err
+			}
+		}
+		a, err := arrange(before, change, ids)
 		if err != nil {
 			return c, nil, err
 		}
@@ -96,7 +102,13 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 	}
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
 		large = nil
-		if err := cs.lockInvolved(ctx, w, who, in, change, now); err != nil {
+		ids := change.Tasks
+		if change.ConsiderDependencies {
+			if ids, err = families(ctx, w, who, ids); err != nil {
+				return err
+			}
+		}
+		if err := cs.lockInvolved(ctx, w, who, in, change, ids, now); err != nil {
 			return err
 		}
 		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
@@ -106,7 +118,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if err != nil {
 			return err
 		}
-		a, err := arrange(ctx, w, who, before, change)
+		a, err := arrange(before, change, ids)
 		if err != nil {
 			return err
 		}
@@ -122,13 +134,8 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 
 // lockInvolved locks a container that is about to change, and those that tasks leave or
 // join. A large change is not made in this transaction, and needs only the first.
-func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (err error) {
-	lists, ids := []lastmile.ContainerRef{in}, change.Tasks
-	if change.ConsiderDependencies {
-		if ids, err = families(ctx, w, who, ids); err != nil {
-			return err
-		}
-	}
+func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, ids []lastmile.TaskID, now time.Time) error {
+	lists := []lastmile.ContainerRef{in}
 	if change.Replace {
 		lists = append(lists, lastmile.OrganizationContainer(who.Organization))
 	}
@@ -144,14 +151,9 @@ func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who l
 	return cs.lockAll(ctx, w, who.Organization, now, lists...)
 }
 
-// arrange works out a change of a container.
-func arrange(ctx context.Context, r familyReader, who lastmile.Principal, before lastmile.Container, change lastmile.ContainerChange) (a arrangement, err error) {
-	a = arrangement{before: before, ids: change.Tasks, index: change.Index}
-	if change.ConsiderDependencies {
-		if a.ids, err = families(ctx, r, who, a.ids); err != nil {
-			return a, err
-		}
-	}
+// arrange works out a change of a container, to which tasks go.
+func arrange(before lastmile.Container, change lastmile.ContainerChange, ids []lastmile.TaskID) (arrangement, error) {
+	a := arrangement{before: before, ids: ids, index: change.Index}
 	if len(a.ids) > MaxMoved {
 		return a, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(a.ids), MaxMoved)
 	}

@@ -159,7 +159,7 @@ func family(ctx context.Context, r familyReader, org lastmile.OrganizationID, id
 		if err != nil {
 			return nil, err
 		}
-		below, err := r.Children(ctx, org, next[0])
+		below, err := r.Children(ctx, org, next[0], 0)
 		if err != nil {
 			return nil, err
 		}

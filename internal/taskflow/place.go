@@ -236,7 +236,11 @@ func (ts *Tasks) Remove(ctx context.Context, tx store.Transaction, who lastmile.
 		return err
 	}
 	for _, task := range tasks {
-		if err := ts.remove(ctx, w, who, task, ts.Now()); err != nil {
+		children, err := w.Children(ctx, task.Organization, task.ID, 0)
+		if err == nil {
+			err = ts.remove(ctx, w, who, task, children, ts.Now())
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -109,6 +109,11 @@ func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, i
 
 // Update changes a task.
 func (ts *Tasks) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
+	if d.Destination == nil && d.Recipients == nil { // nothing has to be looked up before
+		return ts.update(ctx, who, id, func(task lastmile.Task) (prepared, error) {
+			return prepared{draft: d.Effective(task)}, nil
+		})
+	}
 	task, err := ts.Task(ctx, who, id)
 	if err != nil {
 		return task, err
@@ -119,7 +124,13 @@ func (ts *Tasks) Update(ctx context.Context, who lastmile.Principal, id lastmile
 			return task, err
 		}
 		pending := task.Pending()
-		if task, err = ts.update(ctx, who, id, ready, pending); !errors.Is(err, errStateChanged) {
+		task, err = ts.update(ctx, who, id, func(now lastmile.Task) (prepared, error) {
+			if now.Pending() != pending {
+				return ready, errStateChanged
+			}
+			return ready, nil
+		})
+		if !errors.Is(err, errStateChanged) {
 			return task, err
 		}
 	}
@@ -129,16 +140,16 @@ func (ts *Tasks) Update(ctx context.Context, who lastmile.Principal, id lastmile
 // the update was prepared.
 var errStateChanged = errors.New("the state of the task has changed")
 
-// update applies a draft that was prepared for a task that is pending, or for one
-// that is not.
-func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
+// update applies a draft that is prepared for the task.
+func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, prepare func(lastmile.Task) (prepared, error)) (task lastmile.Task, err error) {
 	now := ts.Now()
 	err = ts.Store.Write(ctx, func(w TaskWriter) (err error) {
 		if task, err = w.VisibleTask(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if task.Pending() != pending {
-			return errStateChanged
+		ready, err := prepare(task)
+		if err != nil {
+			return err
 		}
 		before := task
 		if task, err = ts.amend(ctx, w, who, task, ready, now); err != nil || who.Organization != task.Origin {
@@ -234,19 +245,35 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 // Delete removes a task that is not started.
 func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
 	now := ts.Now()
-	if err := ts.releaseChildren(ctx, who, id); err != nil {
-		return err
+	for {
+		var many []lastmile.TaskID // that depend on it, too many for one transaction
+		by := who
+		err := ts.Store.Write(ctx, func(w TaskWriter) error {
+			many = nil
+			task, err := w.VisibleTask(ctx, who.Organization, id)
+			if err == nil {
+				err = checkByHand(task)
+			}
+			if err != nil {
+				return err
+			}
+			children, err := w.Children(ctx, task.Organization, id, maxAtOnce+1)
+			if err != nil {
+				return err
+			}
+			if len(children) > maxAtOnce {
+				by, many = inside(who, task.Organization), children[:maxAtOnce]
+				return nil
+			}
+			return ts.remove(ctx, w, who, task, children, now)
+		})
+		if err != nil || many == nil {
+			return err
+		}
+		if err := ts.release(ctx, by, id, many); err != nil {
+			return err
+		}
 	}
-	return ts.Store.Write(ctx, func(w TaskWriter) error {
-		task, err := w.VisibleTask(ctx, who.Organization, id)
-		if err != nil {
-			return err
-		}
-		if err := checkByHand(task); err != nil {
-			return err
-		}
-		return ts.remove(ctx, w, who, task, now)
-	})
 }
 
 // checkByHand rejects deleting a task alone that belongs to an order.
@@ -257,17 +284,13 @@ func checkByHand(task lastmile.Task) error {
 	return task.CheckDelete()
 }
 
-// remove deletes a task that is not started.
-func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, now time.Time) error {
+// remove deletes a task that is not started, on which some tasks depend.
+func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, children []lastmile.TaskID, now time.Time) error {
 	if err := task.CheckDelete(); err != nil {
 		return err
 	}
 	home := inside(who, task.Organization)
 	if err := ts.lock(ctx, w, home.Organization, task.Container, now); err != nil {
-		return err
-	}
-	children, err := w.Children(ctx, home.Organization, task.ID)
-	if err != nil {
 		return err
 	}
 	if err := w.DeleteTask(ctx, home.Organization, task.ID); err != nil {
@@ -299,34 +322,22 @@ func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal,
 	return events, nil
 }
 
-// releaseChildren makes most of the tasks that depend on a task independent, in
-// several transactions, if they are too many for the one that deletes the task.
-func (ts *Tasks) releaseChildren(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
-	for {
-		var children []lastmile.TaskID
-		err := ts.Store.Read(ctx, func(r TaskReader) error {
-			task, err := r.VisibleTask(ctx, who.Organization, id)
-			if err == nil {
-				err = checkByHand(task)
-			}
-			if err == nil {
-				who = inside(who, task.Organization)
-				children, err = r.Children(ctx, who.Organization, id)
-			}
-			return err
-		})
-		if err != nil || len(children) <= maxAtOnce {
-			return err
-		}
-		err = ts.Store.Write(ctx, func(w TaskWriter) error {
-			events, err := removeDependency(ctx, w, who, id, children[:moveChunk], ts.Now())
+// release makes tasks no longer depend on one, in several transactions.
+func (ts *Tasks) release(ctx context.Context, who lastmile.Principal, on lastmile.TaskID, children []lastmile.TaskID) error {
+	for some := range slices.Chunk(children, moveChunk) {
+		err := ts.Store.Write(ctx, func(w TaskWriter) error {
+			events, err := removeDependency(ctx, w, who, on, some, ts.Now())
 			if err != nil {
 				return err
 			}
 			return ts.Events.Append(ctx, w, events...)
 		})
-		if err != nil && !lastmile.IsNotFound(err) { // one of them was deleted meanwhile
+		if lastmile.IsNotFound(err) { // one of them was deleted meanwhile
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
 }

@@ -49,7 +49,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 	}
 	lookUps := map[string]func(*Tx) error{
 		"dependencies of a task":      func(x *Tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
-		"tasks that depend on a task": func(x *Tx) error { _, err := x.Children(ctx, "o", "t"); return err },
+		"tasks that depend on a task": func(x *Tx) error { _, err := x.Children(ctx, "o", "t", 0); return err },
 		"what workers on duty have":   func(x *Tx) error { _, err := x.Queues(ctx, "o"); return err },
 		"what a worker has": func(x *Tx) error {
 			_, err := x.Container(ctx, "o", lastmile.WorkerContainer("w"))

@@ -357,7 +357,7 @@ func testDependencies(t *testing.T, s *sqlstore.Store) {
 	saveTasks(t, s, done, task(acme, "b", home, now), child)
 	for what, look := range map[string]func(r *sqlstore.Tx) ([]lastmile.TaskID, error){
 		"[a b]":   func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) },
-		"[child]": func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, done.ID) },
+		"[child]": func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, done.ID, 0) },
 		"[b]":     func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, child.Dependencies) },
 		"[]":      func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, nil) },
 	} {
@@ -438,7 +438,7 @@ func testDeleteTask(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("found by metadata: %v %v", found, err)
 	}
 	parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) })
-	children := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, parent.ID) })
+	children := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, parent.ID, 0) })
 	if len(parents)+len(children) > 0 {
 		t.Errorf("parents %v, children %v", parents, children)
 	}

@@ -18,7 +18,8 @@ const (
 
 // Slots decides which operations have a connection. While others are active, a caller has
 // only a few of them, however many of its requests wait, so that there is one for others.
-// What becomes free goes to the one that has used the least lately.
+// What becomes free goes to the one that has used the least lately if slots are shared,
+// otherwise to the one that has the fewest.
 type Slots struct {
 	SlotOptions
 
@@ -26,7 +27,7 @@ type Slots struct {
 	free   sync.Cond // no operation runs
 	taken  int
 	of     map[string]int       // slots that callers have
-	use    map[string]use       // by callers, of which there are as many as organizations
+	use    map[string]use       // if slots are shared, by callers: as many as organizations
 	latest activity             // of all callers
 	before activity             // the latest of another caller
 	queues map[string][]*waiter // of callers, in the order of their arrival
@@ -162,7 +163,7 @@ func (s *Slots) grant(caller string) { s.change(caller, 1) }
 
 // change changes how many slots a caller has. The caller of change holds the lock.
 func (s *Slots) change(caller string, by int) {
-	if caller != "" {
+	if caller != "" && s.Shared > 0 {
 		now := s.Now()
 		s.use[caller] = use{s.used(caller, now), now}
 	}
@@ -206,8 +207,9 @@ func (s *Slots) release(caller string) {
 	}
 }
 
-// next gives a slot to the caller that has used the least, and of several to the one that
-// has waited longest. It reports whether there was one. The caller of next holds the lock.
+// next gives a slot to the caller that has used the least, then to the one with the fewest,
+// and of several to the one that has waited longest. It reports whether there was one. The
+// caller of next holds the lock.
 func (s *Slots) next() bool {
 	var next *waiter
 	var least float64

@@ -314,6 +314,9 @@ func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal,
 	}
 	var events []lastmile.Event
 	for _, task := range tasks {
+		if !slices.Contains(task.Dependencies, on) {
+			continue // another request was faster
+		}
 		events = append(events, task.RemoveDependency(on, who.Actor(), now))
 		if err := w.SaveTask(ctx, task); err != nil {
 			return nil, err

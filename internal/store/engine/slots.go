@@ -16,6 +16,10 @@ const (
 	lately    = 2 * time.Second
 )
 
+// spare is how much more than its own a caller may have used lately to have a burst of slots,
+// so that one that has a long operation can do short ones besides.
+const spare = 0.5
+
 // Slots decides which operations have a connection. While others are active, a caller has
 // only a few of them, however many of its requests wait, so that there is one for others.
 // What becomes free goes to the one that has used the least lately if slots are shared,
@@ -52,7 +56,7 @@ type SlotOptions struct {
 	Most       int              // slots
 	Each       int              // slots that every caller may have; the server itself may use all
 	Shared     int              // slots of all callers, up to which one may have more than Each
-	Burst      int              // slots of a caller that has used fewer than Each lately
+	Burst      int              // slots of a caller that has used hardly more than Each lately
 	Alone      int              // slots of a caller while no other is active; at least Each
 	MaxWaiting int              // operations that wait for a slot
 	Patience   time.Duration    // longest wait
@@ -142,7 +146,7 @@ func (s *Slots) has(caller string) bool {
 		return false
 	case caller == "", s.of[caller] < s.Each, s.taken-s.of[""] < s.Shared:
 		return true
-	case s.of[caller] < s.Burst && s.used(caller, s.Now()) < float64(s.Each):
+	case s.of[caller] < s.Burst && s.used(caller, s.Now()) < float64(s.Each)+spare:
 		return true
 	default:
 		return s.of[caller] < s.Alone && s.isAlone(caller)
@@ -208,14 +212,18 @@ func (s *Slots) release(caller string) {
 }
 
 // next gives a slot to the caller that has used the least, then to the one with the fewest,
-// and of several to the one that has waited longest. It reports whether there was one. The
-// caller of next holds the lock.
+// and of several to the one that has waited longest. Those that have less than their own come
+// first, whatever they have used. It reports whether there was one. The caller of next holds
+// the lock.
 func (s *Slots) next() bool {
 	var next *waiter
 	var least float64
 	now := s.Now()
 	for caller, queue := range s.queues {
-		first, used := queue[0], s.used(caller, now)
+		first, used := queue[0], -1.0
+		if s.of[caller] >= s.Each {
+			used = s.used(caller, now)
+		}
 		if (next == nil || cmp.Or(cmp.Compare(used, least), cmp.Compare(s.of[caller], s.of[next.caller]), cmp.Compare(first.nth, next.nth)) < 0) && s.has(caller) {
 			next, least = first, used
 		}

@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,6 +114,80 @@ func TestACallerThatHasUsedLittleHasMoreSlots(t *testing.T) {
 		s.Give("modest")
 		s.Give("modest")
 		<-got
+	})
+}
+
+// callers do operations until done is set.
+type callers struct {
+	slotTest
+	sync.WaitGroup
+	done atomic.Bool
+}
+
+// repeat has a caller do operations of a length, with pauses. It returns how long the longest
+// wait for a slot was.
+func (s *callers) repeat(caller string, takes, pause time.Duration) (longest func() time.Duration) {
+	var most atomic.Int64
+	s.Go(func() {
+		for !s.done.Load() {
+			begin := time.Now()
+			if err := s.Take(s.Context(), caller); err != nil {
+				s.Error(err)
+				return
+			}
+			most.Store(max(most.Load(), int64(time.Since(begin))))
+			time.Sleep(takes)
+			s.Give(caller)
+			time.Sleep(pause)
+		}
+	})
+	return func() time.Duration { return time.Duration(most.Load()) }
+}
+
+// TestALongOperationDoesNotDelayShortOnes lasts an hour, in which a caller has a long
+// operation and short ones next to others that are always active.
+func TestALongOperationDoesNotDelayShortOnes(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 16, Each: 1, Shared: 4, Burst: 4, Alone: 16}, func(test slotTest) {
+		s := &callers{slotTest: test}
+		for _, other := range []string{"a", "b", "c", "d", "e"} {
+			s.repeat(other, 50*time.Millisecond, 0)
+		}
+		<-s.take("long")
+		longest := s.repeat("long", 10*time.Millisecond, 20*time.Millisecond)
+		time.Sleep(time.Hour)
+		if longest() > time.Second {
+			t.Errorf("a short operation waited %v", longest())
+		}
+		s.Give("long")
+		s.done.Store(true)
+		s.Wait()
+	})
+}
+
+// TestACallerThatWasAloneIsNotForgotten has many callers arrive after one has used all slots.
+func TestACallerThatWasAloneIsNotForgotten(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 16, Each: 1, Shared: 4, Burst: 4, Alone: 16}, func(test slotTest) {
+		s := &callers{slotTest: test}
+		var longest []func() time.Duration
+		for range 16 {
+			longest = append(longest, s.repeat("first", 100*time.Millisecond, 0))
+		}
+		time.Sleep(10 * time.Second)
+		for i := range 60 {
+			s.repeat(strconv.Itoa(i), 100*time.Millisecond, 0)
+		}
+		time.Sleep(3 * time.Second)
+		begun := 0
+		for _, of := range longest {
+			if of() > 0 {
+				begun++
+			}
+		}
+		if begun == 0 {
+			t.Error("it got no slot in three seconds")
+		}
+		s.done.Store(true)
+		s.Wait()
 	})
 }
 

@@ -55,8 +55,8 @@ const (
 	defaultConns = 16
 	// ofCaller is how many connections every caller may use while others are active, or one
 	// for every second processor if that is more. It may use more while all callers together
-	// use fewer than sharedOfProcessor for each processor; and, if it has used fewer than
-	// that lately, up to burstOfProcessor.
+	// use fewer than sharedOfProcessor for each processor; and, if it has used hardly more
+	// than that lately, up to burstOfProcessor.
 	ofCaller          = 1
 	sharedOfProcessor = 2
 	burstOfProcessor  = 2
@@ -101,7 +101,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.slots = engine.NewSlots(engine.SlotOptions{
 		Most: most, Each: min(max(runtime.GOMAXPROCS(0)/2, ofCaller), most), Shared: min(sharedOfProcessor*runtime.GOMAXPROCS(0), most),
 		Burst: min(burstOfProcessor*runtime.GOMAXPROCS(0), most), Alone: most,
-		MaxWaiting: queueLength, Patience: e.patience, Now: o.Now, Count: &e.count,
+		MaxWaiting: queueLength, Patience: e.patience, Now: time.Now, Count: &e.count,
 	})
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
 		pool.Close()

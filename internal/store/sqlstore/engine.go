@@ -77,7 +77,7 @@ func OpenPostgres(ctx context.Context, o Options) (*postgres.Engine, error) {
 		return nil, err
 	}
 	return postgres.Open(ctx, postgres.Options{
-		URL: o.Database, Now: o.Now, Logger: o.Logger, Patience: o.Patience, KeepSchema: o.KeepSchema, Migrations: files,
+		URL: o.Database, Now: o.Now, Timer: o.Timer, Logger: o.Logger, Patience: o.Patience, KeepSchema: o.KeepSchema, Migrations: files,
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 type Options struct {
 	URL        string           // postgres://…; pgxpool's own settings may be in it
 	Now        func() time.Time // the clock
+	Timer      func() time.Time // a monotonic clock, for how long operations take; nil means Now
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Patience   time.Duration    // longest wait for a connection that is in use; 0 means patience
@@ -85,6 +86,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Timer == nil {
+		o.Timer = o.Now
+	}
 	all, err := engine.ReadMigrations(o.Migrations)
 	if err != nil {
 		return nil, err
@@ -101,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.slots = engine.NewSlots(engine.SlotOptions{
 		Most: most, Each: min(max(runtime.GOMAXPROCS(0)/2, ofCaller), most), Shared: min(sharedOfProcessor*runtime.GOMAXPROCS(0), most),
 		Burst: min(burstOfProcessor*runtime.GOMAXPROCS(0), most), Alone: most,
-		MaxWaiting: queueLength, Patience: e.patience, Now: time.Now, Count: &e.count,
+		MaxWaiting: queueLength, Patience: e.patience, Now: o.Timer, Count: &e.count,
 	})
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
 		pool.Close()

@@ -284,7 +284,7 @@ func checkByHand(task lastmile.Task) error {
 	return task.CheckDelete()
 }
 
-// remove deletes a task that is not started, on which some tasks depend.
+// remove deletes a task that is not started. Its children depend on it no longer.
 func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, children []lastmile.TaskID, now time.Time) error {
 	if err := task.CheckDelete(); err != nil {
 		return err

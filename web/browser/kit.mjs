@@ -54,7 +54,7 @@ export async function administrator(chrome, name, more = { type: 'super' }, as =
 }
 
 // disconnect takes the network away from the pages of a browser, and connect gives it back.
-// Where there is no network but loopback, only they say so to the pages.
+// On a machine without a network, the browser does not report either, so they do.
 export const disconnect = (context) => network(context, 'offline');
 export const connect = (context) => network(context, 'online');
 

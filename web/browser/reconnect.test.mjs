@@ -60,7 +60,7 @@ test('a page shows what has changed while there was no connection, and keeps wha
   await api('PUT', '/organization/settings', { name: 'Reconnected' });
   await connect(context);
   await back();
-  await page.waitForTimeout(500); // in which a request would have been answered
+  await page.waitForTimeout(500); // in which a request would have had its response
   assert.equal(await support.inputValue(), 'begun@example.com');
   await disconnect(context);
   await page.getByText('Trying again').waitFor();

@@ -99,7 +99,7 @@ export class Stream {
     }
   }
 
-  // pause waits, or until something is in a hurry.
+  // pause waits before the next attempt; hurry ends it.
   private pause(): Promise<void> {
     const { signal } = this.stop;
     return new Promise<void>((resolve) => {

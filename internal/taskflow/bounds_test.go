@@ -389,6 +389,39 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 	}
 }
 
+// TestDeletingATaskSeveralTimesAtOnce expects each dependent task to change once.
+func TestDeletingATaskSeveralTimesAtOnce(t *testing.T) {
+	o := apptest.NewOrg(t)
+	parent := o.Task(t, in(home(o))).ID
+	items := make([]lastmile.BatchItem, 80)
+	for i := range items {
+		items[i].Draft = in(home(o))
+		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
+	}
+	for range 2 {
+		if made, err := o.Batches.CreateAll(t.Context(), o.Principal, items); err != nil || len(made.Tasks) != len(items) {
+			t.Fatalf("%d tasks were created: %v", len(made.Tasks), err)
+		}
+	}
+	o.Triggers(t)
+	var all sync.WaitGroup
+	var deleted atomic.Int64
+	for range 4 {
+		all.Go(func() {
+			err := o.Tasks.Delete(t.Context(), o.Principal, parent)
+			if err == nil {
+				deleted.Add(1)
+			} else if !lastmile.IsNotFound(err) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := o.Triggers(t); deleted.Load() != 1 || len(got) != 161 {
+		t.Errorf("%d requests deleted the task, with %d events; want 1 with 161", deleted.Load(), len(got))
+	}
+}
+
 func TestLongChainsOfDependencies(t *testing.T) {
 	o := apptest.NewOrg(t)
 	o.Worker(t, "Ada", &west)

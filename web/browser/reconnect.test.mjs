@@ -78,7 +78,8 @@ test('what follows the events is live again with the connection, without a pause
   t.after(() => page.clock.resume());
   const back = async (live) => {
     await live.waitFor();
-    await page.clock.pauseAt(Date.now() + 60_000); // what would wait does so for good
+    const now = await page.evaluate(() => Date.now()); // the page's clock, which is not ours after a pause
+    await page.clock.pauseAt(now + 60_000); // what would wait does so for good
     await disconnect(context);
     await page.locator('.chip', { hasText: 'Connecting' }).waitFor();
     await eventually('live', async () => {

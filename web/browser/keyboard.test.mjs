@@ -123,6 +123,21 @@ test('tasks are assigned, and taken back', async () => {
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
+test('what was found for an earlier text is not opened', async (t) => {
+  await drop('Planck', 0.007);
+  await page.route(/search\?q=plan./, () => {}); // no response
+  t.after(() => page.unrouteAll());
+  await press('/');
+  await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
+  await type('plan');
+  const found = page.getByRole('dialog', { name: 'Search' }).getByRole('option');
+  await found.filter({ hasText: 'Planck' }).waitFor();
+  await type(' this team: keys');
+  await press('Enter');
+  await page.getByText('Workers on duty: 2 of 2.').waitFor();
+  assert.match(page.url(), new RegExp(`/dispatch/teams/${team}$`));
+});
+
 test('routes are planned, stopped, viewed, applied, and undone', async () => {
   const some = Array.from({ length: 90 }, (_, i) => ({
     destination: {

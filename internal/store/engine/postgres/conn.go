@@ -31,6 +31,7 @@ type conn struct {
 	q       querier
 	limit   limit // ends statements with the operation
 	failed  error // first statement that failed
+	begun   bool  // the transaction has begun; otherwise, BEGIN waits
 	ended   bool
 	open    engine.Rows
 	waiting *pgx.Batch // passed to Send and not yet sent
@@ -162,6 +163,7 @@ func (c *conn) deliver(ctx context.Context, n int) (pgx.BatchResults, error) {
 			results.Close()
 			return nil, err
 		}
+		c.begun = true
 	}
 	return results, nil
 }
@@ -171,12 +173,22 @@ func (c *conn) Exec(ctx context.Context, query string, args ...any) (int64, erro
 	if err := c.usable(); err != nil {
 		return 0, err
 	}
-	if err := c.flush(ctx); err != nil {
-		return 0, err
-	}
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	tag, err := c.q.Exec(ctx, query, args...)
+	if c.waiting == nil {
+		tag, err := c.q.Exec(ctx, query, args...)
+		return tag.RowsAffected(), c.note(err)
+	}
+	before := c.waiting.Len()
+	c.waiting.Queue(query, args...)
+	results, err := c.deliver(ctx, before)
+	if err != nil {
+		return 0, c.note(err)
+	}
+	tag, err := results.Exec()
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
 	return tag.RowsAffected(), c.note(err)
 }
 
@@ -204,6 +216,7 @@ type announced struct {
 
 // Ahead implements engine.Conn. The query runs together with the next one.
 func (c *conn) Ahead(query string, args ...any) {
+	c.takeAhead(query, args) // what was read before may be out of date
 	c.ahead = append(c.ahead, announced{query: query, args: args})
 }
 

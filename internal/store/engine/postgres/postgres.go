@@ -70,6 +70,7 @@ type Engine struct {
 	patience   time.Duration // longest wait for a connection
 	log        *slog.Logger
 	now        func() time.Time
+	timer      func() time.Time // monotonic
 	migrations []engine.Migration
 	slots      *engine.Slots
 	again      rate.Turns // of operations that run again, by caller
@@ -99,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		pool: pool, patience: cmp.Or(o.Patience, max(patience, pool.Config().ConnConfig.ConnectTimeout)),
-		log: o.Logger, now: o.Now, migrations: all,
+		log: o.Logger, now: o.Now, timer: o.Timer, migrations: all,
 	}
 	most := int(pool.Config().MaxConns)
 	e.slots = engine.NewSlots(engine.SlotOptions{
@@ -226,12 +227,22 @@ func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
 
 // Snapshot is Read without a time limit.
 func (e *Engine) Snapshot(ctx context.Context, fn func(engine.Conn) error) error {
-	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	again, err := e.snapshot(ctx, false, fn)
+	if again && ctx.Err() == nil {
+		_, err = e.snapshot(ctx, true, fn)
+	}
+	return err
+}
+
+// snapshot is one attempt of Snapshot. It reports whether another one makes sense.
+func (e *Engine) snapshot(ctx context.Context, careful bool, fn func(engine.Conn) error) (again bool, err error) {
+	c, release, err := e.begin(ctx, beginRead, careful)
 	if err != nil {
-		return e.settle(ctx, err)
+		return false, e.settle(ctx, err)
 	}
 	defer release()
-	return e.call(ctx, newConn(ctx, tx), fn)
+	err = e.call(ctx, c, fn)
+	return err != nil && c.neverBegan(), err
 }
 
 // call runs fn over a connection for reading.
@@ -242,53 +253,6 @@ func (e *Engine) call(ctx context.Context, c *conn, fn func(engine.Conn) error) 
 		err = c.failed
 	}
 	return e.present(ctx, err)
-}
-
-// begin takes a connection and begins a transaction on it, each within the time limit
-// for connections. release returns the connection and rolls back what was not
-// committed.
-func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
-	tx, give, err := e.firstThatWorks(ctx, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	release = func() {
-		// It fails after a commit, and on a connection that is broken and
-		// dropped when it is returned.
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
-		defer cancel()
-		_ = tx.Rollback(bounded)
-		give()
-	}
-	return tx, release, nil
-}
-
-// firstThatWorks begins a transaction on the first connection that is not
-// broken: after a restart of the server, every connection in the pool is.
-func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (pgx.Tx, func(), error) {
-	for {
-		c, give, err := e.acquire(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		soon, cancel := context.WithTimeout(ctx, e.patience)
-		tx, err := c.BeginTx(soon, o)
-		late := soon.Err() != nil
-		cancel()
-		if err == nil {
-			return tx, give, nil
-		}
-		lost := c.Conn().IsClosed()
-		give()
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case late:
-			return nil, nil, e.unreachable(err)
-		case !lost:
-			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
-		}
-	}
 }
 
 // limited runs fn with a time limit, so that a server that hangs does not block

@@ -331,14 +331,35 @@ func TestARestartOfTheServerIsSurvived(t *testing.T) {
 	e, err := Open(t.Context(), options(server.URL))
 	must(t, err)
 	defer e.Close()
-	var wg sync.WaitGroup
-	for range 16 { // so that there are many connections to break
-		wg.Go(func() {
-			_ = e.Read(t.Context(), func(engine.Conn) error { time.Sleep(50 * time.Millisecond); return nil })
-		})
+	ctx := t.Context()
+	for name, after := range map[string]func() error{
+		"a write": func() error { return e.Write(ctx, put(ctx, "after", 1)) },
+		"a read":  func() error { return e.Read(ctx, func(c engine.Conn) error { return engine.AtHead(ctx, c, 2) }) },
+		"a write that reads first": func() error {
+			return e.Write(ctx, func(c engine.Conn) error {
+				if err := engine.AtHead(ctx, c, 2); err != nil {
+					return err
+				}
+				return put(ctx, "later", 1)(c)
+			})
+		},
+	} {
+		var wg sync.WaitGroup
+		for range 16 { // so that there are many connections to break
+			wg.Go(func() {
+				_ = e.Read(ctx, func(c engine.Conn) error {
+					time.Sleep(50 * time.Millisecond)
+					return engine.AtHead(ctx, c, 2)
+				})
+			})
+		}
+		wg.Wait()
+		server.Cut()
+		if err := after(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	wg.Wait()
-	server.Cut()
-	must(t, e.Write(t.Context(), put(t.Context(), "after", 1)))
-	must(t, e.Read(t.Context(), func(c engine.Conn) error { return engine.AtHead(t.Context(), c, 2) }))
+	if n := count(t, e); n != 2 {
+		t.Errorf("%d rows, want 2", n)
+	}
 }

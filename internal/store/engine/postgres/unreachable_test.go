@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -29,5 +30,17 @@ func TestClientsLearnNothingOfTheDatabase(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "db.internal"); n != 1 {
 		t.Errorf("the log has the cause %d times in a second:\n%s", n, log.String())
+	}
+}
+
+func TestErrorsAfterTheEndOfAnOperation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := errors.New("write failed: i/o timeout")
+	if err := ended(ctx, failed); !errors.Is(err, failed) || givenUp(err) {
+		t.Errorf("before the end: %v", err)
+	}
+	cancel()
+	if err := ended(ctx, failed); !errors.Is(err, failed) || !errors.Is(err, context.Canceled) {
+		t.Errorf("after it: %v", err)
 	}
 }

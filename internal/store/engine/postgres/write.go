@@ -51,7 +51,10 @@ const (
 )
 
 // retries counts why an operation was run again.
-type retries struct{ lost, unique, total int }
+type retries struct {
+	lost, unique, total int
+	careful             bool // a connection broke before the transaction began
+}
 
 // Write implements engine.Engine with a serializable transaction, which runs
 // again if it lost against another one, or one that sees what others commit meanwhile
@@ -70,7 +73,7 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 	leave := func() {}
 	defer func() { leave() }()
 	for {
-		err := e.enter(ctx, r.total, fn)
+		err := e.enter(ctx, r, fn)
 		if err == nil {
 			e.count.Operations.Add(1)
 			e.count.Committed(1)
@@ -98,14 +101,14 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 
 // enter runs fn once, at the same time as other operations of the caller or, after
 // several retries, alone.
-func (e *Engine) enter(ctx context.Context, retries int, fn func(engine.Conn) error) error {
+func (e *Engine) enter(ctx context.Context, r retries, fn func(engine.Conn) error) error {
 	caller := lastmile.CallerOf(ctx)
-	if retries >= loneRetry {
+	if r.total >= loneRetry {
 		waiting, cancel := context.WithTimeout(ctx, lonePatience)
 		defer cancel()
 		if leave, err := e.gate.EnterAlone(waiting, caller); err == nil {
 			defer leave()
-			return e.attempt(ctx, fn)
+			return e.attempt(ctx, r.careful, fn)
 		}
 	}
 	leave, err := e.gate.Enter(ctx, caller)
@@ -113,7 +116,7 @@ func (e *Engine) enter(ctx context.Context, retries int, fn func(engine.Conn) er
 		return err
 	}
 	defer leave()
-	return e.attempt(ctx, fn)
+	return e.attempt(ctx, r.careful, fn)
 }
 
 // attemptError is a failed attempt: what fn returned or the database did, and
@@ -122,6 +125,7 @@ type attemptError struct {
 	err       error
 	cause     error
 	lost      bool // the connection broke
+	unbegun   bool // before the transaction began
 	committed bool // COMMIT was sent without a response
 }
 
@@ -132,18 +136,21 @@ func (a *attemptError) Error() string { return a.err.Error() }
 func (a *attemptError) Unwrap() error { return a.err }
 
 // attempt runs fn once in its own transaction.
-func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error {
-	level := pgx.Serializable
+func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn) error) error {
+	how := beginSerializable
 	if lastmile.IsLocking(ctx) {
-		level = pgx.ReadCommitted
+		how = beginLocking
 	}
-	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: level})
+	c, release, err := e.begin(ctx, how, careful)
 	if err != nil {
 		return err
 	}
 	defer release()
-	c := newConn(ctx, tx)
 	err = engine.Protect(e.log, c, fn)
+	if err == nil && c.failed == nil && c.unbegun() {
+		c.end()
+		return nil
+	}
 	if err == nil {
 		err = c.flush(ctx)
 	}
@@ -151,21 +158,22 @@ func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error 
 	if err == nil {
 		err = c.failed
 	}
+	closed := c.q.Conn().IsClosed()
 	if err != nil {
-		return &attemptError{err: err, cause: errors.Join(err, c.failed), lost: tx.Conn().IsClosed()}
+		return &attemptError{err: err, cause: errors.Join(err, c.failed), lost: closed, unbegun: c.neverBegan()}
 	}
-	if tx.Conn().IsClosed() {
+	if closed {
 		return &attemptError{err: errConnectionLost, cause: errConnectionLost, lost: true}
 	}
 	// From here on only a response proves that COMMIT did not arrive: pgx reports
 	// a connection that broke after it was sent as safe to retry.
 	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
 	defer cancel()
-	if err := tx.Commit(sent); err != nil {
+	if err := c.commit(sent); err != nil {
 		return &attemptError{
 			err:       fmt.Errorf("commit: %w", err),
 			cause:     err,
-			lost:      tx.Conn().IsClosed(),
+			lost:      c.q.Conn().IsClosed(),
 			committed: !notKept(err),
 		}
 	}
@@ -199,6 +207,9 @@ func (r *retries) again(err error) bool {
 	case code == pgUniqueViolation:
 		r.unique++
 		return r.unique <= maxUniqueRetries
+	case a.unbegun && !r.careful:
+		r.careful = true
+		return true
 	case a.lost, connectionCode(code):
 		r.lost++
 		return r.lost <= maxLostRetries
@@ -222,7 +233,7 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 	case conflict && ctx.Err() != nil: // otherwise it would have run again
 		return ctx.Err()
 	case ctx.Err() != nil, givenUp(a.cause):
-		return a.err
+		return ended(ctx, a.err)
 	case conflict:
 		e.count.Shed.Add(1)
 		return lastmile.Overloaded("The server is busy: try again in a moment.").
@@ -270,7 +281,7 @@ func backoff(ctx context.Context, attempt int) error {
 // present turns temporary errors into ones that the client may retry.
 func (e *Engine) present(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || givenUp(err) {
-		return err
+		return ended(ctx, err)
 	}
 	if _, ours := errors.AsType[*lastmile.Error](err); ours {
 		return err
@@ -286,6 +297,15 @@ func (e *Engine) present(ctx context.Context, err error) error {
 	default:
 		return err
 	}
+}
+
+// ended adds to an error that the context of its operation has ended, if it has: what a
+// connection reports then need not say so.
+func ended(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || givenUp(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
 }
 
 // connectionCode reports whether a code is about the connection or the server as

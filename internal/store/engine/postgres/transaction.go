@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// How transactions begin.
+const (
+	beginRead         = `begin isolation level repeatable read read only`
+	beginSerializable = `begin isolation level serializable`
+	beginLocking      = `begin isolation level read committed`
+)
+
+// freshFor is how long a connection that has responded is taken for one that works: a
+// transaction begins with its first statement then, in the same round trip. One that was
+// idle for longer may be broken, or its server may hang, which BEGIN finds out soon.
+const freshFor = time.Second
+
+// responded is the key of when a connection has responded last, among its custom data.
+const responded = "responded"
+
+// begin takes a connection and begins a transaction on it, each within the time limit for
+// connections. A careful one begins at once, on the first connection that is not broken:
+// after a restart of the server, every connection in the pool is. release returns the
+// connection and rolls back what was not committed.
+func (e *Engine) begin(ctx context.Context, how string, careful bool) (c *conn, release func(), err error) {
+	for {
+		pooled, give, err := e.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, release := newConn(ctx, pooled), func() { e.release(ctx, pooled, give) }
+		at, known := pooled.Conn().PgConn().CustomData()[responded].(time.Time)
+		if known && !careful && e.timer().Sub(at) < freshFor {
+			c.waiting = &pgx.Batch{}
+			c.waiting.Queue(how)
+			return c, release, nil
+		}
+		soon, cancel := context.WithTimeout(ctx, e.patience)
+		_, err = pooled.Exec(soon, how)
+		late := soon.Err() != nil
+		cancel()
+		if err == nil {
+			c.begun = true
+			return c, release, nil
+		}
+		lost := pooled.Conn().IsClosed()
+		release()
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case late:
+			return nil, nil, e.unreachable(err)
+		case !lost:
+			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+		}
+	}
+}
+
+// release ends what is left of a transaction and returns its connection.
+func (e *Engine) release(ctx context.Context, pooled *pgxpool.Conn, give func()) {
+	defer give()
+	c := pooled.Conn()
+	if !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
+		defer cancel()
+		if _, err := c.Exec(bounded, `rollback`); err != nil {
+			return // the pool drops the connection
+		}
+	}
+	if !c.IsClosed() {
+		c.PgConn().CustomData()[responded] = e.timer()
+	}
+}
+
+// commit commits the transaction.
+func (c *conn) commit(ctx context.Context) error {
+	tag, err := c.q.Exec(ctx, `commit`)
+	if err == nil && tag.String() == "ROLLBACK" {
+		err = pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
+// unbegun reports whether nothing has happened in the transaction.
+func (c *conn) unbegun() bool { return !c.begun && (c.waiting == nil || c.waiting.Len() == 1) }
+
+// neverBegan reports whether the connection broke before the transaction began.
+func (c *conn) neverBegan() bool { return !c.begun && c.q.Conn().IsClosed() }

@@ -19,6 +19,9 @@ const (
 	// moveChunk tasks. If it fails in between, repeating it moves the rest.
 	maxAtOnce, moveChunk = 100, 25
 
+	// maxShort is how long a list is that is read in the transaction that changes it.
+	maxShort = 100
+
 	// stepPause is longer than a step takes.
 	stepPause = 2 * time.Second
 
@@ -41,8 +44,7 @@ type arrangement struct {
 }
 
 // Arrange changes a container: it puts tasks at a position of the list, or replaces
-// the whole list. The list is read before the transaction, which checks that it has
-// not changed: a transaction must not take longer because a list is long.
+// the whole list.
 func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
 	if err := change.Check(in.Kind); err != nil {
 		return c, err
@@ -64,6 +66,53 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 	}
 	defer end()
 	now := cs.Now()
+	if in.Kind != lastmile.InOrganization && !change.ConsiderDependencies && len(change.Tasks) <= maxAtOnce {
+		c, large, short, err := cs.arrangeShort(ctx, who, in, change, now)
+		if short || err != nil {
+			return c, large, err
+		}
+	}
+	return cs.arrangeLong(ctx, who, in, change, now)
+}
+
+// arrangeShort changes a container with a short list. It reports whether the list is short:
+// otherwise, it changes nothing. Organizations, whose lists are long, are not for it: a
+// transaction that reads the end of such a list would lose against every new task.
+func (cs *Containers) arrangeShort(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (c lastmile.Container, large *arrangement, short bool, err error) {
+	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
+		c, large, short = lastmile.Container{}, nil, false
+		w.ExpectContainer(who.Organization, in, maxShort+1)
+		unplaced, err := w.Unplaced(ctx, who.Organization, in)
+		if err != nil {
+			return err
+		}
+		before, err := container(ctx, w, who.Organization, in, maxShort+1)
+		if err != nil {
+			return err
+		}
+		if short = !unplaced && len(before.Tasks) <= maxShort; !short {
+			return nil
+		}
+		a, err := arrange(before, change, change.Tasks)
+		switch {
+		case err != nil:
+			return err
+		case a.changesNothing():
+			c = before
+			return nil
+		case a.isLarge():
+			large = &a
+			return nil
+		}
+		c, err = cs.save(ctx, w, who, a, now)
+		return err
+	})
+	return c, large, short, err
+}
+
+// arrangeLong changes a container whose list is read before the transaction, which checks
+// that it has not changed: a transaction must not take longer because a list is long.
+func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (c lastmile.Container, large *arrangement, err error) {
 	for range planTries {
 		before, err := cs.Container(ctx, who, in)
 		if err != nil {
@@ -86,7 +135,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if a.changesNothing() {
 			return before, nil, nil
 		}
-		if len(a.ids)+len(a.left) > maxAtOnce {
+		if a.isLarge() {
 			return c, &a, nil
 		}
 		err = cs.Store.Write(ctx, func(w ContainerWriter) (err error) {
@@ -114,7 +163,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
 			return err
 		}
-		before, err := container(ctx, w, who.Organization, in)
+		before, err := container(ctx, w, who.Organization, in, 0)
 		if err != nil {
 			return err
 		}
@@ -122,7 +171,7 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 		if err != nil {
 			return err
 		}
-		if len(a.ids)+len(a.left) > maxAtOnce {
+		if a.isLarge() {
 			large = &a
 			return nil
 		}
@@ -174,6 +223,9 @@ func arrange(before lastmile.Container, change lastmile.ContainerChange, ids []l
 	}
 	return a, nil
 }
+
+// isLarge reports whether a change is too large for one transaction.
+func (a *arrangement) isLarge() bool { return len(a.ids)+len(a.left) > maxAtOnce }
 
 // changesNothing reports whether the list is the same afterwards.
 func (a *arrangement) changesNothing() bool { return slices.Equal(a.after(), a.before.Tasks) }

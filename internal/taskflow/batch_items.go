@@ -237,7 +237,7 @@ func (bs *Batches) lockNamed(ctx context.Context, w BatchWriter, who lastmile.Pr
 	}
 	var lists []lastmile.ContainerRef
 	for in := range named {
-		err := w.CheckOwner(ctx, who.Organization, in)
+		_, err := w.Owner(ctx, who.Organization, in)
 		if err != nil && !isRejection(err) {
 			return err
 		}

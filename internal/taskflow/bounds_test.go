@@ -311,6 +311,10 @@ func TestChangesSinceTheListWasRead(t *testing.T) {
 		ada := o.Worker(t, "Ada", &west)
 		ids := many(t, o, 4)
 		first := o.Task(t, in(listOf(ada))).ID
+		long := many(t, o, 100) // a shorter list is not read before
+		if _, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: long, Index: lastmile.AtEnd}); err != nil {
+			t.Fatal(err)
+		}
 		added := 0
 		busy := &busyStore{ContainerStore: o.Containers.Store, changes: n, change: func() {
 			added++
@@ -318,7 +322,7 @@ func TestChangesSinceTheListWasRead(t *testing.T) {
 		}}
 		cs := &taskflow.Containers{Base: o.Containers.Base, Store: busy}
 		got, err := cs.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: ids[:2], Index: 1})
-		if err != nil || len(got.Tasks) != 3+added || !slices.Equal(got.Tasks[:2], []lastmile.TaskID{first, ids[0]}) || got.Tasks[2] != ids[1] {
+		if err != nil || len(got.Tasks) != 3+len(long)+added || !slices.Equal(got.Tasks[:2], []lastmile.TaskID{first, ids[0]}) || got.Tasks[2] != ids[1] {
 			t.Fatalf("after %d changes the list is %v: %v", added, got.Tasks, err)
 		}
 		expectList(t, o, listOf(ada), got.Tasks...)

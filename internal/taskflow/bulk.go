@@ -28,10 +28,10 @@ type bulkWriter struct {
 	outside    bool            // they were read before the transaction
 	keys       store.UsedKeys  // by others, as far as it is known, and by the items
 	buffer     store.NewRecords
-	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
-	changed    []lastmile.Recipient         // known before, without duplicates
-	changes    map[lastmile.RecipientID]int // index in changed
-	owned      map[lastmile.ContainerRef]bool
+	buffered   map[lastmile.RecipientID]int        // index in buffer.Recipients
+	changed    []lastmile.Recipient                // known before, without duplicates
+	changes    map[lastmile.RecipientID]int        // index in changed
+	owners     map[lastmile.ContainerRef]time.Time // when they were created
 	lists      map[lastmile.ContainerRef]extendedList
 }
 
@@ -48,7 +48,7 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 	b := &bulkWriter{
 		w: w, org: org, recipients: by.known, outside: by.known != nil, keys: store.UsedKeys{},
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
-		owned: map[lastmile.ContainerRef]bool{}, lists: map[lastmile.ContainerRef]extendedList{},
+		owners: map[lastmile.ContainerRef]time.Time{}, lists: map[lastmile.ContainerRef]extendedList{},
 	}
 	maps.Copy(b.keys, by.used)
 	var err error
@@ -198,14 +198,15 @@ func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.Organiz
 	return b.w.Connection(ctx, org, other)
 }
 
-// CheckOwner implements ownerChecker.
-func (b *bulkWriter) CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
-	if b.owned[in] {
-		return nil
+// Owner implements ownerChecker.
+func (b *bulkWriter) Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (created time.Time, err error) {
+	created, known := b.owners[in]
+	if !known {
+		if created, err = b.w.Owner(ctx, org, in); err == nil {
+			b.owners[in] = created
+		}
 	}
-	err := b.w.CheckOwner(ctx, org, in)
-	b.owned[in] = err == nil
-	return err
+	return created, err
 }
 
 // TasksOf implements creationWriter.

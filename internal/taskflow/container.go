@@ -3,6 +3,7 @@ package taskflow
 import (
 	"context"
 	"slices"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/rate"
@@ -25,10 +26,11 @@ type Containers struct {
 func (cs *Containers) Container(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
 	unplaced := false
 	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+		r.ExpectContainer(who.Organization, in, 0)
 		if unplaced, err = r.Unplaced(ctx, who.Organization, in); err != nil || unplaced {
 			return err
 		}
-		c, err = container(ctx, r, who.Organization, in)
+		c, err = container(ctx, r, who.Organization, in, 0)
 		return err
 	})
 	if err != nil || !unplaced {
@@ -38,37 +40,34 @@ func (cs *Containers) Container(ctx context.Context, who lastmile.Principal, in 
 		if err = w.PlaceTasks(ctx, who.Organization, in, cs.Now()); err != nil {
 			return err
 		}
-		c, err = container(ctx, w, who.Organization, in)
+		c, err = container(ctx, w, who.Organization, in, 0)
 		return err
 	})
 	return c, err
 }
 
-// container reads a container that must be the organization's.
-func container(ctx context.Context, r listReader, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
-	if err := checkContainer(ctx, r, org, in); err != nil {
-		if lastmile.IsNotFound(err) {
-			return lastmile.Container{}, lastmile.NotFound("container of", in.Owner).Because("Container does not exist.")
-		}
-		return lastmile.Container{}, err
+// container reads a container that must be the organization's, with the first tasks of its
+// list, up to a limit, or with all of them if that is 0.
+func container(ctx context.Context, r listReader, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (c lastmile.Container, err error) {
+	var created time.Time
+	if in.Kind != lastmile.InOrganization {
+		created, err = r.Owner(ctx, org, in)
+	} else if err = checkContainer(ctx, r, org, in); err == nil {
+		var owner lastmile.Organization
+		owner, err = r.Organization(ctx, org)
+		created = owner.Created
 	}
-	c, err := r.Container(ctx, org, in)
-	if err != nil {
+	switch {
+	case lastmile.IsNotFound(err):
+		return c, lastmile.NotFound("container of", in.Owner).Because("Container does not exist.")
+	case err != nil:
 		return c, err
+	case most > 0:
+		c, err = r.ContainerHead(ctx, org, in, most)
+	default:
+		c, err = r.Container(ctx, org, in)
 	}
-	switch in.Kind {
-	case lastmile.InTeam:
-		owner, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
-		c.Created = owner.Created
-		return withModified(c), err
-	case lastmile.InWorker:
-		owner, err := r.Worker(ctx, org, lastmile.WorkerID(in.Owner))
-		c.Created = owner.Created
-		return withModified(c), err
-	case lastmile.InOrganization:
-	}
-	owner, err := r.Organization(ctx, org)
-	c.Created = owner.Created
+	c.Created = created
 	return withModified(c), err
 }
 

@@ -1,6 +1,8 @@
 package taskflow_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"dray/internal/app/apptest"
@@ -35,6 +37,41 @@ func TestArrange(t *testing.T) {
 		if got := o.Stored(t, id); got.State != lastmile.TaskUnassigned || got.Worker != "" {
 			t.Errorf("task %s is %v with the worker %q", id, got.State, got.Worker)
 		}
+	}
+}
+
+// The length of the list, in which a change is made in another way, makes no difference.
+func TestArrangeListsOfAnyLength(t *testing.T) {
+	o := apptest.NewOrg(t)
+	for _, length := range []int{0, 1, 99, 100, 101, 130} {
+		ada := o.Worker(t, fmt.Sprint("Ada ", length), nil)
+		want := many(t, o, length)
+		arrange := func(change lastmile.ContainerChange) lastmile.Container {
+			t.Helper()
+			got, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Tasks, want) || got.ContainerRef != listOf(ada) || got.Created.IsZero() {
+				t.Fatalf("a list of %d tasks: got %v, want %v", length, got, want)
+			}
+			expectList(t, o, listOf(ada), want...)
+			return got
+		}
+		arrange(lastmile.ContainerChange{Tasks: want, Index: lastmile.AtEnd})
+		some := many(t, o, 3)
+		want = slices.Concat(some[:1], want)
+		arrange(lastmile.ContainerChange{Tasks: some[:1], Index: lastmile.AtStart})
+		want = slices.Concat(want, some[1:2])
+		arrange(lastmile.ContainerChange{Tasks: some[1:2], Index: lastmile.AtEnd})
+		want = slices.Insert(want, 1, some[2])
+		before := arrange(lastmile.ContainerChange{Tasks: some[2:], Index: 1})
+		if after := arrange(lastmile.ContainerChange{Tasks: some[2:], Index: 1}); !after.Modified.Equal(before.Modified) || after.Version != before.Version {
+			t.Errorf("a list of %d tasks that was put as it is was changed: %v, then %v", length, before, after)
+		}
+		slices.Reverse(want)
+		want = want[:len(want)-1]
+		arrange(lastmile.ContainerChange{Tasks: want, Replace: true})
 	}
 }
 

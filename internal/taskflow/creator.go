@@ -193,7 +193,8 @@ func checkNewDependencies(ctx context.Context, r familyReader, caller lastmile.O
 // checkContainer rejects a container that is not the organization's.
 func checkContainer(ctx context.Context, r ownerChecker, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	if in.Kind != lastmile.InOrganization {
-		return r.CheckOwner(ctx, org, in)
+		_, err := r.Owner(ctx, org, in)
+		return err
 	}
 	if in.Owner == string(org) {
 		return nil

@@ -61,6 +61,10 @@ type ContainerReader interface {
 	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
+	// ExpectContainer announces that a container will be read, with its owner and
+	// whether it is Unplaced, so that all of it is read in one round trip: with the
+	// first tasks of the list, up to limit, or with all of them if that is 0.
+	ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, limit int)
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
 	// Task returns a task.
@@ -271,9 +275,9 @@ type ownerReader interface {
 type ownerChecker interface {
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// CheckOwner returns an error if the organization does not have the worker or
-	// the team of a container.
-	CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error
+	// Owner returns when the worker or the team of a container was created, and an
+	// error if the organization does not have it.
+	Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (created time.Time, err error)
 }
 
 // connectionReader reads which organizations are connected.
@@ -290,6 +294,8 @@ type listReader interface {
 	// Container returns a container. The caller checks that its owner belongs to
 	// the organization.
 	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
+	// ContainerHead is Container with the first tasks of the list, up to limit.
+	ContainerHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) (lastmile.Container, error)
 }
 
 // tasksReader reads tasks.

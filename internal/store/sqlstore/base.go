@@ -51,7 +51,7 @@ func (t *base) addMetadata(ctx context.Context, kind store.Kind, org lastmile.Or
 // that holds its id.
 func (t *base) erase(ctx context.Context, org lastmile.OrganizationID, id string, places ...[2]string) error {
 	for _, place := range places {
-		if _, err := t.exec(ctx, `DELETE FROM `+place[0]+` WHERE org = $1 AND `+place[1]+` = $2`, org, id); err != nil {
+		if err := t.send(ctx, `DELETE FROM `+place[0]+` WHERE org = $1 AND `+place[1]+` = $2`, org, id); err != nil {
 			return fmt.Errorf("delete %s from %s: %w", id, place[0], err)
 		}
 	}

@@ -16,21 +16,73 @@ import (
 	"dray/internal/store/engine"
 )
 
+// Queries of a container: when it was changed last, its active task, the first tasks of its
+// list, and all of its tasks.
+const (
+	selectContainer = `SELECT modified, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`
+	selectActive    = `SELECT id` + inContainer + ` AND rank IS NULL AND state = 2`
+	selectListed    = `SELECT id` + ranked + ` ORDER BY rank, id`
+	selectQueue     = `SELECT container, id, state FROM task WHERE container IS NOT NULL AND org = $1 AND container_kind = $2 AND container = $3 ORDER BY container, rank, id`
+)
+
+// selectOwners are the queries of when the owners of containers were created.
+var selectOwners = map[lastmile.ContainerKind]string{
+	lastmile.InWorker: `SELECT created FROM worker WHERE org = $1 AND id = $2`,
+	lastmile.InTeam:   `SELECT created FROM team WHERE org = $1 AND id = $2`,
+}
+
+// ExpectContainer announces that a container will be read, with its owner and whether it
+// is Unplaced: the first tasks of its list, up to a limit, or all of them if that is 0. All
+// that was announced must be read before anything is written.
+func (t containerTx) ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, most int) {
+	if owner := selectOwners[in.Kind]; owner != "" {
+		t.ahead(owner, org, in.Owner)
+	}
+	t.ahead(selectContainer, org, in.Kind, in.Owner)
+	t.ahead(selectLastRank, org, in.Kind, in.Owner)
+	if most == 0 {
+		t.ahead(selectQueue, org, in.Kind, in.Owner)
+	} else {
+		t.expectHead(org, in, most)
+	}
+}
+
 // Container returns a container. The caller checks that its owner belongs to
 // the organization.
 func (t containerTx) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+	c, err := t.unlisted(ctx, org, in)
+	if err != nil {
+		return c, err
+	}
+	queues, err := t.queues(ctx, selectQueue, org, in.Kind, in.Owner)
+	c.ActiveTask, c.Tasks = queues[in.Owner].active, queues[in.Owner].tasks
+	return c, err
+}
+
+// ContainerHead returns a container with the first tasks of its list, up to a limit. The
+// caller checks that its owner belongs to the organization.
+func (t containerTx) ContainerHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (lastmile.Container, error) {
+	c, err := t.unlisted(ctx, org, in)
+	if err != nil {
+		return c, err
+	}
+	q, err := t.headOf(ctx, org, in, most)
+	c.ActiveTask, c.Tasks = q.active, q.tasks
+	return c, err
+}
+
+// unlisted returns a container without its tasks.
+func (t containerTx) unlisted(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
 	c := lastmile.Container{ContainerRef: in, Organization: org}
 	var modified int64
-	err := t.row(ctx, `SELECT modified, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&modified, &c.Version)
+	err := t.row(ctx, selectContainer, org, in.Kind, in.Owner).Scan(&modified, &c.Version)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, fmt.Errorf("read container of %s: %w", in.Owner, err)
 	}
 	if modified != 0 {
 		c.Modified = time.UnixMilli(modified).UTC()
 	}
-	queues, err := t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, in.Kind, in.Owner)
-	c.ActiveTask, c.Tasks = queues[in.Owner].active, queues[in.Owner].tasks
-	return c, err
+	return c, nil
 }
 
 // ListVersions returns the versions of workers' containers, without those that
@@ -61,8 +113,8 @@ type queue struct {
 
 // queues reads containers by their owners, all of it from the index that orders
 // them.
-func (t containerTx) queues(ctx context.Context, where string, args ...any) (map[string]queue, error) {
-	found, err := t.query(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND `+where+` ORDER BY container, rank, id`, args...)
+func (t containerTx) queues(ctx context.Context, query string, args ...any) (map[string]queue, error) {
+	found, err := t.query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read containers: %w", err)
 	}
@@ -95,19 +147,25 @@ func (t containerTx) queues(ctx context.Context, where string, args ...any) (map
 	return queues, found.Err()
 }
 
-// headOf reads the first tasks of a container.
-func (t containerTx) headOf(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (q queue, err error) {
-	err = t.row(ctx, `SELECT id`+inContainer+` AND rank IS NULL AND state = 2`, org, in.Kind, in.Owner).Scan(&q.active)
+// expectHead announces what headOf reads.
+func (t containerTx) expectHead(org lastmile.OrganizationID, in lastmile.ContainerRef, most int) {
+	t.ahead(selectActive, org, in.Kind, in.Owner)
+	t.ahead(selectListed+limit(most), org, in.Kind, in.Owner)
+}
+
+// headOf reads the active task of a container and the first ones of its list, up to a limit.
+func (t containerTx) headOf(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (q queue, err error) {
+	err = t.row(ctx, selectActive, org, in.Kind, in.Owner).Scan(&q.active)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return q, fmt.Errorf("read the active task of the container of %s: %w", in.Owner, err)
 	}
-	q.tasks, err = t.ListHead(ctx, org, in, lastmile.MaxEventTasks)
+	q.tasks, err = t.ListHead(ctx, org, in, most)
 	return q, err
 }
 
 // ListHead returns the first tasks of the list of a container, up to limit.
 func (t containerTx) ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) ([]lastmile.TaskID, error) {
-	return t.taskIDs(ctx, `SELECT id`+ranked+` ORDER BY rank, id`+limit(most), org, in.Kind, in.Owner)
+	return t.taskIDs(ctx, selectListed+limit(most), org, in.Kind, in.Owner)
 }
 
 // StillListed returns those of the tasks that are in the list of a container, in
@@ -131,9 +189,9 @@ func (t containerTx) StillListed(ctx context.Context, org lastmile.OrganizationI
 // queuesOf reads the containers of all workers or teams, or of one.
 func (t containerTx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, one bool, owner string) (map[string]queue, error) {
 	if one {
-		return t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, kind, owner)
+		return t.queues(ctx, selectQueue, org, kind, owner)
 	}
-	return t.queues(ctx, `org = $1 AND container_kind = $2`, org, kind)
+	return t.queues(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND org = $1 AND container_kind = $2 ORDER BY container, rank, id`, org, kind)
 }
 
 // Containers lists the containers that ever changed, in no particular order.
@@ -180,21 +238,21 @@ func (t containerTx) Queues(ctx context.Context, org lastmile.OrganizationID) (m
 	return queues, found.Err()
 }
 
-// CheckOwner returns an error if the organization does not have the worker or the team
-// of a container.
-func (t containerTx) CheckOwner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
-	kind := store.Workers
-	if in.Kind == lastmile.InTeam {
-		kind = store.Teams
-	}
-	found, err := t.exists(ctx, `SELECT 1 FROM `+string(kind)+` WHERE org = $1 AND id = $2`, org, in.Owner)
-	switch {
+// Owner returns when the worker or the team of a container was created, and an error if the
+// organization does not have it.
+func (t containerTx) Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (time.Time, error) {
+	var created int64
+	switch err := t.row(ctx, selectOwners[in.Kind], org, in.Owner).Scan(&created); {
+	case errors.Is(err, sql.ErrNoRows):
+		kind := store.Workers
+		if in.Kind == lastmile.InTeam {
+			kind = store.Teams
+		}
+		return time.Time{}, t.missing(ctx, kind, in.Owner)
 	case err != nil:
-		return fmt.Errorf("look for the owner of a container: %w", err)
-	case !found:
-		return t.missing(ctx, kind, in.Owner)
+		return time.Time{}, fmt.Errorf("look for the owner of a container: %w", err)
 	}
-	return nil
+	return time.UnixMilli(created).UTC(), nil
 }
 
 // LockContainer serializes the writers of a container until the transaction
@@ -339,9 +397,11 @@ func rankOf(task *int64) int64 {
 // and its last task, because a new task of the organization does not change the
 // version.
 func (t containerTx) ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (s store.ListState, err error) {
+	const last = `SELECT id` + ranked + ` ORDER BY rank DESC, id DESC LIMIT 1`
+	t.ahead(last, org, in.Kind, in.Owner)
 	err = t.row(ctx, `SELECT version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&s.Version)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		err = t.row(ctx, `SELECT id`+ranked+` ORDER BY rank DESC, id DESC LIMIT 1`, org, in.Kind, in.Owner).Scan(&s.Last)
+		err = t.row(ctx, last, org, in.Kind, in.Owner).Scan(&s.Last)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return s, fmt.Errorf("read the state of the container of %s: %w", in.Owner, err)

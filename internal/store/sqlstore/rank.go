@@ -73,6 +73,8 @@ func (t containerTx) clearRanks(ctx context.Context, org lastmile.OrganizationID
 const (
 	inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL`
 	ranked      = inContainer + ` AND rank IS NOT NULL`
+
+	selectLastRank = `SELECT rank` + ranked + ` ORDER BY rank DESC LIMIT 1`
 )
 
 // neighbours returns the ranks on both sides of a position; nil where there is
@@ -83,7 +85,7 @@ func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID
 	case at.Start:
 		err = t.row(ctx, `SELECT rank`+ranked+` ORDER BY rank LIMIT 1`, org, in.Kind, in.Owner).Scan(&after)
 	case at.After == "":
-		err = t.row(ctx, `SELECT rank`+ranked+` ORDER BY rank DESC LIMIT 1`, org, in.Kind, in.Owner).Scan(&before)
+		err = t.row(ctx, selectLastRank, org, in.Kind, in.Owner).Scan(&before)
 	default:
 		err = t.row(ctx, `SELECT rank`+ranked+` AND id = $4`, org, in.Kind, in.Owner, at.After).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -406,7 +406,7 @@ func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id 
 		`DELETE FROM metadata_entry WHERE id = $2 AND org = (SELECT origin FROM task WHERE org = $1 AND id = $2)`,
 		`DELETE FROM import_key WHERE task = $2 AND org = (SELECT origin FROM task WHERE org = $1 AND id = $2)`,
 	} {
-		if _, err := t.exec(ctx, query, org, id); err != nil {
+		if err := t.send(ctx, query, org, id); err != nil {
 			return fmt.Errorf("remember task %s: %w", id, err)
 		}
 	}

@@ -16,24 +16,45 @@ import (
 // Worker returns a worker with the first lastmile.MaxEventTasks tasks, so that its
 // cost does not grow with their number.
 func (t fleetTx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
-	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
-	worker, err := only(ctx, t.base, store.Workers, string(id), found, err)
-	if err != nil {
-		return worker, err
-	}
-	q, err := containerTx(t).headOf(ctx, org, lastmile.WorkerContainer(id))
-	worker.ActiveTask, worker.Tasks = q.active, q.tasks
-	return worker, err
+	list := lastmile.WorkerContainer(id)
+	containerTx(t).expectHead(org, list, lastmile.MaxEventTasks)
+	return t.oneWorker(ctx, org, id, func() (queue, error) {
+		return containerTx(t).headOf(ctx, org, list, lastmile.MaxEventTasks)
+	})
 }
 
 // WholeWorker returns a worker with all tasks.
 func (t fleetTx) WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
-	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
-	if err == nil {
-		err = t.addTasks(ctx, org, found)
-	}
-	return only(ctx, t.base, store.Workers, string(id), found, err)
+	list := lastmile.WorkerContainer(id)
+	t.ahead(selectQueue, org, list.Kind, list.Owner)
+	return t.oneWorker(ctx, org, id, func() (queue, error) {
+		queues, err := containerTx(t).queues(ctx, selectQueue, org, list.Kind, list.Owner)
+		return queues[list.Owner], err
+	})
 }
+
+// oneWorker returns a worker with tasks whose query was announced, in one round trip. What
+// was announced is read, even if there is no worker: it would be out of date later.
+func (t fleetTx) oneWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, tasks func() (queue, error)) (worker lastmile.Worker, err error) {
+	t.ahead(selectTeamsOfWorker, org, id)
+	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)
+	if err != nil {
+		return worker, fmt.Errorf("read worker %s: %w", id, err)
+	}
+	teams, err := pairs[lastmile.WorkerID, lastmile.TeamID](ctx, t.base, selectTeamsOfWorker, org, id)
+	if err != nil {
+		return worker, fmt.Errorf("read teams of worker %s: %w", id, err)
+	}
+	q, err := tasks()
+	if err != nil {
+		return worker, err
+	}
+	worker, err = only(ctx, t.base, store.Workers, string(id), found, nil)
+	worker.Teams, worker.ActiveTask, worker.Tasks = teams[id], q.active, q.tasks
+	return worker, err
+}
+
+const selectTeamsOfWorker = `SELECT t.worker, t.team FROM team_worker t WHERE t.org = $1 AND t.worker = $2 ORDER BY t.in_worker, t.team`
 
 // Workers lists workers, oldest first.
 func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
@@ -68,12 +89,6 @@ func (t fleetTx) listWorkers(ctx context.Context, org lastmile.OrganizationID, w
 		return collect(ctx, t, scanWorker, workerQuery+where.text, where.args...)
 	}
 	found, err := inChunks(org, ids, read, func(w lastmile.Worker) lastmile.WorkerID { return w.ID })
-	return t.withTeams(ctx, org, found, err)
-}
-
-// workers reads a few workers without their tasks.
-func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
-	found, err := collect(ctx, t, scanWorker, workerQuery+where.text+` ORDER BY t.created, t.id`, where.args...)
 	return t.withTeams(ctx, org, found, err)
 }
 

@@ -60,7 +60,8 @@ type Engine interface {
 	// Direct runs single statements, each with its own snapshot, without a
 	// transaction around them: the cheapest read.
 	Direct(ctx context.Context, fn func(Conn) error) error
-	// Read runs fn over one consistent snapshot.
+	// Read runs fn over one consistent snapshot. fn may run more than once, but
+	// only after its first statement has failed.
 	Read(ctx context.Context, fn func(Conn) error) error
 	// Write runs fn atomically and durably. fn may run more than once. If fn
 	// returns an error, none of its changes are kept and that error is

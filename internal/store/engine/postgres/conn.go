@@ -29,9 +29,10 @@ type querier interface {
 // conn is an engine.Conn over pgx, for the length of one operation.
 type conn struct {
 	q       querier
-	limit   limit // ends statements with the operation
-	failed  error // first statement that failed
-	begun   bool  // the transaction has begun; otherwise, BEGIN waits
+	raw     *pgx.Conn // below q
+	limit   limit     // ends statements with the operation
+	failed  error     // first statement that failed
+	begun   bool      // the transaction has begun; otherwise, BEGIN waits
 	ended   bool
 	open    engine.Rows
 	waiting *pgx.Batch // passed to Send and not yet sent
@@ -41,7 +42,7 @@ type conn struct {
 // newConn returns a conn whose statements end no later than the context, even
 // if they are called with another one.
 func newConn(ctx context.Context, q querier) *conn {
-	return &conn{q: q, limit: until(ctx)}
+	return &conn{q: q, raw: q.Conn(), limit: until(ctx)}
 }
 
 // limit adds the end of an operation to the context of a statement.
@@ -78,7 +79,7 @@ func (c *conn) note(err error) error {
 	if err == nil {
 		return nil
 	}
-	if c.q.Conn().IsClosed() && !givenUp(err) {
+	if c.raw.IsClosed() && !givenUp(err) {
 		err = fmt.Errorf("%w: %w", errConnectionLost, err)
 	}
 	if c.failed == nil {
@@ -257,7 +258,7 @@ func (c *conn) ask(ctx context.Context, query string, args []any) (pgx.Rows, err
 	}
 	for i, a := range c.ahead {
 		if a.rows == nil {
-			if c.ahead[i].rows, err = hold(c.q.Conn().TypeMap(), results); err != nil {
+			if c.ahead[i].rows, err = hold(c.raw.TypeMap(), results); err != nil {
 				results.Close()
 				return nil, err
 			}

@@ -214,7 +214,7 @@ func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
 			return err
 		}
 		defer release()
-		return e.call(operation, &conn{q: c, limit: within(ctx, operation)}, fn)
+		return e.present(operation, e.call(&conn{q: c, raw: c.Conn(), limit: within(ctx, operation)}, fn))
 	})
 }
 
@@ -228,31 +228,35 @@ func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
 // Snapshot is Read without a time limit.
 func (e *Engine) Snapshot(ctx context.Context, fn func(engine.Conn) error) error {
 	again, err := e.snapshot(ctx, false, fn)
-	if again && ctx.Err() == nil {
+	if again {
 		_, err = e.snapshot(ctx, true, fn)
 	}
 	return err
 }
 
-// snapshot is one attempt of Snapshot. It reports whether another one makes sense.
+// snapshot is one attempt of Snapshot. It reports whether there must be a careful one: the
+// connection broke before the transaction began.
 func (e *Engine) snapshot(ctx context.Context, careful bool, fn func(engine.Conn) error) (again bool, err error) {
 	c, release, err := e.begin(ctx, beginRead, careful)
 	if err != nil {
 		return false, e.settle(ctx, err)
 	}
 	defer release()
-	err = e.call(ctx, c, fn)
-	return err != nil && c.neverBegan(), err
+	err = e.call(c, fn)
+	if err != nil && !careful && c.neverBegan() && !givenUp(err) && ctx.Err() == nil {
+		return true, err
+	}
+	return false, e.present(ctx, err)
 }
 
 // call runs fn over a connection for reading.
-func (e *Engine) call(ctx context.Context, c *conn, fn func(engine.Conn) error) error {
+func (e *Engine) call(c *conn, fn func(engine.Conn) error) error {
 	err := engine.Protect(e.log, c, fn)
 	c.end()
 	if err == nil {
 		err = c.failed
 	}
-	return e.present(ctx, err)
+	return err
 }
 
 // limited runs fn with a time limit, so that a server that hangs does not block

@@ -359,7 +359,7 @@ func TestARestartOfTheServerIsSurvived(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := count(t, e); n != 2 {
-		t.Errorf("%d rows, want 2", n)
+	if n, shed := count(t, e), e.count.Shed.Load(); n != 2 || shed != 0 {
+		t.Errorf("%d rows, want 2; %d operations were reported as rejected", n, shed)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // How transactions begin.
@@ -34,7 +33,8 @@ func (e *Engine) begin(ctx context.Context, how string, careful bool) (c *conn, 
 		if err != nil {
 			return nil, nil, err
 		}
-		c, release := newConn(ctx, pooled), func() { e.release(ctx, pooled, give) }
+		c := newConn(ctx, pooled)
+		release := func() { e.release(ctx, c, give) }
 		at, known := pooled.Conn().PgConn().CustomData()[responded].(time.Time)
 		if known && !careful && e.timer().Sub(at) < freshFor {
 			c.waiting = &pgx.Batch{}
@@ -63,18 +63,17 @@ func (e *Engine) begin(ctx context.Context, how string, careful bool) (c *conn, 
 }
 
 // release ends what is left of a transaction and returns its connection.
-func (e *Engine) release(ctx context.Context, pooled *pgxpool.Conn, give func()) {
+func (e *Engine) release(ctx context.Context, c *conn, give func()) {
 	defer give()
-	c := pooled.Conn()
-	if !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
+	if !c.raw.IsClosed() && c.raw.PgConn().TxStatus() != 'I' {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
 		defer cancel()
-		if _, err := c.Exec(bounded, `rollback`); err != nil {
+		if _, err := c.raw.Exec(bounded, `rollback`); err != nil {
 			return // the pool drops the connection
 		}
 	}
-	if !c.IsClosed() {
-		c.PgConn().CustomData()[responded] = e.timer()
+	if c.begun {
+		c.raw.PgConn().CustomData()[responded] = e.timer()
 	}
 }
 
@@ -91,4 +90,4 @@ func (c *conn) commit(ctx context.Context) error {
 func (c *conn) unbegun() bool { return !c.begun && (c.waiting == nil || c.waiting.Len() == 1) }
 
 // neverBegan reports whether the connection broke before the transaction began.
-func (c *conn) neverBegan() bool { return !c.begun && c.q.Conn().IsClosed() }
+func (c *conn) neverBegan() bool { return !c.begun && c.raw.IsClosed() }

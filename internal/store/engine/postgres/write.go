@@ -158,7 +158,7 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	if err == nil {
 		err = c.failed
 	}
-	closed := c.q.Conn().IsClosed()
+	closed := c.raw.IsClosed()
 	if err != nil {
 		return &attemptError{err: err, cause: errors.Join(err, c.failed), lost: closed, unbegun: c.neverBegan()}
 	}
@@ -173,7 +173,7 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 		return &attemptError{
 			err:       fmt.Errorf("commit: %w", err),
 			cause:     err,
-			lost:      c.q.Conn().IsClosed(),
+			lost:      c.raw.IsClosed(),
 			committed: !notKept(err),
 		}
 	}

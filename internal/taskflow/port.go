@@ -62,8 +62,8 @@ type ContainerReader interface {
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// ExpectContainer announces that a container will be read, with its owner and
-	// whether it is Unplaced, so that all of it is read in one round trip: with the
-	// first tasks of the list, up to limit, or with all of them if that is 0.
+	// whether it is Unplaced, so that this is one round trip. So is the list, up to
+	// limit, unless that is 0.
 	ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, limit int)
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)

@@ -32,17 +32,16 @@ var selectOwners = map[lastmile.ContainerKind]string{
 }
 
 // ExpectContainer announces that a container will be read, with its owner and whether it
-// is Unplaced: the first tasks of its list, up to a limit, or all of them if that is 0. All
-// that was announced must be read before anything is written.
+// is Unplaced, and the first tasks of its list, up to a limit, unless that is 0: a whole list
+// is not announced, because what was announced is held in memory. All that was announced
+// must be read before anything is written.
 func (t containerTx) ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, most int) {
 	if owner := selectOwners[in.Kind]; owner != "" {
 		t.ahead(owner, org, in.Owner)
 	}
 	t.ahead(selectContainer, org, in.Kind, in.Owner)
 	t.ahead(selectLastRank, org, in.Kind, in.Owner)
-	if most == 0 {
-		t.ahead(selectQueue, org, in.Kind, in.Owner)
-	} else {
+	if most > 0 {
 		t.expectHead(org, in, most)
 	}
 }

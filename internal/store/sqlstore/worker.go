@@ -26,15 +26,14 @@ func (t fleetTx) Worker(ctx context.Context, org lastmile.OrganizationID, id las
 // WholeWorker returns a worker with all tasks.
 func (t fleetTx) WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	list := lastmile.WorkerContainer(id)
-	t.ahead(selectQueue, org, list.Kind, list.Owner)
 	return t.oneWorker(ctx, org, id, func() (queue, error) {
 		queues, err := containerTx(t).queues(ctx, selectQueue, org, list.Kind, list.Owner)
 		return queues[list.Owner], err
 	})
 }
 
-// oneWorker returns a worker with tasks whose query was announced, in one round trip. What
-// was announced is read, even if there is no worker: it would be out of date later.
+// oneWorker returns a worker with tasks, in one round trip with what was announced, which is
+// read even if there is no worker: it would be out of date later.
 func (t fleetTx) oneWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, tasks func() (queue, error)) (worker lastmile.Worker, err error) {
 	t.ahead(selectTeamsOfWorker, org, id)
 	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)

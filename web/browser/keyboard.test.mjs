@@ -106,6 +106,29 @@ test('a task is created and found', async () => {
   await press('Escape');
 });
 
+test('what was typed for a task is not lost by Escape', async () => {
+  await press('n');
+  const form = page.getByRole('dialog', { name: 'Create task' });
+  await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
+  await press('Escape');
+  await gone(form); // nothing was typed
+  await press('n');
+  const notes = form.getByLabel('Notes');
+  await tabTo(notes);
+  await type('Two flights up');
+  await press('Escape');
+  const question = page.getByRole('alertdialog', { name: 'Discard' });
+  await question.waitFor();
+  await press('Escape');
+  await gone(question);
+  assert.equal(await notes.inputValue(), 'Two flights up');
+  await notes.and(page.locator(':focus')).waitFor();
+  await press('Escape');
+  await tabTo(question.getByRole('button', { name: 'Discard' }));
+  await press('Enter');
+  await gone(form);
+});
+
 test('tasks are assigned, and taken back', async () => {
   await page.getByRole('tree').waitFor();
   await press('f');

@@ -50,8 +50,9 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 }
 
 // Find returns the ids of the tasks, destinations or recipients that have all of the
-// metadata entries, in the order in which they are listed, up to limit. Of tasks, only
-// those that manager may see, unless it is empty.
+// metadata entries, in the order in which they are listed. Of tasks, only those that manager
+// may see, unless it is empty. If there are as many as limit, it returns any of them: what
+// finds too much must not cost more the more there is.
 func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, manager lastmile.AdminID, metadata lastmile.Metadata, most int) (ids []string, err error) {
 	where := within(org).has(kind, metadata)
 	query, args := `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args
@@ -65,7 +66,15 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		query += ` ORDER BY t.created, t.id` + limit(most)
 	}
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		ids, err = collect(ctx, newTx(newConn(c), s.now), scanID[string], query, args...)
+		t := newTx(newConn(c), s.now)
+		if most > 0 && manager == "" && len(metadata) == 1 {
+			const entries = `SELECT m.id FROM metadata_entry m WHERE m.org = $1 AND m.kind = $2 AND m.digest = $3`
+			ids, err = collect(ctx, t, scanID[string], entries+limit(most), org, kind, metadata[0].Digest())
+			if err != nil || len(ids) == most {
+				return err
+			}
+		}
+		ids, err = collect(ctx, t, scanID[string], query, args...)
 		return err
 	})
 	if err != nil {

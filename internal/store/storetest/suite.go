@@ -259,6 +259,11 @@ func testMetadata(t *testing.T, s *sqlstore.Store) {
 	if got := find(color("red")); !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("red: %v", got)
 	}
+	for most, want := range map[int]int{1: 1, 2: 2, 3: 2} {
+		if got, err := s.Find(ctx, store.Recipients, acme, "", lastmile.Metadata{color("red")}, most); err != nil || len(got) != want {
+			t.Errorf("red, up to %d: %v: %v", most, got, err)
+		}
+	}
 	if got := find(color("red"), size); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("red and of size 4: %v", got)
 	}

@@ -91,7 +91,7 @@ export default {
   taskCreated: 'The task is created.',
   editTask: 'Edit task',
   discardTyped: 'Discard',
-  discardTypedLead: 'What you have typed is lost.',
+  discardTypedLead: 'What you have typed will be lost.',
   keepTyping: 'Keep typing',
   apartment: 'Apartment (optional)',
   notBefore: 'Not before',

@@ -338,15 +338,14 @@ func TestChangesSinceTheListWasRead(t *testing.T) {
 	}
 }
 
-func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
-	o := apptest.NewOrg(t)
-	parent := o.Task(t, in(home(o))).ID
+// dependOn creates 160 tasks that depend on another, and returns one of them.
+func dependOn(t *testing.T, o *apptest.Org, parent lastmile.TaskID) (child lastmile.TaskID) {
+	t.Helper()
 	items := make([]lastmile.BatchItem, 80)
 	for i := range items {
 		items[i].Draft = in(home(o))
 		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
 	}
-	var child lastmile.TaskID
 	for range 2 {
 		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
 		if err != nil || len(made.Tasks) != len(items) {
@@ -354,6 +353,13 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 		}
 		child = made.Tasks[0].ID
 	}
+	return child
+}
+
+func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	parent := o.Task(t, in(home(o))).ID
+	child := dependOn(t, o, parent)
 	l := &ledger{t: t}
 	tasks := &taskflow.Tasks{
 		Creator: o.Tasks.Creator,
@@ -374,16 +380,7 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 	// What cannot be deleted keeps its dependents.
 	ada := o.Worker(t, "Ada", &west)
 	parent = o.Task(t, in(listOf(ada))).ID
-	for i := range items {
-		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
-	}
-	for range 2 {
-		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
-		if err != nil {
-			t.Fatal(err)
-		}
-		child = made.Tasks[0].ID
-	}
+	child = dependOn(t, o, parent)
 	if _, err := o.Work.Start(t.Context(), ada, parent, action(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -397,16 +394,7 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 func TestDeletingATaskSeveralTimesAtOnce(t *testing.T) {
 	o := apptest.NewOrg(t)
 	parent := o.Task(t, in(home(o))).ID
-	items := make([]lastmile.BatchItem, 80)
-	for i := range items {
-		items[i].Draft = in(home(o))
-		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
-	}
-	for range 2 {
-		if made, err := o.Batches.CreateAll(t.Context(), o.Principal, items); err != nil || len(made.Tasks) != len(items) {
-			t.Fatalf("%d tasks were created: %v", len(made.Tasks), err)
-		}
-	}
+	dependOn(t, o, parent)
 	o.Triggers(t)
 	var all sync.WaitGroup
 	var deleted atomic.Int64

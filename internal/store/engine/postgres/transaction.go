@@ -17,7 +17,7 @@ const (
 
 // freshFor is how long a connection that has responded is taken for one that works: a
 // transaction begins with its first statement then, in the same round trip. One that was
-// idle for longer may be broken, or its server may hang, which BEGIN finds out soon.
+// idle for longer may be broken, or its server may hang, which a BEGIN of its own finds out soon.
 const freshFor = time.Second
 
 // responded is the key of when a connection has responded last, among its custom data.
@@ -27,14 +27,14 @@ const responded = "responded"
 // connections. A careful one begins at once, on the first connection that is not broken:
 // after a restart of the server, every connection in the pool is. release returns the
 // connection and rolls back what was not committed.
-func (e *Engine) begin(ctx context.Context, how string, careful bool) (c *conn, release func(), err error) {
+func (e *Engine) begin(ctx context.Context, how string, careful bool) (_ *conn, release func(), _ error) {
 	for {
 		pooled, give, err := e.acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		c := newConn(ctx, pooled)
-		release := func() { e.release(ctx, c, give) }
+		release = func() { e.release(ctx, c, give) }
 		at, known := pooled.Conn().PgConn().CustomData()[responded].(time.Time)
 		if known && !careful && e.timer().Sub(at) < freshFor {
 			c.waiting = &pgx.Batch{}
@@ -57,7 +57,7 @@ func (e *Engine) begin(ctx context.Context, how string, careful bool) (c *conn, 
 		case late:
 			return nil, nil, e.unreachable(err)
 		case !lost:
-			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err}
 		}
 	}
 }
@@ -86,8 +86,8 @@ func (c *conn) commit(ctx context.Context) error {
 	return err
 }
 
-// unbegun reports whether nothing has happened in the transaction.
-func (c *conn) unbegun() bool { return !c.begun && (c.waiting == nil || c.waiting.Len() == 1) }
+// isEmpty reports whether the transaction has no statement but BEGIN, which was not sent.
+func (c *conn) isEmpty() bool { return !c.begun && (c.waiting == nil || c.waiting.Len() == 1) }
 
 // neverBegan reports whether the connection broke before the transaction began.
 func (c *conn) neverBegan() bool { return !c.begun && c.raw.IsClosed() }

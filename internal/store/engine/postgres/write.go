@@ -147,7 +147,7 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	}
 	defer release()
 	err = engine.Protect(e.log, c, fn)
-	if err == nil && c.failed == nil && c.unbegun() {
+	if err == nil && c.failed == nil && c.isEmpty() {
 		c.end()
 		return nil
 	}

@@ -150,10 +150,7 @@ func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 	if f.None {
 		return nil
 	}
-	b.Tasks, err = r.BoardTasks(ctx, org, f, MaxTasks+1)
-	if len(b.Tasks) > MaxTasks {
-		b.Tasks, b.Truncated = b.Tasks[:MaxTasks], true
-	}
+	b.Tasks, b.Truncated, err = r.BoardTasks(ctx, org, f, MaxTasks)
 	// What is the same is next to each other, which makes the response smaller.
 	slices.SortFunc(b.Tasks, func(a, b Task) int { return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.ID, b.ID)) })
 	return err

@@ -10,9 +10,9 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
-	// BoardTasks lists tasks of a day, up to limit. If there are more, it lists those
-	// whose windows end first.
-	BoardTasks(ctx context.Context, org lastmile.OrganizationID, f Filter, limit int) ([]Task, error)
+	// BoardTasks lists tasks of a day, up to limit, and reports whether there are more. It
+	// then lists those whose windows end first.
+	BoardTasks(ctx context.Context, org lastmile.OrganizationID, f Filter, limit int) (all []Task, more bool, err error)
 	// CheckTeam returns an error if the organization does not have a team.
 	CheckTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
 	// FleetVersion returns the version of the teams, hubs and schedules of an organization,

@@ -322,14 +322,23 @@ func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
 	due := func(in time.Duration) lastmile.TaskID {
 		return lastmile.TaskID(id(t, c, "/tasks", fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,40.7]},"recipients":[],"completeBefore":%d}`, now.Add(in).UnixMilli())))
 	}
-	_, first, second := due(3*time.Hour), due(time.Hour), due(2*time.Hour)
+	third, first, second := due(3*time.Hour), due(time.Hour), due(2*time.Hour)
 	err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 		in := lastmile.Window{From: now, To: now.Add(24 * time.Hour)}
-		found, err := sqlboard.New(r.Conn()).BoardTasks(t.Context(), c.Organization.ID, boards.Filter{Day: in}, 2)
-		if len(found) != 2 || found[0].ID != first || found[1].ID != second {
-			t.Errorf("the board has %v", found)
+		for limit, want := range map[int][]lastmile.TaskID{1: {first}, 2: {first, second}, 3: {first, second, third}} {
+			tasks, more, err := sqlboard.New(r.Conn()).BoardTasks(t.Context(), c.Organization.ID, boards.Filter{Day: in}, limit)
+			if err != nil {
+				return err
+			}
+			var found []lastmile.TaskID
+			for _, task := range tasks {
+				found = append(found, task.ID)
+			}
+			if slices.Sort(found); !slices.Equal(found, slices.Sorted(slices.Values(want))) || more != (limit < 3) {
+				t.Errorf("the first %d tasks of the board are %v, and it is %t that there are more; want %v", limit, found, more, want)
+			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -80,37 +80,47 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 }
 
 // BoardTasks lists the tasks of a day that an organization has or placed with others, up to
-// limit. If there are more, it lists the open ones whose windows end first.
-func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) ([]board.Task, error) {
+// limit, and reports whether there are more. It then lists the open ones whose windows end
+// first.
+func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) (all []board.Task, more bool, err error) {
 	owners := []string{`t.org`}
 	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
 	if err != nil {
-		return nil, fmt.Errorf("look for tasks of connections: %w", err)
+		return nil, false, fmt.Errorf("look for tasks of connections: %w", err)
 	}
 	if placed {
 		owners = append(owners, `t.origin`)
 	}
+	all, err = p.dayTasks(ctx, org, f, owners, false, limit+1)
+	if more = len(all) > limit; more {
+		all, err = p.dayTasks(ctx, org, f, owners, true, limit)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read the tasks of the board: %w", err)
+	}
+	return all, more, nil
+}
+
+// dayTasks lists up to limit tasks of a day: if sorted is set, the open ones first, and those
+// whose windows end first.
+func (p Part) dayTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, owners []string, sorted bool, limit int) (all []board.Task, err error) {
 	due := f.Day
 	if f.Overdue {
 		due.From = time.UnixMilli(0)
 	}
-	var all []board.Task
-	for _, order := range []string{``, ` ORDER BY COALESCE(t.complete_before, t.completed, t.complete_after, t.created), t.id`} {
-		all = nil
-		for _, owner := range owners {
-			for i, condition := range []string{open, done} {
-				found, err := p.tasks(ctx, org, f, []lastmile.Window{due, f.Day}[i], owner+` = $1 AND `+condition, order+` LIMIT `+strconv.Itoa(limit))
-				if err != nil {
-					return nil, fmt.Errorf("read the tasks of the board: %w", err)
-				}
-				all = append(all, found...)
+	for _, owner := range owners {
+		for i, condition := range []string{open, done} {
+			if len(all) == limit {
+				return all, nil
 			}
-		}
-		if len(all) < limit {
-			break // there was no need to sort them
+			found, err := p.tasks(ctx, org, f, []lastmile.Window{due, f.Day}[i], owner+` = $1 AND `+condition, sorted, limit-len(all))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
 		}
 	}
-	return all[:min(len(all), limit)], nil
+	return all, nil
 }
 
 // The tasks of a day, from $2 until $3: those that are open, with a window that touches the
@@ -120,7 +130,7 @@ const (
 	done = `t.completed IS NOT NULL AND t.completed >= $2 AND t.completed < $3`
 )
 
-func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, in lastmile.Window, where, tail string) ([]board.Task, error) {
+func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, in lastmile.Window, where string, sorted bool, limit int) ([]board.Task, error) {
 	args := []any{org, in.From.UnixMilli(), in.To.UnixMilli()}
 	if f.Manager != "" {
 		args = append(args, f.Manager)
@@ -136,12 +146,18 @@ func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Fi
 		where += ` AND ((t.org <> $1 OR t.container_kind = 'ORGANIZATION' OR t.container IN ` + teams + `
 			OR t.worker IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1 AND tw.team IN ` + teams + `)) IS TRUE)`
 	}
-	return p.readTasks(ctx, org, where+tail, args...)
+	tail := ` LIMIT ` + strconv.Itoa(limit)
+	if !sorted {
+		return p.readTasks(ctx, org, `task t`, where+tail, args...)
+	}
+	// What is sorted is in memory, so it is the ids alone.
+	first := `(SELECT t.org, t.id FROM task t WHERE ` + where + ` ORDER BY COALESCE(t.complete_before, t.completed, t.complete_after, t.created), t.id` + tail + `) AS f`
+	return p.readTasks(ctx, org, first+` JOIN task t ON t.org = f.org AND t.id = f.id`, `TRUE`, args...)
 }
 
-// readTasks reads tasks as the board of an organization shows them.
-func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, where string, args ...any) ([]board.Task, error) {
-	const query = `SELECT t.org, t.doc, t.arrival, t.completion, t.eta, t.delay, t.pin, d.doc, r.doc FROM task t
+// readTasks reads tasks t as the board of an organization shows them.
+func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, from, where string, args ...any) ([]board.Task, error) {
+	query := `SELECT t.org, t.doc, t.arrival, t.completion, t.eta, t.delay, t.pin, d.doc, r.doc FROM ` + from + `
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
 		LEFT JOIN recipient r ON r.org = COALESCE(t.origin, t.org) AND r.id = t.recipient WHERE `
 	meter := lastmile.MeterOf(ctx)

@@ -342,7 +342,7 @@ func (p Part) unlogged(ctx context.Context, org lastmile.OrganizationID, ids []l
 			places[i] = `$` + strconv.Itoa(len(args))
 		}
 		in := `(` + strings.Join(places, `, `) + `)`
-		tasks, err := p.readTasks(ctx, org, `(t.org = $1 OR t.origin = $1) AND t.id IN `+in, args...)
+		tasks, err := p.readTasks(ctx, org, `task t`, `(t.org = $1 OR t.origin = $1) AND t.id IN `+in, args...)
 		later, more := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.TaskID, err error) {
 			err = r.Scan(&id)
 			return id, err

@@ -195,7 +195,7 @@ func (p Part) TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, lim
 		for i := range ids {
 			places[i] = `$` + strconv.Itoa(i+2)
 		}
-		tasks, err := p.readTasks(ctx, org, `t.org = $1 AND t.id IN (`+strings.Join(places, `, `)+`)`, slices.Concat([]any{executor}, ids)...)
+		tasks, err := p.readTasks(ctx, org, `task t`, `t.org = $1 AND t.id IN (`+strings.Join(places, `, `)+`)`, slices.Concat([]any{executor}, ids)...)
 		if err != nil {
 			return nil, fmt.Errorf("read new tasks: %w", err)
 		}

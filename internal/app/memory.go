@@ -20,6 +20,9 @@ const (
 	requestMemoryPercent = 30 // of Go's memory limit, or of the machine's memory: for requests in flight
 	minRequestMemory     = 96 << 20
 	maxRequestMemory     = 1 << 30
+	databaseCachePercent = 6 // of Go's memory limit, or of the machine's memory: for the pages of SQLite
+	minDatabaseCache     = 8 << 20
+	maxDatabaseCache     = 64 << 20
 )
 
 // limitMemory sets Go's memory limit to a part of what the container has, unless
@@ -37,6 +40,12 @@ func limitMemory(log *slog.Logger) {
 // requestMemory returns how many bytes requests may hold together.
 func requestMemory() int64 {
 	return min(max(memoryLimit()/100*requestMemoryPercent, minRequestMemory), maxRequestMemory)
+}
+
+// databaseCache returns how many bytes of pages SQLite keeps for writing. They take up to
+// two and a half times as much memory.
+func databaseCache() int64 {
+	return min(max(memoryLimit()/100*databaseCachePercent, minDatabaseCache), maxDatabaseCache)
 }
 
 // memoryLimit returns Go's memory limit, or the memory of the machine.

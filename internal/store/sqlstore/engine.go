@@ -29,6 +29,7 @@ type Options struct {
 	Timer    func() time.Time // a monotonic clock, for how long operations take; nil means Now
 	Logger   *slog.Logger
 	Patience time.Duration // longest wait of an operation before it is rejected; 0 means a default
+	Cache    int64         // bytes of pages that SQLite keeps for writing; 0 means a default
 	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
 
 	// Progress is called while all data is read or copied: what is done, and how much
@@ -61,7 +62,7 @@ func OpenEngine(ctx context.Context, o Options) (engine.Engine, error) {
 		return nil, err
 	}
 	e, err := sqlite.Open(ctx, sqlite.Options{
-		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Timer: o.Timer, Logger: o.Logger, Patience: o.Patience,
+		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Timer: o.Timer, Logger: o.Logger, Patience: o.Patience, Cache: o.Cache,
 		Unsynced: o.Unsynced, KeepSchema: o.KeepSchema, Migrations: files,
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ type Options struct {
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means two for each processor, but at least leastReaders
 	Patience   time.Duration    // longest wait of an operation; 0 means patience
+	Cache      int64            // bytes of pages that the writer keeps; 0 means writerCache
 	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
 
 	KeepSchema bool // do not migrate an older schema
@@ -49,7 +50,7 @@ const (
 // writer of a server never checkpoints; its checkpointer does.
 const (
 	pageSize      = 8192
-	writerCache   = "cache_size=-65536" // in KiB when negative
+	writerCache   = 64 << 20
 	readerCache   = "cache_size=-2048"
 	readerMap     = "mmap_size=268435456"
 	walLimit      = 64 << 20
@@ -137,7 +138,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 	if err := checkDatabase(ctx, path, o.Serve); err != nil {
 		return nil, err
 	}
-	h, err := openWriter(path, o.Serve)
+	h, err := openWriter(path, o.Serve, cmp.Or(o.Cache, writerCache))
 	if err != nil {
 		return nil, err
 	}
@@ -236,15 +237,15 @@ func (e *Engine) tidier() func() {
 	}
 }
 
-// openWriter opens the one connection that writes.
-func openWriter(path string, serve bool) (*handle, error) {
+// openWriter opens the one connection that writes, with a cache of so many bytes.
+func openWriter(path string, serve bool, cache int64) (*handle, error) {
 	auto := "wal_autocheckpoint=1000"
 	if serve {
 		auto = "wal_autocheckpoint=0"
 	}
 	return openHandle(path, false,
 		"journal_mode=WAL", "synchronous=FULL", "foreign_keys=OFF", "temp_store=MEMORY",
-		fmt.Sprintf("journal_size_limit=%d", walLimit), writerCache, auto)
+		fmt.Sprintf("journal_size_limit=%d", walLimit), fmt.Sprintf("cache_size=-%d", cache>>10), auto) // in KiB if negative
 }
 
 // openReader opens a connection that reads. Its statements end with the context

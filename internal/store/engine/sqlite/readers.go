@@ -28,13 +28,13 @@ type readers struct {
 	closed bool
 }
 
-// newReaders returns a pool of connections, of which a caller uses at most one for every
-// second processor.
+// newReaders returns a pool of connections, which callers share.
 func newReaders(o Options, open func() (*handle, error)) *readers {
 	r := &readers{open: open, log: o.Logger}
+	processors := runtime.GOMAXPROCS(0)
 	r.slots = engine.NewSlots(engine.SlotOptions{
-		Most: o.Readers, Each: max(runtime.GOMAXPROCS(0)/2, leastOfCaller), MaxWaiting: queueLength,
-		Patience: o.Patience, Now: o.Timer, Count: &r.count,
+		Most: o.Readers, Each: max(processors/2, ofCaller), Shared: sharedOfProcessor * processors, Burst: burstOfProcessor * processors,
+		MaxWaiting: queueLength, Patience: o.Patience, Now: o.Timer, Count: &r.count,
 	})
 	return r
 }

@@ -34,7 +34,7 @@ func (a *atOnce) running() int {
 
 func TestACallerDoesNotUseAllReaders(t *testing.T) {
 	e := opened(t)
-	e.readers.slots.Most, e.readers.slots.Each = 3, 2
+	e.readers.slots.Most, e.readers.slots.Each, e.readers.slots.Shared, e.readers.slots.Burst = 3, 2, 0, 0
 	greedy, other := lastmile.WithCaller(t.Context(), "greedy"), lastmile.WithCaller(t.Context(), "other")
 	release := make(chan struct{})
 	var reads atOnce

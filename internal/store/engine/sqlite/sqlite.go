@@ -55,9 +55,16 @@ const (
 	readerMap     = "mmap_size=268435456"
 	walLimit      = 64 << 20
 	leastReaders  = 8
-	leastOfCaller = 2 // reading connections that one caller uses
 	checkpointGap = 200 * time.Millisecond
 	tidyGap       = 15 * time.Second
+)
+
+// How callers share the reading connections. Reads need a processor rather than wait, so
+// more at a time would only be slower, and the writer with them.
+const (
+	ofCaller          = 1 // connections of every caller; half of the processors if that is more
+	sharedOfProcessor = 1 // connections for each processor, of all callers, up to which one may have more
+	burstOfProcessor  = 1 // connections for each processor, of a caller that has used hardly more than its own
 )
 
 // Engine is an engine.Engine over a data folder.

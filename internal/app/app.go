@@ -141,7 +141,7 @@ const searchShare = 2
 // serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Timer: time.Now, Logger: log, Patience: c.Patience, Cache: databaseCache(),
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Timer: time.Now, Logger: log, Patience: c.Patience, Cache: databaseCache(serve),
 		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // no later write could be trusted to be durable
 	})
 	if err != nil {

@@ -213,7 +213,7 @@ func (c *Config) checkAddresses() error {
 
 // Storage returns the options of commands that open the database directly.
 func (c *Config) Storage(log *slog.Logger, progress func(step string, done int64)) sqlstore.Options {
-	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log, Progress: progress}
+	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log, Cache: databaseCache(false), Progress: progress}
 }
 
 // SQLiteVersion is the version of the embedded database.

@@ -42,9 +42,12 @@ func requestMemory() int64 {
 	return min(max(memoryLimit()/100*requestMemoryPercent, minRequestMemory), maxRequestMemory)
 }
 
-// databaseCache returns how many bytes of pages SQLite keeps for writing. They take up to
-// two and a half times as much memory.
-func databaseCache() int64 {
+// databaseCache returns how many bytes of pages SQLite keeps for writing. They take almost
+// three times as much memory. A command beside the server needs few.
+func databaseCache(serve bool) int64 {
+	if !serve {
+		return minDatabaseCache
+	}
 	return min(max(memoryLimit()/100*databaseCachePercent, minDatabaseCache), maxDatabaseCache)
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/netip"
+	"runtime/debug"
 	"testing"
 	"testing/fstest"
 )
@@ -76,5 +77,20 @@ func TestConnectionsAreLimitedByNetwork(t *testing.T) {
 	l.release(first)
 	if !l.acquire(networkOf(netip.MustParseAddr("2001:db8::3"))) {
 		t.Error("a network whose connection was closed is denied")
+	}
+}
+
+func TestDatabaseCache(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	const mebibyte = 1 << 20
+	for limit, want := range map[int64]int64{64 * mebibyte: 8, 256 * mebibyte: 15, 4096 * mebibyte: 64} {
+		debug.SetMemoryLimit(limit)
+		if got := databaseCache(true) / mebibyte; got != want {
+			t.Errorf("with a limit of %d MiB, the cache has %d MiB; want %d", limit/mebibyte, got, want)
+		}
+		if got := databaseCache(false) / mebibyte; got != 8 {
+			t.Errorf("with a limit of %d MiB, the cache of a command has %d MiB", limit/mebibyte, got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -315,27 +316,47 @@ func testBoardTeams(t *testing.T, c, other *apptest.Client) {
 	outsideScope.check(t, other.Call(t, "GET", "/board?teams="+north, nil))
 }
 
-// testTruncatedBoard reads fewer tasks than there are: those that are due first.
+// testTruncatedBoard reads fewer tasks than there are: open ones before others, and those
+// that are due first. What is read twice counts once.
 func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
 	c := p.Organization(t, "Busy")
 	now := p.Now()
-	due := func(in time.Duration) lastmile.TaskID {
-		return lastmile.TaskID(id(t, c, "/tasks", fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,40.7]},"recipients":[],"completeBefore":%d}`, now.Add(in).UnixMilli())))
+	due := func(in time.Duration, container string) lastmile.TaskID {
+		return lastmile.TaskID(id(t, c, "/tasks", fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,40.7]},"recipients":[],"completeBefore":%d,"container":%s}`, now.Add(in).UnixMilli(), container)))
 	}
-	third, first, second := due(3*time.Hour), due(time.Hour), due(2*time.Hour)
+	team := driverTeam(t, c, "North", false)
+	ann, phone := driver(t, c, team, "+12125550396")
+	const unassigned = `{"type":"ORGANIZATION"}`
+	completed, third := due(30*time.Minute, `{"type":"WORKER","worker":"`+ann+`"}`), due(3*time.Hour, unassigned)
+	first, second := due(time.Hour, unassigned), due(2*time.Hour, unassigned)
+	phone.at(t, 40.7)
+	phone.do(t, "start", string(completed), "start", nil)
+	c.Call(t, "POST", "/tasks/"+string(completed)+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
+	day := lastmile.Window{From: now.Add(-time.Hour), To: now.Add(23 * time.Hour)}
+	open := []lastmile.TaskID{first, second, third}
 	err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
-		in := lastmile.Window{From: now, To: now.Add(24 * time.Hour)}
-		for limit, want := range map[int][]lastmile.TaskID{1: {first}, 2: {first, second}, 3: {first, second, third}} {
-			tasks, more, err := sqlboard.New(r.Conn()).BoardTasks(t.Context(), c.Organization.ID, boards.Filter{Day: in}, limit)
-			if err != nil {
-				return err
-			}
-			var found []lastmile.TaskID
-			for _, task := range tasks {
-				found = append(found, task.ID)
-			}
-			if slices.Sort(found); !slices.Equal(found, slices.Sorted(slices.Values(want))) || more != (limit < 3) {
-				t.Errorf("the first %d tasks of the board are %v, and it is %t that there are more; want %v", limit, found, more, want)
+		for name, test := range map[string]struct {
+			boards.Filter
+			tasks []lastmile.TaskID
+		}{
+			"all":       {boards.Filter{Day: day}, append(open, completed)},
+			"teams":     {boards.Filter{Day: day, Teams: []lastmile.TeamID{lastmile.TeamID(team)}}, append(open, completed)},
+			"a manager": {boards.Filter{Day: day, Manager: "without teams"}, open},
+		} {
+			for limit := 1; limit <= len(test.tasks); limit++ {
+				want := test.tasks[:limit]
+				left := countdown(limit + 1)
+				tasks, more, err := sqlboard.New(r.Conn()).BoardTasks(lastmile.WithMeter(t.Context(), &left), c.Organization.ID, test.Filter, limit)
+				if err != nil {
+					return fmt.Errorf("%s, up to %d: %w", name, limit, err)
+				}
+				var found []lastmile.TaskID
+				for _, task := range tasks {
+					found = append(found, task.ID)
+				}
+				if slices.Sort(found); !slices.Equal(found, slices.Sorted(slices.Values(want))) || more != (limit < len(test.tasks)) {
+					t.Errorf("%s: the first %d tasks of the board are %v, and it is %t that there are more; want %v", name, limit, found, more, want)
+				}
 			}
 		}
 		return nil
@@ -343,6 +364,17 @@ func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// countdown is a meter that allows so many records.
+type countdown int
+
+// Count implements lastmile.Meter.
+func (m *countdown) Count(int) error {
+	if *m--; *m < 0 {
+		return errors.New("too many records were counted")
+	}
+	return nil
 }
 
 // testPreview compares the preview of a list with the estimates of the list that follows.

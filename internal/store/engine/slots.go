@@ -216,6 +216,9 @@ func (s *Slots) release(caller string) {
 // first, whatever they have used. It reports whether there was one. The caller of next holds
 // the lock.
 func (s *Slots) next() bool {
+	if s.queued == 0 {
+		return false
+	}
 	var next *waiter
 	var least float64
 	now := s.Now()

@@ -80,8 +80,8 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 }
 
 // BoardTasks lists the tasks of a day that an organization has or placed with others, up to
-// limit, and reports whether there are more. It then lists the open ones whose windows end
-// first.
+// limit, and reports whether there are more. If there are, it lists open ones before others,
+// and those whose windows end first.
 func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) (all []board.Task, more bool, err error) {
 	owners := []string{`t.org`}
 	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
@@ -93,7 +93,8 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	}
 	all, err = p.dayTasks(ctx, org, f, owners, false, limit+1)
 	if more = len(all) > limit; more {
-		all, err = p.dayTasks(ctx, org, f, owners, true, limit)
+		all = nil // they have been counted, and these take as much memory
+		all, err = p.dayTasks(lastmile.WithMeter(ctx, nil), org, f, owners, true, limit)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read the tasks of the board: %w", err)
@@ -101,15 +102,15 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	return all, more, nil
 }
 
-// dayTasks lists up to limit tasks of a day: if sorted is set, the open ones first, and those
-// whose windows end first.
+// dayTasks lists up to limit tasks of a day: if sorted is set, open ones before others, and
+// those whose windows end first.
 func (p Part) dayTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, owners []string, sorted bool, limit int) (all []board.Task, err error) {
 	due := f.Day
 	if f.Overdue {
 		due.From = time.UnixMilli(0)
 	}
-	for _, owner := range owners {
-		for i, condition := range []string{open, done} {
+	for i, condition := range []string{open, done} {
+		for _, owner := range owners {
 			if len(all) == limit {
 				return all, nil
 			}
@@ -146,11 +147,12 @@ func (p Part) tasks(ctx context.Context, org lastmile.OrganizationID, f board.Fi
 		where += ` AND ((t.org <> $1 OR t.container_kind = 'ORGANIZATION' OR t.container IN ` + teams + `
 			OR t.worker IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1 AND tw.team IN ` + teams + `)) IS TRUE)`
 	}
-	tail := ` LIMIT ` + strconv.Itoa(limit)
+	args = append(args, limit)
+	tail := ` LIMIT $` + strconv.Itoa(len(args))
 	if !sorted {
 		return p.readTasks(ctx, org, `task t`, where+tail, args...)
 	}
-	// What is sorted is in memory, so it is the ids alone.
+	// SQLite sorts in memory, so only ids are sorted.
 	first := `(SELECT t.org, t.id FROM task t WHERE ` + where + ` ORDER BY COALESCE(t.complete_before, t.completed, t.complete_after, t.created), t.id` + tail + `) AS f`
 	return p.readTasks(ctx, org, first+` JOIN task t ON t.org = f.org AND t.id = f.id`, `TRUE`, args...)
 }

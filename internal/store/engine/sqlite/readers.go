@@ -31,12 +31,19 @@ type readers struct {
 // newReaders returns a pool of connections, which callers share.
 func newReaders(o Options, open func() (*handle, error)) *readers {
 	r := &readers{open: open, log: o.Logger}
-	processors := runtime.GOMAXPROCS(0)
+	each, shared, burst := shares(runtime.GOMAXPROCS(0))
 	r.slots = engine.NewSlots(engine.SlotOptions{
-		Most: o.Readers, Each: max(processors/2, ofCaller), Shared: sharedOfProcessor * processors, Burst: burstOfProcessor * processors,
-		MaxWaiting: queueLength, Patience: o.Patience, Now: o.Timer, Count: &r.count,
+		Most: o.Readers, Each: each, Shared: shared, Burst: burst, MaxWaiting: queueLength,
+		Patience: o.Patience, Now: o.Timer, Count: &r.count,
 	})
 	return r
+}
+
+// shares returns how many connections every caller may use, how many all together use before
+// one that has its own must wait, and how many one uses that has used few lately.
+func shares(processors int) (each, shared, burst int) {
+	half := processors / 2
+	return max(half, ofCaller), max(half, burstOfOne), max(half, burstOfOne)
 }
 
 // use runs fn with a connection.

@@ -32,9 +32,25 @@ func (a *atOnce) running() int {
 	return a.now
 }
 
+// share shares connections as on a machine with so many processors.
+func share(r *readers, processors int) {
+	o := &r.slots.SlotOptions
+	o.Each, o.Shared, o.Burst = shares(processors)
+}
+
+func TestReadersAreShared(t *testing.T) {
+	for processors, want := range map[int][3]int{1: {1, 2, 2}, 2: {1, 2, 2}, 3: {1, 2, 2}, 4: {2, 2, 2}, 8: {4, 4, 4}} {
+		each, shared, burst := shares(processors)
+		if got := [3]int{each, shared, burst}; got != want {
+			t.Errorf("on %d processors, callers have %v; want %v", processors, got, want)
+		}
+	}
+}
+
 func TestACallerDoesNotUseAllReaders(t *testing.T) {
 	e := opened(t)
-	e.readers.slots.Most, e.readers.slots.Each, e.readers.slots.Shared, e.readers.slots.Burst = 3, 2, 0, 0
+	e.readers.slots.SlotOptions.Most = 3
+	share(e.readers, 2)
 	greedy, other := lastmile.WithCaller(t.Context(), "greedy"), lastmile.WithCaller(t.Context(), "other")
 	release := make(chan struct{})
 	var reads atOnce

@@ -59,12 +59,11 @@ const (
 	tidyGap       = 15 * time.Second
 )
 
-// How callers share the reading connections. Reads need a processor rather than wait, so
-// more at a time would only be slower, and the writer with them.
+// How many of the reading connections a caller uses; half as many as there are processors if
+// that is more. More reads at a time would slow down each other and the writer.
 const (
-	ofCaller          = 1 // connections of every caller; half of the processors if that is more
-	sharedOfProcessor = 1 // connections for each processor, of all callers, up to which one may have more
-	burstOfProcessor  = 1 // connections for each processor, of a caller that has used hardly more than its own
+	ofCaller   = 1 // of every caller
+	burstOfOne = 2 // of one that has used hardly more lately, or while all callers together have fewer
 )
 
 // Engine is an engine.Engine over a data folder.

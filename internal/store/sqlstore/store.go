@@ -211,10 +211,14 @@ func in[T any](c *condition, column string, values []T) {
 	c.text += ` AND ` + column + ` IN (` + strings.Join(places, ", ") + `)`
 }
 
-// has adds a test that a record has all of the metadata entries.
+// has adds a test that a record has all of the metadata entries. SQLite keeps the records
+// that have the first one in memory, and looks up the others.
 func (c *condition) has(kind store.Kind, metadata lastmile.Metadata) *condition {
-	for _, entry := range metadata {
-		c.and(`t.id IN (SELECT m.id FROM metadata_entry m WHERE m.org = $1 AND m.kind = '`+string(kind)+`' AND m.digest = ?)`, entry.Digest())
+	entry := `FROM metadata_entry m WHERE m.org = $1 AND m.kind = '` + string(kind) + `' AND m.digest = ?`
+	test := `t.id IN (SELECT m.id ` + entry + `)`
+	for _, one := range metadata {
+		c.and(test, one.Digest())
+		test = `EXISTS (SELECT 1 ` + entry + ` AND m.id = t.id)`
 	}
 	return c
 }

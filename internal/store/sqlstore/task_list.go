@@ -299,8 +299,11 @@ func (l *lister) choose() {
 	if !l.CompleteAfter.IsZero() {
 		l.where.and(`t.complete_after >= ?`, l.CompleteAfter.UnixMilli())
 	}
-	for _, parent := range l.Dependencies {
-		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = `+map[string]string{byOrg: `$1`, byOrigin: byOrg}[l.by]+` AND p.parent = ?)`, parent)
+	parents := `FROM task_dependency p WHERE p.org = ` + map[string]string{byOrg: `$1`, byOrigin: byOrg}[l.by] + ` AND p.parent = ?`
+	test := `t.id IN (SELECT p.task ` + parents + `)` // SQLite keeps these in memory, and looks up the others
+	for _, parent := range distinct(l.Dependencies) {
+		l.where.and(test, parent)
+		test = `EXISTS (SELECT 1 ` + parents + ` AND p.task = t.id)`
 	}
 	l.where.has(store.Tasks, l.Metadata).own(engine.OwnTask, l.Manager)
 }

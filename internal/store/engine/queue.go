@@ -4,7 +4,10 @@ import "time"
 
 // Queue holds operations that wait to run. Each belongs to a caller, such as an
 // organization. The next one is the oldest of the caller that has used the least
-// time lately: a caller with long operations delays itself and not the others.
+// time lately: a caller with long operations delays itself and not the others. A
+// caller that had none waiting counts as if it had used hardly less than the last one
+// to run, so that one that has used a little does not wait for long if many others
+// begin.
 //
 // A Queue is used by one goroutine at a time. The zero Queue is empty.
 type Queue[T any] struct {
@@ -12,7 +15,8 @@ type Queue[T any] struct {
 	waiting []*caller[T] // those with operations that wait, in no order
 	added   uint64
 	length  int
-	halved  time.Time // when the times of all callers were last halved
+	turn    time.Duration // what the caller of the last operation had used; halved every halfLife
+	halved  time.Time     // when the times of all callers were last halved
 }
 
 // caller is what the operations of one caller wait for and use.
@@ -32,6 +36,10 @@ type waiting[T any] struct {
 // halfLife is how soon half of the time that a caller has used is forgiven.
 const halfLife = time.Second
 
+// headStart is how much less than the last caller one counts as having used when it begins,
+// so that a few short operations of it come before a long one.
+const headStart = 10 * time.Millisecond
+
 // Len returns how many operations wait.
 func (q *Queue[T]) Len() int { return q.length }
 
@@ -48,6 +56,7 @@ func (q *Queue[T]) Add(name string, operation T) {
 	c := q.caller(name)
 	if len(c.waiting) == 0 {
 		q.waiting = append(q.waiting, c)
+		c.used = max(c.used, q.turn-headStart)
 	}
 	q.added++
 	q.length++
@@ -81,6 +90,7 @@ func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name strin
 		return operation, "", false
 	}
 	c := q.waiting[next]
+	q.turn = c.used
 	operation, c.waiting = c.waiting[0].operation, c.waiting[1:]
 	q.length--
 	if len(c.waiting) == 0 {
@@ -117,8 +127,9 @@ func (q *Queue[T]) halve(now time.Time) {
 	if passed >= 0 && passed < halfLife {
 		return
 	}
+	halvings := max(1, min(passed/halfLife, 63))
+	q.turn >>= halvings
 	for name, c := range q.callers {
-		halvings := max(1, min(passed/halfLife, 63))
 		c.used, c.long = c.used>>halvings, c.long>>halvings
 		if c.used == 0 && len(c.waiting) == 0 {
 			delete(q.callers, name)

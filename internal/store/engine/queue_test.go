@@ -109,3 +109,36 @@ func TestQueueForgives(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueDoesNotPreferNewCallers has twelve new callers with many operations begin next to
+// one that has used the queue before: it waits for a few operations of each, not until they have
+// used as much as it has.
+func TestQueueDoesNotPreferNewCallers(t *testing.T) {
+	var q Queue[string]
+	now := time.Unix(1_000_000, 0)
+	run := func() (caller string) {
+		_, caller, _ = q.Next(time.Hour, "")
+		now = now.Add(5 * time.Millisecond)
+		q.Used(caller, 5*time.Millisecond, now)
+		return caller
+	}
+	for range 100 {
+		q.Add("known", "")
+		run()
+	}
+	for i := range 12 {
+		for range 50 {
+			q.Add(fmt.Sprint("new ", i), "")
+		}
+	}
+	for range 10 {
+		q.Add("known", "")
+		waited := 0
+		for run() != "known" {
+			waited++
+		}
+		if waited > 4*12 {
+			t.Errorf("it waited for %d operations of 12 other callers", waited)
+		}
+	}
+}

@@ -21,12 +21,9 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 	if err != nil {
 		return s, err
 	}
+	held := 0 // tasks that workers who take part have
 	for _, worker := range workers {
-		c := planning.Candidate{Worker: worker}
-		if c.Tasks, err = r.TasksOf(ctx, d.Organization, worker.Route()); err != nil {
-			return s, err
-		}
-		c.Tasks = slim(c.Tasks)
+		c := planning.Candidate{Worker: worker, Unread: worker.Route()}
 		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
 			return s, err
 		}
@@ -35,6 +32,16 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 			return s, err
 		}
 		maps.Copy(s.Pins, pins)
+		takesPart := s.TakesPart(c)
+		if takesPart { // with at most planning.MaxTasksPerRoute tasks
+			held += len(c.Unread)
+		}
+		if takesPart && held <= planning.MaxTasks { // NewModel rejects more
+			if c.Tasks, err = r.TasksOf(ctx, d.Organization, c.Unread); err != nil {
+				return s, err
+			}
+			c.Tasks, c.Unread = slim(c.Tasks), nil
+		}
 		s.Candidates = append(s.Candidates, c)
 	}
 	return s, readDependencies(ctx, r, d.Organization, &s)

@@ -29,6 +29,10 @@ type Candidate struct {
 	Worker   lastmile.Worker
 	Tasks    []lastmile.Task // on the route: the active one first, then the list in order
 	Schedule lastmile.Schedule
+
+	// Unread are tasks on the route that were not read: those of a worker who does not
+	// take part, or more than a dispatch considers.
+	Unread []lastmile.TaskID
 }
 
 // Situation is what a dispatch begins with.
@@ -83,15 +87,20 @@ func NewModel(s Situation) (*Model, error) {
 	if err := m.choose(s); err != nil {
 		return nil, err
 	}
+	unread := 0
 	for i, c := range m.crew {
 		for _, t := range c.Tasks {
 			m.addStop(t, i)
 		}
+		for _, id := range c.Unread {
+			m.index[id] = optimize.None // others may depend on it
+		}
+		unread += len(c.Unread)
 	}
 	for _, t := range m.participants(s) {
 		m.addStop(t, -1)
 	}
-	if n := len(m.tasks); n > MaxTasks {
+	if n := len(m.tasks) + unread; n > MaxTasks {
 		return nil, lastmile.Invalid("the dispatch would consider %d tasks; at most %d are allowed: shorten taskTimeWindow or use smaller teams", n, MaxTasks)
 	}
 	if len(m.crew) > MaxWorkers {
@@ -122,26 +131,40 @@ func (m *Model) choose(s Situation) error {
 		return lastmile.Invalid("filters.workers.vehicleType is required, or filters.workers.anyVehicle: the workers on duty in the team have %d different types of vehicles", len(types))
 	}
 	for _, c := range s.Candidates {
-		exclude := func(rule lastmile.DispatchRule, format string, args ...any) {
-			m.excluded = append(m.excluded, lastmile.DispatchReason{Worker: c.Worker.ID, Rule: rule, Detail: fmt.Sprintf(format, args...)})
-		}
-		by := c.Worker.TravelsBy()
-		switch n := len(c.Tasks); {
-		case m.options.VehicleType != "" && m.options.VehicleType != AnyVehicle && by != m.options.VehicleType:
-			exclude(lastmile.RuleFilter, "vehicle type %s, required %s", typeName(by), m.options.VehicleType)
-		case n > m.options.MaxContainerSize:
-			exclude(lastmile.RuleFilter, "has %d tasks, at most %d", n, m.options.MaxContainerSize)
-		case m.options.MaxTasksPerRoute == 0: // which the optimizer takes as no limit
-			exclude(lastmile.RuleRouteLength, "1 task, at most 0")
-		case len(shifts(c.Schedule, s.working())) == 0:
-			exclude(lastmile.RuleSchedule, "no shift between %s and %s", clock(m.options.ScheduleWindow.From), clock(m.options.ScheduleWindow.To))
-		case startOf(c, s) == nil:
-			exclude(lastmile.RuleDistance, "no known location")
-		default:
+		rule, why := s.exclusion(c)
+		if rule == "" {
 			m.crew = append(m.crew, c)
+			continue
 		}
+		m.excluded = append(m.excluded, lastmile.DispatchReason{Worker: c.Worker.ID, Rule: rule, Detail: why})
 	}
 	return nil
+}
+
+// TakesPart reports whether a candidate takes part, which does not depend on which of the
+// tasks were read.
+func (s Situation) TakesPart(c Candidate) bool {
+	rule, _ := s.exclusion(c)
+	return rule == ""
+}
+
+// exclusion returns the rule by which a candidate does not take part, and why; empty for
+// one who does.
+func (s Situation) exclusion(c Candidate) (rule lastmile.DispatchRule, why string) {
+	o, by := s.Options, c.Worker.TravelsBy()
+	switch n := len(c.Tasks) + len(c.Unread); {
+	case o.VehicleType != "" && o.VehicleType != AnyVehicle && by != o.VehicleType:
+		return lastmile.RuleFilter, fmt.Sprintf("vehicle type %s, required %s", typeName(by), o.VehicleType)
+	case n > o.MaxContainerSize:
+		return lastmile.RuleFilter, fmt.Sprintf("has %d tasks, at most %d", n, o.MaxContainerSize)
+	case o.MaxTasksPerRoute == 0: // which the optimizer takes as no limit
+		return lastmile.RuleRouteLength, "1 task, at most 0"
+	case len(shifts(c.Schedule, s.working())) == 0:
+		return lastmile.RuleSchedule, fmt.Sprintf("no shift between %s and %s", clock(o.ScheduleWindow.From), clock(o.ScheduleWindow.To))
+	case startOf(c, s) == nil:
+		return lastmile.RuleDistance, "no known location"
+	}
+	return "", ""
 }
 
 func typeName(v lastmile.VehicleType) string {

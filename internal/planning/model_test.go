@@ -179,6 +179,27 @@ func TestWhoTakesPart(t *testing.T) {
 	}
 }
 
+func TestTasksThatWereNotRead(t *testing.T) {
+	all := []lastmile.Task{task("x", 1), task("y", 2), task("z", 3)}
+	busy, unread := worker("busy", all...), worker("busy", all[0])
+	unread.Unread = []lastmile.TaskID{"y", "z"}
+	s := situation(nil, unread)
+	s.Options.MaxContainerSize = 2
+	if m := filled(t, s); s.TakesPart(unread) || fmt.Sprint(m.excluded) != "[{busy filter has 3 tasks, at most 2}]" {
+		t.Errorf("excluded: %v", m.excluded)
+	}
+	tasks := []lastmile.Task{task("after", 4, dependsOn("z")), task("alone", 5, dependsOn("gone"))}
+	for len(tasks) < MaxTasks {
+		tasks = append(tasks, task(fmt.Sprint("new", len(tasks)), 6))
+	}
+	for _, c := range []Candidate{busy, unread} {
+		want := fmt.Sprintf("would consider %d tasks; at most %d are allowed", MaxTasks-1+3, MaxTasks)
+		if _, err := NewModel(situation(tasks, c)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %d unread tasks: %v, want %q", len(c.Unread), err, want)
+		}
+	}
+}
+
 func TestShiftsBecomeVehicles(t *testing.T) {
 	w := worker("ada", task("held", 10))
 	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{

@@ -1,0 +1,152 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+	"dray/internal/store"
+)
+
+// lists are a team and its workers; the methods that a test does not need are missing. It
+// notes which tasks are read.
+type lists struct {
+	Reader
+	workers []lastmile.Worker
+	team    []lastmile.TaskID
+	needs   map[lastmile.TaskID]lastmile.TaskID
+	read    []lastmile.TaskID
+	most    int // tasks that were read at a time
+}
+
+func (l *lists) Team(_ context.Context, _ lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	return lastmile.Team{ID: id}, nil
+}
+
+func (l *lists) Container(_ context.Context, _ lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+	return lastmile.Container{ContainerRef: in, Tasks: l.team}, nil
+}
+
+func (l *lists) Workers(context.Context, lastmile.OrganizationID, store.WorkerFilter) ([]lastmile.Worker, error) {
+	return l.workers, nil
+}
+
+func (l *lists) WholeWorker(context.Context, lastmile.OrganizationID, lastmile.WorkerID) (lastmile.Worker, error) {
+	return l.workers[0], nil
+}
+
+func (l *lists) Schedule(context.Context, lastmile.OrganizationID, lastmile.WorkerID) (lastmile.Schedule, error) {
+	return nil, nil
+}
+
+func (l *lists) Pins(context.Context, lastmile.OrganizationID, lastmile.WorkerID) (map[lastmile.TaskID]lastmile.Pin, error) {
+	return nil, nil
+}
+
+func (l *lists) Unfinished(_ context.Context, _ lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	return ids, nil
+}
+
+func (l *lists) TasksOf(_ context.Context, _ lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	l.read, l.most = append(l.read, ids...), max(l.most, len(ids))
+	return l.tasks(ids), nil
+}
+
+func (l *lists) tasks(ids []lastmile.TaskID) (all []lastmile.Task) {
+	for _, id := range ids {
+		t := lastmile.Task{ID: id, Notes: "a note", State: lastmile.TaskAssigned}
+		if on := l.needs[id]; on != "" {
+			t.Dependencies = []lastmile.TaskID{on}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// add adds a worker with tasks, the first one of which is active, and without a known
+// location if lost.
+func (l *lists) add(name string, tasks int, lost bool) {
+	w := lastmile.Worker{ID: lastmile.WorkerID(name)}
+	if !lost {
+		w.Whereabouts = lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{}, LocatedAt: estimateNow}
+	}
+	for i := range tasks {
+		w.Tasks = append(w.Tasks, lastmile.TaskID(fmt.Sprint(name, "-", i)))
+	}
+	if tasks > 0 {
+		w.ActiveTask, w.Tasks = w.Tasks[0], w.Tasks[1:]
+	}
+	l.workers = append(l.workers, w)
+}
+
+// TestSituationsReadWhatIsPlanned checks that a dispatch reads no more tasks than it may
+// consider, however many workers have, and responds as if it had read all of them.
+func TestSituationsReadWhatIsPlanned(t *testing.T) {
+	const longest = planning.MaxTasksPerRoute
+	crew := func(workers, tasks int) *lists {
+		l := &lists{team: []lastmile.TaskID{"new"}}
+		for i := range workers {
+			l.add(fmt.Sprint("w", i), tasks, false)
+		}
+		return l
+	}
+	busy := crew(1, 3)
+	busy.add("busy", 50*longest, false)
+	busy.add("lost", longest, true)
+	most := crew(planning.MaxTasks/longest, longest)
+	most.team = nil
+	beyond := crew(planning.MaxTasks/longest, longest)
+	beyond.add("one", 1, false)
+	beyond.add("more", 70, false)
+	beyond.needs = map[lastmile.TaskID]lastmile.TaskID{"new": "more-69"}
+	team, again := lastmile.Dispatch{Team: "t"}, lastmile.Dispatch{Team: "t", Replan: &lastmile.Replan{}}
+	for name, test := range map[string]struct {
+		lists    *lists
+		d        lastmile.Dispatch
+		read     int
+		rejected bool
+	}{
+		"few":                      {crew(2, 5), team, 11, false},
+		"workers who are left out": {busy, team, 4, false},
+		"too many of one worker":   {crew(1, 50*longest), lastmile.Dispatch{Worker: "w0"}, 0, false},
+		"as many as allowed":       {most, team, planning.MaxTasks, false},
+		"more than allowed":        {beyond, team, planning.MaxTasks + 1, true},
+		"many more than allowed":   {crew(60, longest), team, planning.MaxTasks + 1, true},
+		"few, again":               {crew(2, 5), again, 10, false},
+		"many more, again":         {crew(60, longest), again, planning.MaxTasks, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if test.d.Options, err = (planning.Request{MaxTasksPerRoute: new(longest), RouteEnd: new("")}).Options(estimateNow); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readSituation(t.Context(), test.lists, test.d, estimateNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(test.lists.read); n != test.read || test.lists.most > longest {
+				t.Errorf("%d tasks were read, up to %d at a time; want %d", n, test.lists.most, test.read)
+			}
+			whole := got
+			whole.Candidates = slices.Clone(got.Candidates)
+			for i, c := range whole.Candidates {
+				if slices.ContainsFunc(c.Tasks, func(t lastmile.Task) bool { return t.Notes != "" }) {
+					t.Errorf("the tasks of %s have notes", c.Worker.ID)
+				}
+				whole.Candidates[i].Tasks, whole.Candidates[i].Unread = slim(test.lists.tasks(c.Worker.Route())), nil
+			}
+			model, err := planning.NewModel(got)
+			want, problem := planning.NewModel(whole)
+			if fmt.Sprint(err) != fmt.Sprint(problem) || !reflect.DeepEqual(model, want) {
+				t.Errorf("the model is not that of all tasks: %v, want %v", err, problem)
+			}
+			if (err != nil) != test.rejected {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

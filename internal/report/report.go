@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -229,31 +230,46 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 			return err
 		}
 		a.Total.Created = &created
+		zone, err := time.LoadLocation(org.Timezone)
+		if err != nil {
+			zone = time.UTC
+		}
 		if by == ByDay {
-			return a.addDays(ctx, r, store.ViewerOf(who), org.Timezone)
+			return a.addDays(ctx, r, store.ViewerOf(who), zone)
 		}
 		return a.addWorkers(ctx, r, who, by)
 	})
 	return a, err
 }
 
-func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, timezone string) error {
-	zone, err := time.LoadLocation(timezone)
-	if err != nil {
-		zone = time.UTC
-	}
-	for at := a.Window.From; at.Before(a.Window.To); {
-		local := at.In(zone)
-		end := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
-		if end.After(a.Window.To) {
-			end = a.Window.To
+// days returns the days of a window in a time zone. The first and the last one may be parts
+// of days.
+func days(in lastmile.Window, zone *time.Location) iter.Seq[lastmile.Window] {
+	return func(yield func(lastmile.Window) bool) {
+		for at := in.From; at.Before(in.To); {
+			local := at.In(zone)
+			end := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
+			if end.Day() == local.Day() { // clocks are set forward at midnight, which end is before
+				_, end = end.ZoneBounds()
+			}
+			if end.After(in.To) {
+				end = in.To
+			}
+			if !yield(lastmile.Window{From: at, To: end.UTC()}) {
+				return
+			}
+			at = end.UTC()
 		}
-		day := lastmile.Window{From: at, To: end.UTC()}
+	}
+}
+
+func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, zone *time.Location) error {
+	for day := range days(a.Window, zone) {
 		created, err := r.CreatedIn(ctx, by, day)
 		if err != nil {
 			return err
 		}
-		group := Group{Day: local.Format(time.DateOnly), Created: &created}
+		group := Group{Day: day.From.In(zone).Format(time.DateOnly), Created: &created}
 		parts, err := r.TotalsIn(ctx, by, day)
 		if err != nil {
 			return err
@@ -263,7 +279,6 @@ func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, time
 			a.Total.Add(part)
 		}
 		a.Groups = append(a.Groups, group)
-		at = day.To
 	}
 	return nil
 }

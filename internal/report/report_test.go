@@ -111,6 +111,38 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 	}
 }
 
+// TestDaysWithoutAMidnight checks days that begin at one o'clock, because clocks are set
+// forward at midnight, and a day that is left out.
+func TestDaysWithoutAMidnight(t *testing.T) {
+	for name, test := range map[string]struct {
+		from  time.Time
+		hours []int
+	}{
+		"America/Havana":   {time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC), []int{17, 23, 20}},
+		"America/Santiago": {time.Date(2026, 9, 5, 12, 0, 0, 0, time.UTC), []int{16, 23, 21}},
+		"Africa/Cairo":     {time.Date(2026, 4, 23, 12, 0, 0, 0, time.UTC), []int{10, 23, 24, 3}},
+		"Pacific/Apia":     {time.Date(2011, 12, 29, 12, 0, 0, 0, time.UTC), []int{22, 24, 14}},
+	} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hours []int
+		at, last := test.from, ""
+		for day := range days(lastmile.Window{From: test.from, To: test.from.Add(60 * time.Hour)}, zone) {
+			hours = append(hours, int(day.To.Sub(day.From)/time.Hour))
+			if date := day.From.In(zone).Format(time.DateOnly); !day.From.Equal(at) || date <= last || len(hours) > 9 {
+				t.Errorf("%s: %s, %v follows %s, %v", name, date, day, last, at)
+				break
+			}
+			at, last = day.To, day.From.In(zone).Format(time.DateOnly)
+		}
+		if !slices.Equal(hours, test.hours) {
+			t.Errorf("%s: days of %v hours, want %v", name, hours, test.hours)
+		}
+	}
+}
+
 func TestManagersSeeTheirTeams(t *testing.T) {
 	m := &memory{
 		timezone: "UTC", totals: []store.Totals{{Worker: "both", Succeeded: 1}, {Worker: "south", Failed: 1}, {Worker: "none", Failed: 2}},

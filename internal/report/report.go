@@ -237,7 +237,7 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 		if by == ByDay {
 			return a.addDays(ctx, r, store.ViewerOf(who), zone)
 		}
-		return a.addWorkers(ctx, r, who, by)
+		return a.addWorkers(ctx, r, who, by, zone)
 	})
 	return a, err
 }
@@ -283,13 +283,12 @@ func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, zone
 	return nil
 }
 
-func (a *Analytics) addWorkers(ctx context.Context, r Reader, who lastmile.Principal, by Grouping) error {
-	parts, err := r.TotalsByWorker(ctx, store.ViewerOf(who), a.Window)
-	if err != nil {
-		return err
-	}
+// addWorkers adds the groups by worker or team. It reads one day at a time: the database may
+// hold all tasks that it sums up in memory.
+func (a *Analytics) addWorkers(ctx context.Context, r Reader, who lastmile.Principal, by Grouping, zone *time.Location) error {
 	var teams map[lastmile.WorkerID][]lastmile.TeamID
 	if by == ByTeam {
+		var err error
 		if teams, err = memberships(ctx, r, who); err != nil {
 			return err
 		}
@@ -301,16 +300,22 @@ func (a *Analytics) addWorkers(ctx context.Context, r Reader, who lastmile.Princ
 		}
 		groups[key].Add(part)
 	}
-	for _, part := range parts {
-		a.Total.Add(part)
-		switch of := teams[part.Worker]; {
-		case by == ByWorker:
-			add(subject{worker: part.Worker}, part)
-		case len(of) == 0:
-			add(subject{}, part)
-		default:
-			for _, team := range of {
-				add(subject{team: team}, part)
+	for day := range days(a.Window, zone) {
+		parts, err := r.TotalsByWorker(ctx, store.ViewerOf(who), day)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			a.Total.Add(part)
+			switch of := teams[part.Worker]; {
+			case by == ByWorker:
+				add(subject{worker: part.Worker}, part)
+			case len(of) == 0:
+				add(subject{}, part)
+			default:
+				for _, team := range of {
+					add(subject{team: team}, part)
+				}
 			}
 		}
 	}

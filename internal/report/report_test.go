@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ type memory struct {
 	days      []lastmile.Window
 	viewers   []store.Viewer
 	totals    []store.Totals
+	apart     time.Duration // of the totals by worker, the first of which is now
 	teams     map[lastmile.WorkerID][]lastmile.TeamID
 	positions int // that there are, a second apart
 }
@@ -41,9 +43,14 @@ func (m *memory) TotalsIn(_ context.Context, by store.Viewer, _ lastmile.Window)
 	return m.totals, nil
 }
 
-func (m *memory) TotalsByWorker(_ context.Context, by store.Viewer, _ lastmile.Window) ([]store.Totals, error) {
-	m.viewers = append(m.viewers, by)
-	return m.totals, nil
+func (m *memory) TotalsByWorker(_ context.Context, by store.Viewer, in lastmile.Window) (found []store.Totals, err error) {
+	m.days, m.viewers = append(m.days, in), append(m.viewers, by)
+	for i, t := range m.totals {
+		if at := now.Add(-time.Duration(i) * m.apart); !at.Before(in.From) && at.Before(in.To) {
+			found = append(found, t)
+		}
+	}
+	return found, nil
 }
 
 func (m *memory) Memberships(context.Context, lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.TeamID, error) {
@@ -140,6 +147,65 @@ func TestDaysWithoutAMidnight(t *testing.T) {
 		if !slices.Equal(hours, test.hours) {
 			t.Errorf("%s: days of %v hours, want %v", name, hours, test.hours)
 		}
+	}
+}
+
+// TestWorkersAreSummedUpDayByDay checks that groups by worker and team are the sums of what
+// was done on each day, and on the parts of days at both ends of the window.
+func TestWorkersAreSummedUpDayByDay(t *testing.T) {
+	m := &memory{timezone: "America/New_York", apart: 7 * time.Hour, teams: map[lastmile.WorkerID][]lastmile.TeamID{"ann": {"n", "s"}, "bob": {"s"}}}
+	for i := range 20 { // some of them before the window
+		done := store.Totals{Worker: []lastmile.WorkerID{"ann", "bob", "cy"}[i%3], Succeeded: 1, OnTime: 1, Distance: 2, DriveTime: time.Minute, Ratings: 1, RatingTotal: i % 5}
+		if i%4 == 0 {
+			done.Succeeded, done.Failed, done.Failures = 0, 1, map[string]int{"NO_ACCESS": 1}
+		}
+		m.totals = append(m.totals, done)
+	}
+	from, to := now.Add(-14*m.apart), now // with the oldest, and without the newest
+	want := map[subject]*Group{}
+	for _, done := range m.totals[1:15] {
+		keys := []subject{{worker: done.Worker}}
+		for _, team := range m.teams[done.Worker] {
+			keys = append(keys, subject{team: team})
+		}
+		if len(keys) == 1 {
+			keys = append(keys, subject{})
+		}
+		for _, key := range keys {
+			if want[key] == nil {
+				want[key] = &Group{Team: key.team, Totals: store.Totals{Worker: key.worker}}
+			}
+			want[key].Add(done)
+		}
+	}
+	seen := 0
+	for _, by := range []Grouping{ByWorker, ByTeam} {
+		m.days = nil
+		a, err := reports(m).Analytics(t.Context(), lastmile.Principal{Organization: "acme"}, from, to, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range a.Groups {
+			if key := (subject{team: g.Team, worker: g.Worker}); !reflect.DeepEqual(g, *want[key]) {
+				t.Errorf("%v: %+v, want %+v", key, g, *want[key])
+			}
+		}
+		if seen += len(a.Groups); len(a.Groups) != 3 || a.Total.Succeeded+a.Total.Failed != 14 || a.Total.Failures["NO_ACCESS"] != 3 {
+			t.Errorf("%+v", a)
+		}
+		at := from
+		for _, day := range m.days[1:] { // the first is the whole
+			if !day.From.Equal(at) || day.To.Sub(day.From) > 24*time.Hour {
+				t.Errorf("%v was read after %v", day, at)
+			}
+			at = day.To
+		}
+		if !at.Equal(to) || len(m.days) != 1+5 {
+			t.Errorf("%v were read", m.days)
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d groups, want %d", seen, len(want))
 	}
 }
 

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -206,33 +207,50 @@ func (t containerTx) Containers(ctx context.Context, org lastmile.OrganizationID
 }
 
 // queuesQuery reads what workers on duty have. CROSS JOIN makes SQLite begin
-// with the workers, and not with all tasks of the organization.
+// with the workers, and not with all tasks of the organization. The order is left to
+// Queues: SQLite would hold the tasks of all workers in memory to sort them. Only an
+// active task has no rank.
 const queuesQuery = `
-	SELECT t.container, t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
+	SELECT t.container, t.state, COALESCE(t.rank, 0), t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
 	FROM worker w CROSS JOIN task t
 	WHERE w.org = $1 AND w.on_duty = 1
-		AND t.org = $1 AND t.container_kind = 'WORKER' AND t.container = w.id AND t.container IS NOT NULL
-	ORDER BY t.state DESC, t.rank, t.id`
+		AND t.org = $1 AND t.container_kind = 'WORKER' AND t.container = w.id AND t.container IS NOT NULL`
 
 // Queues returns the unfinished tasks of workers on duty, the active task
 // first.
 func (t containerTx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
+	type placed struct {
+		assignment.QueuedTask
+		state, rank int64
+	}
 	found, err := t.query(ctx, queuesQuery, org)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
 	}
 	defer found.Close()
-	queues := map[lastmile.WorkerID][]assignment.QueuedTask{}
+	unsorted := map[lastmile.WorkerID][]placed{}
 	for found.Next() {
 		var (
 			worker lastmile.WorkerID
-			q      assignment.QueuedTask
+			q      placed
 			more   = &q.AdditionalQuantities
 		)
-		if err := found.Scan(&worker, &q.ID, &q.Location.Lon, &q.Location.Lat, &q.Quantity, &more.A, &more.B, &more.C); err != nil {
+		if err := found.Scan(&worker, &q.state, &q.rank, &q.ID, &q.Location.Lon, &q.Location.Lat, &q.Quantity, &more.A, &more.B, &more.C); err != nil {
 			return nil, fmt.Errorf("read queues: %w", err)
 		}
-		queues[worker] = append(queues[worker], q)
+		unsorted[worker] = append(unsorted[worker], q)
+	}
+	queues := make(map[lastmile.WorkerID][]assignment.QueuedTask, len(unsorted))
+	for worker, tasks := range unsorted {
+		slices.SortFunc(tasks, func(a, b placed) int {
+			return cmp.Or(cmp.Compare(b.state, a.state), cmp.Compare(a.rank, b.rank), cmp.Compare(a.ID, b.ID))
+		})
+		queue := make([]assignment.QueuedTask, len(tasks))
+		for i, task := range tasks {
+			queue[i] = task.QueuedTask
+		}
+		queues[worker] = queue
+		delete(unsorted, worker) // the memory of long lists is free for the next
 	}
 	return queues, found.Err()
 }

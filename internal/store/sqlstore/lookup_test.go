@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,19 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestQueuesAreSortedByWorker checks that SQLite does not sort the tasks of all workers,
+// which it would hold in memory.
+func TestQueuesAreSortedByWorker(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
+	for _, step := range explain(t, s, queuesQuery, []any{"o"}) {
+		if strings.Contains(step.detail, "TEMP B-TREE") {
+			t.Error(step.detail)
+		}
 	}
 }
 

@@ -254,6 +254,57 @@ func testQueues(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
+// testQueueOrder checks that a queue is in the order of the list, which is that of ids where
+// ranks are the same.
+func testQueueOrder(t *testing.T, s *sqlstore.Store) {
+	const many = 250
+	ctx := t.Context()
+	crew(t, s)
+	started := task(acme, "started", annsWork, now)
+	started.State = lastmile.TaskActive
+	tasks := []lastmile.Task{task(acme, "other", bobsWork, now)}
+	for i := range many {
+		tasks = append(tasks, task(acme, fmt.Sprintf("%c%dx", "aBcD"[i%4], i), annsWork, now))
+	}
+	saveTasks(t, s, append(tasks, started)...)
+	write(t, s, func(w *sqlstore.Tx) error {
+		for i, task := range tasks {
+			// Ranks that many tasks have, in another order than the tasks were saved.
+			if _, err := w.Conn().Exec(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, acme, task.ID, int64(1000-i%7)); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Conn().Exec(ctx, `UPDATE task SET rank = NULL WHERE org = $1 AND id = $2`, acme, started.ID); err != nil {
+			return err
+		}
+		for _, owner := range []string{annsWork.Owner, bobsWork.Owner} {
+			if err := w.SaveWhereabouts(ctx, acme, lastmile.WorkerID(owner), lastmile.Whereabouts{OnDuty: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	queues := read(t, s, func(r *sqlstore.Tx) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
+		return r.Queues(ctx, acme)
+	})
+	for _, of := range []lastmile.ContainerRef{annsWork, bobsWork} {
+		var got []lastmile.TaskID
+		for _, task := range queues[lastmile.WorkerID(of.Owner)] {
+			got = append(got, task.ID)
+		}
+		want := listOf(t, s, of)
+		if of == annsWork {
+			want = append([]lastmile.TaskID{started.ID}, want...)
+		}
+		if !slices.Equal(got, want) {
+			t.Error(difference(got, want))
+		}
+	}
+	if n := len(queues[lastmile.WorkerID(annsWork.Owner)]); n != 1+many {
+		t.Errorf("there are %d tasks", n)
+	}
+}
+
 // testContainerWriters lets writers append to one container, each task read
 // from where it is before.
 func testContainerWriters(t *testing.T, s *sqlstore.Store) {

@@ -32,6 +32,7 @@ func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("an active task is beside the list of its worker", func(t *testing.T) { testActiveTask(t, open(t)) })
 	t.Run("containers are listed once they are changed", func(t *testing.T) { testContainers(t, open(t)) })
 	t.Run("queues are of workers on duty, the active task first", func(t *testing.T) { testQueues(t, open(t)) })
+	t.Run("queues are in the order of lists", func(t *testing.T) { testQueueOrder(t, open(t)) })
 	t.Run("concurrent writers of one container lose nothing", func(t *testing.T) { testContainerWriters(t, open(t)) })
 	t.Run("a list has the tasks of its filter in the order of creation", func(t *testing.T) { testLists(t, open(t)) })
 	t.Run("a list goes on whatever is created and deleted meanwhile", func(t *testing.T) { testPaging(t, open(t)) })

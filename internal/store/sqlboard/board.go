@@ -93,7 +93,7 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	}
 	all, err = p.dayTasks(ctx, org, f, owners, false, limit+1)
 	if more = len(all) > limit; more {
-		all = nil // they have been counted, and these take as much memory
+		// Those that were read have been counted, and these take as much memory.
 		all, err = p.dayTasks(lastmile.WithMeter(ctx, nil), org, f, owners, true, limit)
 	}
 	if err != nil {

@@ -89,6 +89,7 @@ type App struct {
 	Replanning    *replanLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
+	Clearing      *clearingLoop
 	Feed          *webhook.Feed
 	Tracking      *tracking.Tracker
 	Travel        *geo.Travel

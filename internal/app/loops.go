@@ -63,6 +63,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge text messages", a.purgeMessages)
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
+	a.loops.Go(func() { a.Clearing.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 	a.loops.Go(func() { a.Tracking.Run(ctx) })
 	a.loops.Go(func() { a.Hub.Run(ctx) })

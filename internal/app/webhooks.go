@@ -13,7 +13,12 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
+
+// clearingLoop gives up or deletes the notifications of webhooks that were disabled or
+// deleted.
+type clearingLoop = work.Loop[webhook.Reader, webhook.Writer]
 
 // handshakeLength is the length of the random text of a webhook's handshake.
 const handshakeLength = 43
@@ -40,6 +45,13 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Organizations.WebhookSecrets(ctx, org)
 		},
+	}
+	a.Clearing = &clearingLoop{
+		Kind: webhook.Clearing, Store: db, Do: a.Webhooks.Clear,
+		Limits: work.Limits{Total: 2, PerOrganization: 1},
+		Poll:   work.Poll{Idle: a.Config.Poll},
+		Alone:  a.Store.Engine() == "sqlite",
+		Now:    a.Now, NewID: newID, Log: a.Log,
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()

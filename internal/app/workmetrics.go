@@ -113,7 +113,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 }
 
 // workKinds are the kinds of background work.
-var workKinds = []work.Kind{work.Webhooks, work.Messages, account.SendMail, work.Estimates, work.CreateBatch, work.Dispatch, work.Replans}
+var workKinds = []work.Kind{work.Webhooks, work.Messages, account.SendMail, work.Estimates, work.CreateBatch, work.Dispatch, work.Replans, webhook.Clearing}
 
 // readBacklogs counts the work of every kind.
 func readBacklogs(ctx context.Context, db *sqlstore.Store, now time.Time) (map[work.Kind]work.Backlog, error) {

@@ -21,10 +21,11 @@ type delivery struct {
 	calls   chan func()
 	inbox   inbox
 
-	url     string
-	signers *signerPool
-	staleAt time.Time // when url and secrets must be read again
-	fetched time.Time // when notifications were last read
+	url      string
+	signers  *signerPool
+	staleAt  time.Time // when url and secrets must be read again
+	modified time.Time // of the webhook, when it was last read
+	fetched  time.Time // when notifications were last read
 
 	queue    []lastmile.Notification
 	known    map[string]bool          // ids that are queued, under way or not recorded yet

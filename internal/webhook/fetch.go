@@ -31,17 +31,21 @@ func (d *delivery) fetch(ctx context.Context) {
 		return
 	}
 	var (
-		hook  lastmile.Webhook
-		found []lastmile.Notification
+		hook     lastmile.Webhook
+		clearing bool // the pending notifications are being given up
+		found    []lastmile.Notification
 	)
 	err := d.Store.Read(ctx, func(r Reader) (err error) {
-		if hook, err = r.Webhook(ctx, d.lease.Organization, d.id); err == nil && limit > 0 {
+		if hook, err = r.Webhook(ctx, d.lease.Organization, d.id); err == nil && !hook.Enabled {
+			clearing, err = r.HasJob(ctx, d.lease.Organization, string(d.id))
+		}
+		if err == nil && limit > 0 && !clearing {
 			found, err = r.DueNotifications(ctx, d.id, now, d.after, limit)
 		}
 		return err
 	})
 	switch {
-	case lastmile.IsNotFound(err):
+	case lastmile.IsNotFound(err), err == nil && clearing:
 		d.unqueue()
 		d.more, d.ending = false, true
 		return
@@ -50,15 +54,19 @@ func (d *delivery) fetch(ctx context.Context) {
 		d.profile.blockedUntil, d.ending = now.Add(errorPause), true
 		return
 	}
-	if limit > 0 {
+	changed := !d.modified.IsZero() && !hook.Modified.Equal(d.modified)
+	d.modified = hook.Modified
+	switch {
+	case changed || limit == 0 && !hook.Enabled: // most of the queue may have been given up
+		d.unqueue()
+		d.more, d.after = true, store.NotificationCursor{}
+	case limit > 0:
 		d.fetched, d.more, d.after = now, len(found) == limit, store.NotificationCursor{}
 		if d.more {
 			last := found[len(found)-1]
 			d.after = store.NotificationCursor{Next: last.Next, ID: last.ID}
 		}
 		d.enqueue(found...)
-	} else if !hook.Enabled { // most of the queue has been given up
-		d.unqueue()
 	}
 	d.update(ctx, hook)
 }

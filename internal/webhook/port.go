@@ -18,6 +18,8 @@ type Reader interface {
 	// DueNotifications lists the notifications of a webhook that are due at now,
 	// with bodies, in order of due time: those following after, up to limit.
 	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
+	// HasJob reports whether there is a job with an id, of whatever kind.
+	HasJob(ctx context.Context, org lastmile.OrganizationID, id string) (bool, error)
 	// Managed returns the teams that an administrator manages, and their workers.
 	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 	// EventsAfter returns up to limit events of the log after seq, in order. It
@@ -49,11 +51,19 @@ type Writer interface {
 	work.Writer
 	store.Receipts
 	events.Transaction
-	// DeleteWebhook deletes a webhook and its notifications.
+	// AddJob adds a job.
+	AddJob(ctx context.Context, j work.Job) error
+	// DeleteJob deletes a job. A process that has leased it loses the lease.
+	DeleteJob(ctx context.Context, org lastmile.OrganizationID, id string) error
+	// DeleteNotifications deletes notifications of a webhook that is deleted, their
+	// attempts and the thresholds that were met for it: about limit rows together. It
+	// reports whether there may be more.
+	DeleteNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, limit int) (more bool, err error)
+	// DeleteWebhook deletes a webhook, but not its notifications.
 	DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
-	// GiveUpNotifications gives up the pending notifications of a webhook. A
-	// running attempt can still be saved.
-	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
+	// GiveUpNotifications gives up pending notifications of a webhook, up to limit, and
+	// returns how many. A running attempt can still be saved.
+	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, limit int) (int, error)
 
 	// NumberEvents assigns numbers in the log to up to limit committed events,
 	// and returns the organization of each of them.

@@ -90,38 +90,42 @@ func (r *recorder) write(ctx context.Context, batches []*batch) error {
 		if err != nil {
 			return err
 		}
+		most := clearedAtOnce // of all webhooks that this transaction disables
 		for _, b := range batches {
 			b.lost = slices.Contains(lost, b.lease)
-			if err := b.write(ctx, w); err != nil {
+			givenUp, err := b.write(ctx, w, most, r.now())
+			if err != nil {
 				return err
 			}
+			most -= givenUp
 		}
 		return nil
 	})
 }
 
-// write records the results of one webhook.
-func (b *batch) write(ctx context.Context, w Writer) error {
+// write records the results of one webhook. If that disables it, up to most of its pending
+// notifications are given up at once; write returns how many.
+func (b *batch) write(ctx context.Context, w Writer, most int, now time.Time) (givenUp int, err error) {
 	b.delivered, b.failed, b.fenced, b.disabled = 0, 0, 0, false
 	if b.lost {
 		b.fenced = int64(len(b.results))
-		return nil
+		return 0, nil
 	}
 	hook, err := w.Webhook(ctx, b.lease.Organization, lastmile.WebhookID(b.lease.ID))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	enabled := hook.Enabled
 	for _, r := range b.results {
 		if err := b.save(ctx, w, &hook, r); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	b.disabled = enabled && !hook.Enabled
 	if err := w.SaveCounts(ctx, hook); err != nil || !b.disabled {
-		return err
+		return 0, err
 	}
-	return w.GiveUpNotifications(ctx, hook.Organization, hook.ID)
+	return giveUp(ctx, w, hook, most, now)
 }
 
 // save records one result: the attempt, and its effect on the notification and

@@ -49,7 +49,10 @@ func TestManyNotificationsAreSentAgainInSteps(t *testing.T) {
 	defer w.close()
 	hook := w.hook(lastmile.TriggerWorkerDuty)
 	w.appendEvents(lastmile.TriggerWorkerDuty, 250)
-	w.write(func(ctx context.Context, tx *sqlstore.Tx) error { return tx.GiveUpNotifications(ctx, acme, hook) })
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
+		_, err := tx.GiveUpNotifications(ctx, acme, hook, 250)
+		return err
+	})
 	counting := &countingStore{Transactor: sqlstore.For[webhook.Reader, webhook.Writer](w.store)}
 	registry := &webhook.Registry{Store: counting, Events: w.log, Now: now}
 	count, err := registry.RedeliverRange(t.Context(), lastmile.Principal{Organization: acme}, hook, webhook.Range{})

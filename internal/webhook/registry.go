@@ -98,38 +98,64 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 			return hook, err
 		}
 	}
-	err = r.Store.Write(ctx, func(w Writer) (err error) {
-		if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
+	for settled := false; err == nil && !settled; {
+		err = r.Store.Write(ctx, func(w Writer) (err error) {
+			hook, settled, err = update(ctx, w, who, id, change, now)
 			return err
-		}
-		changed, err := hook.Update(change, now)
-		if err != nil || !changed {
-			return err
-		}
-		if change.Trigger != nil {
-			others, err := w.Webhooks(ctx, who.Organization)
-			if err != nil {
-				return err
-			}
-			if err := hook.CheckTrigger(others); err != nil {
-				return err
-			}
-		}
-		if err := w.SaveWebhook(ctx, hook); err != nil || hook.Enabled {
-			return err
-		}
-		return w.GiveUpNotifications(ctx, hook.Organization, hook.ID)
-	})
+		})
+	}
 	return hook, err
 }
 
-// Delete deletes a webhook and its notifications.
+// update changes a webhook in a transaction, unless it is to be enabled and notifications
+// from before it was disabled are left to be given up: it then gives up some of them and
+// reports that it has not settled.
+func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange, now time.Time) (hook lastmile.Webhook, settled bool, err error) {
+	if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
+		return hook, false, err
+	}
+	enabled := hook.Enabled
+	changed, err := hook.Update(change, now)
+	if err != nil || !changed {
+		return hook, true, err
+	}
+	if change.Trigger != nil {
+		others, err := w.Webhooks(ctx, who.Organization)
+		if err != nil {
+			return hook, false, err
+		}
+		if err := hook.CheckTrigger(others); err != nil {
+			return hook, false, err
+		}
+	}
+	if hook.Enabled && !enabled {
+		if settled, err := settle(ctx, w, who.Organization, id); err != nil || !settled {
+			return hook, false, err
+		}
+	}
+	if err := w.SaveWebhook(ctx, hook); err != nil || hook.Enabled {
+		return hook, true, err
+	}
+	_, err = giveUp(ctx, w, hook, clearedAtOnce, now)
+	return hook, true, err
+}
+
+// Delete deletes a webhook and its notifications; a job deletes those that are too many
+// for one transaction.
 func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) error {
+	now := r.Now()
 	return r.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		return w.DeleteWebhook(ctx, who.Organization, id)
+		if err := w.DeleteWebhook(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		more, err := w.DeleteNotifications(ctx, who.Organization, id, clearedAtOnce)
+		if err != nil || !more {
+			return err
+		}
+		return addClearing(ctx, w, who.Organization, id, now)
 	})
 }
 
@@ -205,6 +231,9 @@ func notification(ctx context.Context, r Reader, who lastmile.Principal, hook la
 // Redeliver makes one notification due again, whatever its state.
 func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
 	now := r.Now()
+	if err := r.settle(ctx, who.Organization, hook); err != nil {
+		return 0, err
+	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		n, err := notification(ctx, w, who, hook, id)
 		if err != nil {
@@ -256,6 +285,9 @@ func (r *Registry) RedeliverRange(ctx context.Context, who lastmile.Principal, h
 		return 0, err
 	}
 	defer end()
+	if err := r.settle(ctx, who.Organization, hook); err != nil {
+		return 0, err
+	}
 	var found []lastmile.Notification
 	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		if _, err := tx.Webhook(ctx, who.Organization, hook); err != nil {
@@ -319,6 +351,9 @@ func (in Range) find(ctx context.Context, r Reader, who lastmile.Principal, hook
 // Test sends a webhook an event of its trigger that is marked as a test.
 func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
 	now := r.Now()
+	if err := r.settle(ctx, who.Organization, id); err != nil {
+		return 0, err
+	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		hook, err := w.Webhook(ctx, who.Organization, id)
 		if err != nil {

@@ -112,6 +112,7 @@ func (p *Platform) RunWebhooks(t testing.TB) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var loops sync.WaitGroup
 	loops.Go(func() { p.Sender.Run(ctx) })
+	loops.Go(func() { p.Clearing.Run(ctx) })
 	loops.Go(func() { p.Feed.Run(ctx) })
 	t.Cleanup(func() {
 		stop()

@@ -227,13 +227,14 @@ func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, s
 
 // DeleteEvents deletes up to limit events older than a time with their
 // notifications, and returns how many it deleted. Events with a notification
-// that is pending or was redelivered since are kept. What is old is found by
+// that is pending or was redelivered since are kept, unless its webhook was deleted. What is old is found by
 // the event: notifications and attempts have no index by age, and to look
 // through all of them would keep every writer waiting.
 func (t eventTx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
 	const query = `
 		SELECT e.org, e.id FROM event e WHERE e.created < $1 AND e.seq IS NOT NULL AND NOT EXISTS (
-			SELECT 1 FROM notification n WHERE n.org = e.org AND n.event = e.id AND (n.next_at IS NOT NULL OR n.due >= $1))
+			SELECT 1 FROM notification n JOIN webhook h ON h.org = n.org AND h.id = n.webhook
+			WHERE n.org = e.org AND n.event = e.id AND (n.next_at IS NOT NULL OR n.due >= $1))
 		ORDER BY e.created LIMIT $2`
 	old, err := collect(ctx, t, func(r rows) (e [2]string, err error) {
 		err = r.Scan(&e[0], &e[1])

@@ -81,13 +81,52 @@ func (t webhookTx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
 	return t.saveCounts(ctx, h)
 }
 
-// DeleteWebhook deletes a webhook and its notifications.
+// DeleteWebhook deletes a webhook, but not its notifications.
 func (t webhookTx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
-	const attempts = `DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id FROM notification n WHERE n.org = $1 AND n.webhook = $2)`
-	if _, err := t.exec(ctx, attempts, org, id); err != nil {
-		return fmt.Errorf("delete attempts of webhook %s: %w", id, err)
+	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"webhook_tally", "id"}}...)
+}
+
+// DeleteNotifications deletes notifications of a webhook that is deleted, their attempts
+// and the thresholds that were met for it: about limit rows together. It reports whether
+// there may be more.
+func (t webhookTx) DeleteNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, most int) (more bool, err error) {
+	failed := func(err error) (bool, error) {
+		return false, fmt.Errorf("delete notifications of webhook %s: %w", id, err)
 	}
-	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"webhook_tally", "id"}, {"notification", "webhook"}, {"firing", "webhook"}}...)
+	const first = `FROM notification n WHERE n.org = $1 AND n.webhook = $2 ORDER BY n.due, n.id LIMIT $3`
+	attempts, err := collect(ctx, t, func(r rows) (n int, err error) {
+		err = r.Scan(&n)
+		return n, err
+	}, `SELECT n.attempts `+first, org, id, most)
+	if err != nil {
+		return failed(err)
+	}
+	count, size := 0, 0 // the last attempt at a notification is in the same row
+	for count < len(attempts) && (count == 0 || size+max(attempts[count], 1) <= most) {
+		size += max(attempts[count], 1)
+		count++
+	}
+	for _, query := range []string{
+		`DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id ` + first + `)`,
+		`DELETE FROM notification WHERE org = $1 AND id IN (SELECT n.id ` + first + `)`,
+	} {
+		if count == 0 {
+			break
+		}
+		if _, err := t.exec(ctx, query, org, id, count); err != nil {
+			return failed(err)
+		}
+	}
+	if count < len(attempts) || size >= most {
+		return true, nil
+	}
+	const firings = `DELETE FROM firing WHERE org = $1 AND webhook = $2 AND task IN
+		(SELECT f.task FROM firing f WHERE f.org = $1 AND f.webhook = $2 ORDER BY f.task LIMIT $3)`
+	n, err := t.exec(ctx, firings, org, id, most-size)
+	if err != nil {
+		return failed(err)
+	}
+	return int(n) == most-size, nil
 }
 
 const notificationColumns = `t.org, t.id, t.webhook, t.event, t.trigger_id, t.task, t.sequence, t.due, t.next_at, t.attempts, t.state`
@@ -218,7 +257,8 @@ func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID
 }
 
 // SaveAttempt saves an attempt and the state of its notification after it,
-// unless an attempt of that number exists. It reports whether it did.
+// unless an attempt of that number exists. It reports whether it did. A notification that
+// was given up during the attempt is not tried again.
 func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
@@ -230,7 +270,8 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 		}
 	}
 	const query = `
-		UPDATE notification SET state = $4, next_at = $5, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10, response = $11
+		UPDATE notification SET state = CASE WHEN next_at IS NULL AND $4 = 0 THEN 2 ELSE $4 END,
+			next_at = CASE WHEN next_at IS NULL THEN next_at ELSE $5 END, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10, response = $11
 		WHERE org = $1 AND id = $2 AND attempts = $3`
 	changed, err := t.exec(ctx, query, n.Organization, n.ID, a.Number-1, int64(n.State), millis(n.Next), n.Attempts,
 		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason, a.Response)
@@ -250,12 +291,15 @@ func (t webhookTx) Redeliver(ctx context.Context, n lastmile.Notification, now t
 	return nil
 }
 
-// GiveUpNotifications gives up the pending notifications of a webhook. A
-// running attempt can still be saved.
-func (t webhookTx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
-	_, err := t.exec(ctx, `UPDATE notification SET state = 2, next_at = NULL WHERE org = $1 AND webhook = $2 AND next_at IS NOT NULL`, org, id)
+// GiveUpNotifications gives up pending notifications of a webhook, up to limit, and
+// returns how many. A running attempt can still be saved. The webhook alone chooses them:
+// with the organization, databases would read all of its notifications.
+func (t webhookTx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, most int) (int, error) {
+	const query = `UPDATE notification SET state = 2, next_at = NULL WHERE org = $1 AND id IN (
+		SELECT n.id FROM notification n WHERE n.webhook = $2 AND n.next_at IS NOT NULL ORDER BY n.next_at, n.id LIMIT $3)`
+	n, err := t.exec(ctx, query, org, id, most)
 	if err != nil {
-		return fmt.Errorf("give up notifications of webhook %s: %w", id, err)
+		return 0, fmt.Errorf("give up notifications of webhook %s: %w", id, err)
 	}
-	return nil
+	return int(n), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/lastmile"
 	"dray/internal/work"
 )
 
@@ -199,4 +200,14 @@ func (t workTx) AddJob(ctx context.Context, j work.Job) error {
 		return fmt.Errorf("add job %s %s: %w", j.Kind, j.ID, err)
 	}
 	return nil
+}
+
+// HasJob reports whether there is a job with an id, of whatever kind.
+func (t workTx) HasJob(ctx context.Context, org lastmile.OrganizationID, id string) (bool, error) {
+	return t.exists(ctx, `SELECT 1 FROM job WHERE org = $1 AND id = $2`, org, id)
+}
+
+// DeleteJob deletes a job. A process that has leased it loses the lease.
+func (t workTx) DeleteJob(ctx context.Context, org lastmile.OrganizationID, id string) error {
+	return t.erase(ctx, org, id, [2]string{"job", "id"})
 }

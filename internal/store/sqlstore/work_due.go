@@ -125,7 +125,8 @@ func (t workTx) freeWork(ctx context.Context, q work.Query, org lastmile.Organiz
 }
 
 // dueWebhooks finds the webhooks that have notifications to send. Their failures
-// are the attempts that have failed in a row.
+// are the attempts that have failed in a row. One that has a job is not sent what is
+// pending: the job gives it up.
 func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
 	const query = `
 		WITH RECURSIVE hook (id) AS (
@@ -137,7 +138,8 @@ func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.Org
 		SELECT t.org, t.id, t.streak, t.claim, t.claimed_until,
 			(SELECT MIN(n.next_at) FROM notification n WHERE n.webhook = hook.id AND n.next_at IS NOT NULL)
 		FROM hook JOIN webhook w ON w.id = hook.id JOIN webhook_tally t ON t.org = w.org AND t.id = w.id
-		WHERE t.claim = '' OR t.claimed_until <= $1 OR t.claimed_until > $2`
+		WHERE (t.claim = '' OR t.claimed_until <= $1 OR t.claimed_until > $2)
+			AND NOT EXISTS (SELECT 1 FROM job j WHERE j.org = t.org AND j.id = t.id)`
 	due := map[lastmile.OrganizationID][]work.Item{}
 	_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
 		item := work.Item{Kind: q.Kind}

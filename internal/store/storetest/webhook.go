@@ -22,6 +22,8 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("an event is due to the webhooks of its trigger", func(t *testing.T) { testDue(t, open(t)) })
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
+	t.Run("an attempt at a notification that was given up meanwhile is not repeated", func(t *testing.T) { testGivenUpMeanwhile(t, open(t)) })
+	t.Run("notifications are given up and deleted step by step", func(t *testing.T) { testClearing(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
 	t.Run("events are numbered by several nodes", func(t *testing.T) { testNumbersAtOnce(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
@@ -156,7 +158,11 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 	slices.Sort(names)
 	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
 
-	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
+	for i, want := range []int{1, 1, 0} {
+		if n := giveUp(t, s, a.ID, 1); n != want {
+			t.Errorf("step %d gave up %d notifications, want %d", i, n, want)
+		}
+	}
 	same(t, "due after it was given up", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
 	givenUp := lastmile.NotificationGivenUp
 	list := func(f store.NotificationFilter) []string {
@@ -177,12 +183,157 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("to be sent again: %+v", again)
 	}
 	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, b.ID) })
+	same(t, "webhooks that wait after one is gone", read(t, s, func(r *sqlstore.Tx) (names []string, err error) {
+		items, err := r.DueWork(ctx, work.Query{Kind: work.Webhooks, Now: later, Until: later, PerOrganization: 10, Limit: 10})
+		for _, w := range items {
+			names = append(names, w.ID[:1])
+		}
+		slices.Sort(names)
+		return names, err
+	}), []string{"a", "c"})
+	write(t, s, func(w *sqlstore.Tx) error {
+		more, err := w.DeleteNotifications(ctx, acme, b.ID, 10)
+		if more {
+			t.Error("notifications are left")
+		}
+		return err
+	})
 	same(t, "due to one who is gone", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
 	if err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Notification(ctx, acme, first[0].ID)
 		return err
 	}); code(err) != lastmile.CodeNotFound {
 		t.Errorf("a notification of a webhook that is gone: %v", err)
+	}
+}
+
+// giveUp gives up pending notifications of a webhook, up to a limit, and returns how many.
+func giveUp(t *testing.T, s *sqlstore.Store, hook lastmile.WebhookID, limit int) (n int) {
+	t.Helper()
+	write(t, s, func(w *sqlstore.Tx) (err error) {
+		n, err = w.GiveUpNotifications(t.Context(), acme, hook, limit)
+		return err
+	})
+	return n
+}
+
+// testClearing gives up and deletes notifications step by step, with another webhook that
+// keeps its own.
+func testClearing(t *testing.T, s *sqlstore.Store) {
+	ctx, later := t.Context(), now.Add(time.Second)
+	gone, stays := hook(acme, "g", workerCreated), hook(acme, "s", workerCreated)
+	write(t, s, func(w *sqlstore.Tx) error {
+		var errs []error
+		for i := range 5 {
+			errs = append(errs, insertEvents(ctx, w, []lastmile.Event{happened(acme, fmt.Sprint("e", i), workerCreated, i)}))
+			for _, h := range []lastmile.Webhook{gone, stays} {
+				_, err := w.Fire(ctx, acme, string(h.ID), fmt.Sprint("task", i), now)
+				errs = append(errs, err)
+			}
+			if i == 0 { // the webhooks get the others
+				errs = append(errs, w.SaveWebhook(ctx, gone), w.SaveWebhook(ctx, stays))
+			}
+		}
+		return errors.Join(errs...)
+	})
+	tried := dueTo(t, s, gone, later, store.NotificationCursor{}, 1)[0]
+	for tried.Attempts < 3 {
+		tried.Attempts++
+		write(t, s, func(w *sqlstore.Tx) error {
+			_, err := w.SaveAttempt(ctx, tried, lastmile.Attempt{Organization: acme, Notification: tried.ID, Number: tried.Attempts, At: now, Reason: "r"})
+			return err
+		})
+	}
+
+	job := work.Job{Organization: acme, ID: string(gone.ID), Kind: "clearing", Due: now, Created: now}
+	waiting := func() (names []string) {
+		t.Helper()
+		for _, w := range read(t, s, func(r *sqlstore.Tx) ([]work.Item, error) {
+			return r.DueWork(ctx, work.Query{Kind: work.Webhooks, Now: later, Until: later, PerOrganization: 10, Limit: 10})
+		}) {
+			names = append(names, w.ID[:1])
+		}
+		slices.Sort(names)
+		return names
+	}
+	hasJob := func() bool {
+		t.Helper()
+		return read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.HasJob(ctx, acme, string(gone.ID)) })
+	}
+	same(t, "webhooks that wait", waiting(), []string{"g", "s"})
+	write(t, s, func(w *sqlstore.Tx) error { return w.AddJob(ctx, job) })
+	same(t, "webhooks that wait while one has a job", waiting(), []string{"s"})
+	same(t, "a job", hasJob(), true)
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteJob(ctx, acme, string(gone.ID)) })
+	same(t, "no job", hasJob(), false)
+
+	same(t, "given up at first", giveUp(t, s, gone.ID, 3), 3)
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, gone.ID) })
+	left := func(h lastmile.Webhook) (rows int) {
+		t.Helper()
+		return read(t, s, func(r *sqlstore.Tx) (int, error) {
+			list, err := r.Notifications(ctx, acme, store.NotificationFilter{Webhook: h.ID})
+			rows := 0
+			for _, n := range list {
+				attempts, failed := r.Attempts(ctx, acme, n.ID)
+				rows, err = rows+max(len(attempts), 1), errors.Join(err, failed)
+			}
+			for i := range 5 {
+				fired, failed := r.Fired(ctx, acme, fmt.Sprint("task", i))
+				if err = errors.Join(err, failed); slices.Contains(fired, string(h.ID)) {
+					rows++
+				}
+			}
+			return rows, err
+		})
+	}
+	var steps []int
+	before := left(stays)
+	for more := true; more; {
+		steps = append(steps, left(gone))
+		write(t, s, func(w *sqlstore.Tx) (err error) {
+			more, err = w.DeleteNotifications(ctx, acme, gone.ID, 4)
+			return err
+		})
+	}
+	// Three attempts at one notification and another, then two and two thresholds.
+	same(t, "rows before each step", steps, []int{11, 7, 3})
+	same(t, "rows that are left", left(gone), 0)
+	same(t, "rows of the other webhook", left(stays), before)
+	if err := s.Read(ctx, func(r *sqlstore.Tx) error {
+		attempts, err := r.Attempts(ctx, acme, tried.ID)
+		if len(attempts) > 0 {
+			t.Errorf("attempts are left: %+v", attempts)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// testGivenUpMeanwhile: an attempt that was under way when its notification was given up
+// is kept, but not repeated.
+func testGivenUpMeanwhile(t *testing.T, s *sqlstore.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	write(t, s, func(w *sqlstore.Tx) error {
+		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
+	})
+	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
+	giveUp(t, s, h.ID, 10)
+	for number, state := range []lastmile.NotificationState{lastmile.NotificationGivenUp, lastmile.NotificationDelivered} {
+		n.Attempts, n.Next = int64(number+1), now.Add(time.Hour)
+		if state == lastmile.NotificationDelivered {
+			n.State, n.Next = state, time.Time{}
+		}
+		write(t, s, func(w *sqlstore.Tx) error {
+			_, err := w.SaveAttempt(ctx, n, lastmile.Attempt{Organization: acme, Notification: n.ID, Number: n.Attempts, At: now})
+			return err
+		})
+		got := read(t, s, func(r *sqlstore.Tx) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
+		if got.State != state || !got.Next.IsZero() || got.Attempts != n.Attempts {
+			t.Errorf("after attempt %d the notification is %+v", n.Attempts, got)
+		}
 	}
 }
 
@@ -476,7 +627,7 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 	same(t, "before", left(), []string{"o1", "o2", "n1"})
 	purge()
 	same(t, "while one is still to be sent", left(), []string{"o1", "n1"})
-	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, h.ID) })
+	giveUp(t, s, h.ID, 10)
 	purge()
 	same(t, "when it was given up", left(), []string{"n1"})
 	write(t, s, func(w *sqlstore.Tx) error {

@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/work"
+)
+
+// Clearing is the kind of jobs that remove what a webhook is not sent any more: they give
+// up the pending notifications of one that was disabled, and delete all of one that was
+// deleted. The id of the job is that of the webhook. While a disabled webhook has one,
+// nothing is sent to it, and it cannot be enabled; see settle.
+const Clearing work.Kind = "webhookClearing"
+
+// clearedAtOnce is how many notifications one transaction gives up, and how many
+// notifications, attempts and thresholds together one deletes, so that other writers do
+// not wait long. A webhook may have millions.
+const clearedAtOnce = 1_000
+
+// errLeft is returned by the last transaction of a job that is not done after all.
+var errLeft = errors.New("notifications are left")
+
+// addClearing adds the job of a webhook, unless it has one.
+func addClearing(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID, now time.Time) error {
+	exists, err := w.HasJob(ctx, org, string(id))
+	if err != nil || exists {
+		return err
+	}
+	return w.AddJob(ctx, work.Job{Organization: org, ID: string(id), Kind: Clearing, Due: now, Created: now})
+}
+
+// giveUp gives up the pending notifications of a disabled webhook: up to most in this
+// transaction, and the others in a job. It returns how many it gave up.
+func giveUp(ctx context.Context, w Writer, h lastmile.Webhook, most int, now time.Time) (int, error) {
+	n, err := w.GiveUpNotifications(ctx, h.Organization, h.ID, most)
+	if err != nil || n < most {
+		return n, err
+	}
+	return n, addClearing(ctx, w, h.Organization, h.ID, now)
+}
+
+// settle continues the job of a disabled webhook in a transaction, and reports whether
+// nothing is left of it: what becomes pending from then on is sent.
+func settle(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID) (bool, error) {
+	exists, err := w.HasJob(ctx, org, string(id))
+	if err != nil || !exists {
+		return err == nil, err
+	}
+	n, err := w.GiveUpNotifications(ctx, org, id, clearedAtOnce)
+	if err != nil || n == clearedAtOnce {
+		return false, err
+	}
+	return true, w.DeleteJob(ctx, org, string(id))
+}
+
+// settle waits until nothing is left of the job of a webhook, so that the job does not
+// give up what the caller makes pending.
+func (r *Registry) settle(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+	clearing := false
+	err := r.Store.Read(ctx, func(tx Reader) (err error) {
+		if _, err := tx.Webhook(ctx, org, id); err != nil {
+			return err
+		}
+		clearing, err = tx.HasJob(ctx, org, string(id))
+		return err
+	})
+	for err == nil && clearing {
+		err = r.Store.Write(ctx, func(w Writer) error {
+			if _, err := w.Webhook(ctx, org, id); err != nil {
+				return err
+			}
+			settled, err := settle(ctx, w, org, id)
+			clearing = !settled
+			return err
+		})
+	}
+	return err
+}
+
+// Clear runs a job of the kind Clearing. It may be killed at any time: another run does
+// the rest.
+func (r *Registry) Clear(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
+	for more := true; more; {
+		err := r.Store.Write(ctx, func(w Writer) (err error) {
+			if err := l.Hold(ctx, w, r.Now()); err != nil {
+				return err
+			}
+			more, err = clearSome(ctx, w, l.Organization, lastmile.WebhookID(l.ID))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, w Writer) error {
+		more, err := clearSome(ctx, w, l.Organization, lastmile.WebhookID(l.ID))
+		if err == nil && more {
+			err = errLeft
+		}
+		return err
+	}, nil
+}
+
+// clearSome does a part of the job of a webhook, and reports whether there may be more.
+func clearSome(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID) (more bool, err error) {
+	hook, err := w.Webhook(ctx, org, id)
+	switch {
+	case lastmile.IsNotFound(err):
+		return w.DeleteNotifications(ctx, org, id, clearedAtOnce)
+	case err != nil || hook.Enabled:
+		return false, err
+	}
+	n, err := w.GiveUpNotifications(ctx, org, id, clearedAtOnce)
+	return n == clearedAtOnce, err
+}

@@ -34,6 +34,11 @@ func (a *asked) Row(ctx context.Context, query string, args ...any) engine.Scann
 	return a.Conn.Row(ctx, query, args...)
 }
 
+func (a *asked) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	a.queries[query] = args
+	return a.Conn.Exec(ctx, query, args...)
+}
+
 // TestLookUpsReadNoWholeTable asks SQLite how it goes about look-ups that are
 // made all the time: none may read every row of a table or of an organization,
 // which is how SQLite helps itself where no index has all that is asked for.
@@ -185,5 +190,42 @@ func TestPastReadsNoWholeTable(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestClearingAWebhookReadsOnlyWhatItClears: a webhook may have millions of notifications,
+// and SQLite must not sort them to find the next ones.
+func TestClearingAWebhookReadsOnlyWhatItClears(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
+	ctx := t.Context()
+	noted := &asked{queries: map[string][]any{}}
+	enginetest.Must(t, s.engine.Write(ctx, func(c engine.Conn) error {
+		noted.Conn = c
+		tx := newTx(newConn(noted), time.Now)
+		if err := tx.InsertNotifications(ctx, []lastmile.Notification{{Organization: "o", ID: "n", Webhook: "h", Event: "e"}}); err != nil {
+			return err
+		}
+		if _, err := tx.GiveUpNotifications(ctx, "o", "h", 1); err != nil {
+			return err
+		}
+		_, err := tx.DeleteNotifications(ctx, "o", "h", 2)
+		return err
+	}))
+	changes := 0
+	for query, args := range noted.queries {
+		if strings.HasPrefix(query, "INSERT") {
+			continue
+		}
+		changes++
+		for _, step := range explain(t, s, query, args) {
+			if regexp.MustCompile(`^SCAN [a-z]|\(org=\?\)$|TEMP B-TREE`).MatchString(step.detail) {
+				t.Errorf("%s\n%s", step.detail, query)
+			}
+		}
+	}
+	if changes != 5 {
+		t.Errorf("%d statements were noted: %v", changes, noted.queries)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,13 +26,17 @@ var errKilled = errors.New("the process was killed")
 // are deleted. It fails after so many of these transactions, as if the process were killed.
 type clearingStore struct {
 	store.Transactor[webhook.Reader, webhook.Writer]
+	mu    sync.Mutex
 	steps []int
 	most  int // transactions; 0 for no limit
 }
 
 // Write implements store.Transactor.
 func (s *clearingStore) Write(ctx context.Context, fn func(webhook.Writer) error) error {
-	if s.most > 0 && len(s.steps) >= s.most {
+	s.mu.Lock()
+	killed := s.most > 0 && len(s.steps) >= s.most
+	s.mu.Unlock()
+	if killed {
 		return errKilled
 	}
 	counting := &clearingWriter{}
@@ -39,6 +44,8 @@ func (s *clearingStore) Write(ctx context.Context, fn func(webhook.Writer) error
 		*counting = clearingWriter{Writer: w}
 		return fn(counting)
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if counting.called {
 		s.steps = append(s.steps, counting.cleared)
 	}

@@ -708,6 +708,7 @@ export default {
   running: 'In Arbeit',
   oldestDue: 'Am längsten fällig',
   queuewebhook: 'Webhooks',
+  queuewebhookClearing: 'Aufräumen von Webhooks',
   queuetextMessage: 'Textnachrichten',
   queuemail: 'E-Mails',
   queueestimate: 'Ankunftszeiten',

@@ -693,6 +693,7 @@ export default {
   running: 'Running',
   oldestDue: 'Oldest due',
   queuewebhook: 'Webhooks',
+  queuewebhookClearing: 'Cleaning up webhooks',
   queuetextMessage: 'Text messages',
   queuemail: 'Mails',
   queueestimate: 'Arrival times',

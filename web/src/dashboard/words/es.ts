@@ -697,6 +697,7 @@ export default {
   running: 'En curso',
   oldestDue: 'Pendiente más antiguo',
   queuewebhook: 'Webhooks',
+  queuewebhookClearing: 'Limpieza de webhooks',
   queuetextMessage: 'Mensajes de texto',
   queuemail: 'Correos',
   queueestimate: 'Horas de llegada',

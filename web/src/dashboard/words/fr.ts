@@ -706,6 +706,7 @@ export default {
   running: 'En cours',
   oldestDue: 'Le plus ancien',
   queuewebhook: 'Webhooks',
+  queuewebhookClearing: 'Nettoyage des webhooks',
   queuetextMessage: 'SMS',
   queuemail: 'E-mails',
   queueestimate: 'Heures d’arrivée',

@@ -696,6 +696,7 @@ export default {
   running: 'Em curso',
   oldestDue: 'Pendente mais antigo',
   queuewebhook: 'Webhooks',
+  queuewebhookClearing: 'Limpeza de webhooks',
   queuetextMessage: 'Mensagens de texto',
   queuemail: 'E-mails',
   queueestimate: 'Horas de chegada',

@@ -227,9 +227,9 @@ func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, s
 
 // DeleteEvents deletes up to limit events older than a time with their
 // notifications, and returns how many it deleted. Events with a notification
-// that is pending or was redelivered since are kept, unless its webhook was deleted. What is old is found by
-// the event: notifications and attempts have no index by age, and to look
-// through all of them would keep every writer waiting.
+// that is pending or was redelivered since are kept, unless its webhook was
+// deleted. What is old is found by the event: notifications and attempts have no
+// index by age, and to look through all of them would keep every writer waiting.
 func (t eventTx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
 	const query = `
 		SELECT e.org, e.id FROM event e WHERE e.created < $1 AND e.seq IS NOT NULL AND NOT EXISTS (

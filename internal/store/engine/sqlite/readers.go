@@ -43,7 +43,7 @@ func newReaders(o Options, open func() (*handle, error)) *readers {
 // one that has its own must wait, and how many one uses that has used few lately.
 func shares(processors int) (each, shared, burst int) {
 	half := processors / 2
-	return max(half, ofCaller), max(half, burstOfOne), max(half, burstOfOne)
+	return max(half, ofCaller), max(half, burstOfCaller), max(half, burstOfCaller)
 }
 
 // use runs fn with a connection.

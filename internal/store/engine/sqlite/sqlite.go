@@ -62,8 +62,8 @@ const (
 // How many of the reading connections a caller uses; half as many as there are processors if
 // that is more. More reads at a time would slow down each other and the writer.
 const (
-	ofCaller   = 1 // of every caller
-	burstOfOne = 2 // of one that has used hardly more lately, or while all callers together have fewer
+	ofCaller      = 1 // of every caller
+	burstOfCaller = 2 // of one that has used hardly more lately, or while all callers together have fewer
 )
 
 // Engine is an engine.Engine over a data folder.

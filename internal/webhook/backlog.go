@@ -12,7 +12,7 @@ import (
 // Clearing is the kind of jobs that remove what a webhook is not sent any more: they give
 // up the pending notifications of one that was disabled, and delete all of one that was
 // deleted. The id of the job is that of the webhook. While a disabled webhook has one,
-// nothing is sent to it, and it cannot be enabled; see settle.
+// nothing is sent to it, and it cannot be enabled; see finishClearing.
 const Clearing work.Kind = "webhookClearing"
 
 // clearedAtOnce is how many notifications one transaction gives up, and how many
@@ -42,9 +42,9 @@ func giveUp(ctx context.Context, w Writer, h lastmile.Webhook, most int, now tim
 	return n, addClearing(ctx, w, h.Organization, h.ID, now)
 }
 
-// settle continues the job of a disabled webhook in a transaction, and reports whether
+// finishClearing continues the job of a disabled webhook in a transaction, and reports whether
 // nothing is left of it: what becomes pending from then on is sent.
-func settle(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID) (bool, error) {
+func finishClearing(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID) (bool, error) {
 	exists, err := w.HasJob(ctx, org, string(id))
 	if err != nil || !exists {
 		return err == nil, err
@@ -56,9 +56,9 @@ func settle(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastm
 	return true, w.DeleteJob(ctx, org, string(id))
 }
 
-// settle waits until nothing is left of the job of a webhook, so that the job does not
+// finishClearing waits until nothing is left of the job of a webhook, so that the job does not
 // give up what the caller makes pending.
-func (r *Registry) settle(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+func (r *Registry) finishClearing(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
 	clearing := false
 	err := r.Store.Read(ctx, func(tx Reader) (err error) {
 		if _, err := tx.Webhook(ctx, org, id); err != nil {
@@ -72,8 +72,8 @@ func (r *Registry) settle(ctx context.Context, org lastmile.OrganizationID, id l
 			if _, err := w.Webhook(ctx, org, id); err != nil {
 				return err
 			}
-			settled, err := settle(ctx, w, org, id)
-			clearing = !settled
+			cleared, err := finishClearing(ctx, w, org, id)
+			clearing = !cleared
 			return err
 		})
 	}

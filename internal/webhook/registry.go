@@ -98,9 +98,9 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 			return hook, err
 		}
 	}
-	for settled := false; err == nil && !settled; {
+	for done := false; err == nil && !done; {
 		err = r.Store.Write(ctx, func(w Writer) (err error) {
-			hook, settled, err = update(ctx, w, who, id, change, now)
+			hook, done, err = update(ctx, w, who, id, change, now)
 			return err
 		})
 	}
@@ -109,8 +109,8 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 
 // update changes a webhook in a transaction, unless it is to be enabled and notifications
 // from before it was disabled are left to be given up: it then gives up some of them and
-// reports that it has not settled.
-func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange, now time.Time) (hook lastmile.Webhook, settled bool, err error) {
+// reports that it is not done.
+func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange, now time.Time) (hook lastmile.Webhook, done bool, err error) {
 	if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
 		return hook, false, err
 	}
@@ -129,7 +129,7 @@ func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.W
 		}
 	}
 	if hook.Enabled && !enabled {
-		if settled, err := settle(ctx, w, who.Organization, id); err != nil || !settled {
+		if cleared, err := finishClearing(ctx, w, who.Organization, id); err != nil || !cleared {
 			return hook, false, err
 		}
 	}
@@ -231,7 +231,7 @@ func notification(ctx context.Context, r Reader, who lastmile.Principal, hook la
 // Redeliver makes one notification due again, whatever its state.
 func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
 	now := r.Now()
-	if err := r.settle(ctx, who.Organization, hook); err != nil {
+	if err := r.finishClearing(ctx, who.Organization, hook); err != nil {
 		return 0, err
 	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
@@ -285,7 +285,7 @@ func (r *Registry) RedeliverRange(ctx context.Context, who lastmile.Principal, h
 		return 0, err
 	}
 	defer end()
-	if err := r.settle(ctx, who.Organization, hook); err != nil {
+	if err := r.finishClearing(ctx, who.Organization, hook); err != nil {
 		return 0, err
 	}
 	var found []lastmile.Notification
@@ -351,7 +351,7 @@ func (in Range) find(ctx context.Context, r Reader, who lastmile.Principal, hook
 // Test sends a webhook an event of its trigger that is marked as a test.
 func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
 	now := r.Now()
-	if err := r.settle(ctx, who.Organization, id); err != nil {
+	if err := r.finishClearing(ctx, who.Organization, id); err != nil {
 		return 0, err
 	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {

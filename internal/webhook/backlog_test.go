@@ -279,6 +279,27 @@ func TestWebhookThatIsBeingClearedGetsWhatFollows(t *testing.T) {
 	})
 }
 
+// TestChangedWebhookKeepsItsRedeliveries renames a disabled webhook after a redelivery was
+// requested.
+func TestChangedWebhookKeepsItsRedeliveries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newClearing(t, unchanged)
+		c.set(false)
+		want, err := c.registry.RedeliverFailed(t.Context(), caller, c.hook, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.registry.Update(t.Context(), caller, c.hook, lastmile.WebhookChange{Name: new("renamed")}); err != nil {
+			t.Fatal(err)
+		}
+		if n := c.sends(); n != int(want) || n == 0 {
+			t.Errorf("%d notifications were sent, want %d", n, want)
+		}
+		c.close()
+	})
+}
+
 // TestDeletedWebhookIsGoneWithAllItsNotifications deletes a webhook with more notifications
 // than one transaction deletes, on a node that is killed.
 func TestDeletedWebhookIsGoneWithAllItsNotifications(t *testing.T) {

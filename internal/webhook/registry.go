@@ -133,7 +133,7 @@ func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.W
 			return hook, false, err
 		}
 	}
-	if err := w.SaveWebhook(ctx, hook); err != nil || hook.Enabled {
+	if err := w.SaveWebhook(ctx, hook); err != nil || !enabled || hook.Enabled {
 		return hook, true, err
 	}
 	_, err = giveUp(ctx, w, hook, clearedAtOnce, now)

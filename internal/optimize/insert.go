@@ -295,7 +295,7 @@ func (s *inserter) everywhere(q int32, limit int64) place {
 		}
 		if s.routes[r].stops == 0 { // one empty vehicle of a class is like another
 			class := m.vehicles[r].class
-			if s.classes[class] == s.round {
+			if s.used >= s.fleet || s.classes[class] == s.round {
 				continue
 			}
 			s.classes[class] = s.round

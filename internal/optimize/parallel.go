@@ -20,8 +20,9 @@ const (
 // fork returns a search for another thread, with the same plan.
 func (s *search) fork(seed uint64) *search {
 	t := newSearch(s.m, seed)
-	t.scale, t.lap, t.iters, t.taken = s.scale, s.lap, s.iters, s.iters
+	t.scale, t.lap, t.iters, t.taken, t.size = s.scale, s.lap, s.iters, s.iters, s.size
 	t.copyPlan(s)
+	t.keep()
 	return t
 }
 
@@ -38,6 +39,7 @@ func (s *search) copyPlan(other *search) {
 	}
 	s.absent = append(s.absent[:0], other.absent...)
 	s.cost, s.late, s.weight, s.prizes = other.cost, other.late, other.weight, other.prizes
+	s.used = other.used
 	s.current = s.absence()
 }
 

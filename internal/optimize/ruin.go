@@ -66,6 +66,9 @@ func (s *search) seed() int32 {
 		q := m.requests[s.ids[int(s.turn*float64(len(s.ids)))]]
 		s.pivot = q[s.rng.below(uint32(len(q)))]
 	}
+	if s.target > 0 && len(s.absent) > 0 {
+		s.pivot = m.requests[s.absent[s.rng.below(uint32(len(s.absent)))]][0]
+	}
 	around := m.around[s.pivot]
 	if k := int(s.rng.below(uint32(len(around) + 1))); k < len(around) {
 		if r := s.nodes[around[k]].route; r < 0 || !s.frozen[r] {

@@ -12,6 +12,8 @@ const (
 	richFirst   = 2.0  // how much higher the first is where there are more rules
 	richLast    = 2.5  // and the last
 	pairsHeat   = 8    // how much higher both are where all stops are in pairs
+	longRoute   = 15   // stops per route above which the first temperature is higher
+	longHeat    = 2.0  // by which factor at most
 	enoughSteps = 200  // for each stop; with fewer, the first temperature is lower
 	hope        = 4    // average gains of the local search that a step may be short of acceptance
 )
@@ -35,6 +37,9 @@ type search struct {
 	iters   int64
 	heat    float64
 	hottest float64 // the highest temperature
+	leg     float64 // the average cost of a leg
+	size    int     // vehicles of the plan at the beginning of the lap; at first, all
+	target  int     // vehicles that are to suffice while a route is dissolved
 	gain    float64 // of the local search, on average
 	lap     lap
 	began   float64 // the share of the search that was done before the first step of the lap
@@ -61,7 +66,7 @@ func newSearch(m *model, seed uint64) *search {
 		charge: m.stops, region: regionSteps, keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
-	s.turn, s.hottest = s.rng.float(), math.Inf(1)
+	s.turn, s.hottest, s.size = s.rng.float(), math.Inf(1), len(m.vehicles)
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}
@@ -83,11 +88,11 @@ func (s *search) keep() bool {
 		}
 	default:
 		w := int64(s.m.p.Weights.Lateness)
-		if mine, theirs := cost+w*s.late, b.cost+w*b.late; mine > theirs || mine == theirs && s.used() >= b.used {
+		if mine, theirs := cost+w*s.late, b.cost+w*b.late; mine > theirs || mine == theirs && s.used >= b.used {
 			return false
 		}
 	}
-	b.weight, b.late, b.cost, b.used = s.weight, s.late, cost, s.used()
+	b.weight, b.late, b.cost, b.used = s.weight, s.late, cost, s.used
 	b.absent = append(b.absent[:0], s.absent...)
 	if s.m.wide {
 		b.windows = b.windows[:0]
@@ -103,16 +108,6 @@ func (s *search) keep() bool {
 		b.order[r] = s.sequence(int32(r), b.order[r][:0])
 	}
 	return true
-}
-
-func (s *search) used() int {
-	n := 0
-	for r := range s.routes {
-		if s.routes[r].stops > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // sequence appends the stops of a route.
@@ -136,6 +131,7 @@ func (s *search) absence() int64 {
 // not accepted at the current temperature.
 func (s *search) improve() {
 	s.iters++
+	s.fleet = s.limit()
 	s.begin()
 	weight := s.weight
 	most := s.energy() + int64(-s.heat*math.Log(s.rng.float()))
@@ -211,26 +207,29 @@ func (s *search) averageLeg() float64 {
 
 // temperature returns how much worse a plan may be to be accepted, after a share
 // of the search. Few steps for each stop have no time to cool down from a high
-// temperature.
-func (s *search) temperature(done, leg float64) float64 {
+// temperature; long routes of equal vehicles need one to change.
+func (s *search) temperature(done float64) float64 {
 	first, last := firstHeat, lastHeat
 	if !s.m.plain {
 		first, last = first*richFirst, last*richLast
+	}
+	if s.m.uniform() {
+		first *= min(longHeat, max(1, float64(s.m.stops)/float64(longRoute*max(1, s.best.used))))
 	}
 	share, length := s.lap.share(done)
 	if done > s.began && s.iters > s.taken {
 		steps := float64(s.iters-s.taken) / (done - s.began) * length / float64(max(1, s.charge))
 		first = max(last, first*min(1, math.Sqrt(steps/enoughSteps)))
 	}
-	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(last/first, share)
+	return (1 + (pairsHeat-1)*s.m.paired) * first * s.leg * math.Pow(last/first, share)
 }
 
 // run improves the plan until a share of the search is done, with the temperature
 // falling from the beginning to the end of the lap.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
-	leg := s.averageLeg()
+	s.leg = s.averageLeg()
 	if s.iters == s.taken {
-		s.began, s.gain = meter.done(s.iters), leg
+		s.began, s.gain = meter.done(s.iters), s.leg
 	}
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
@@ -238,7 +237,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 			if done >= until || ctx.Err() != nil {
 				return
 			}
-			s.heat = min(s.temperature(done, leg), s.hottest)
+			s.heat = min(s.temperature(done), s.hottest)
 			share, _ := s.lap.share(done)
 			s.setScale(share)
 			if s.lead && done > meter.reported+0.01 {

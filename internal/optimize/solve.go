@@ -31,6 +31,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 			break
 		}
 		s.enter(l)
+		s.shrink(ctx, meter)
 		switch {
 		case o.Threads <= 1:
 			s.run(ctx, meter, l.to)
@@ -303,7 +304,7 @@ func (s *search) load(b *plan) {
 // are true. It reports whether it found any.
 func (s *search) finish() (found bool) {
 	tries := allTries
-	s.ceiling, s.strict = noWay, true
+	s.ceiling, s.strict, s.fleet = noWay, true, len(s.m.vehicles)
 	for again := true; again; {
 		s.renew()
 		s.begin()

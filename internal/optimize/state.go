@@ -19,6 +19,8 @@ type state struct {
 	scale   int64 // cost of a unit of lateness in the search
 	frozen  []bool
 	vacant  []int32 // by class: how many of its first vehicles are used or frozen, at least
+	used    int     // how many vehicles have stops
+	fleet   int     // how many may have stops
 
 	// What undo needs: the routes as they were before the current step.
 	step        int64
@@ -93,7 +95,7 @@ const noWay = int64(1) << 60
 func newState(m *model) *state {
 	s := &state{
 		m: m, nodes: slices.Clone(m.nodes), routes: make([]routeState, len(m.vehicles)),
-		frozen: make([]bool, len(m.vehicles)), vacant: make([]int32, len(m.classes)), step: 1, scale: 1,
+		fleet: len(m.vehicles), frozen: make([]bool, len(m.vehicles)), vacant: make([]int32, len(m.classes)), step: 1, scale: 1,
 		seen: make([]int64, len(m.requests)), count: make([]int32, len(m.requests)), visited: make([]int64, m.stops),
 	}
 	if !m.plain {
@@ -161,6 +163,7 @@ func (s *state) refresh(r int32) {
 			break
 		}
 	}
+	s.used += inUse(pos-1) - inUse(rt.stops)
 	rt.stops = pos - 1
 	rt.load = load
 	if pos > 1 {
@@ -247,8 +250,20 @@ func (s *state) refreshExtra(r int32) {
 	rt.late = late
 }
 
-// empty returns the first unused vehicle of a class, or -1.
+// inUse returns how many vehicles a route with this many stops takes.
+func inUse(stops int32) int {
+	if stops > 0 {
+		return 1
+	}
+	return 0
+}
+
+// empty returns the first unused vehicle of a class, or -1 if there is none or no more may
+// be used.
 func (s *state) empty(class int32) int32 {
+	if s.used >= s.fleet {
+		return -1
+	}
 	list := s.m.classes[class]
 	for k := s.vacant[class]; int(k) < len(list); k++ {
 		if r := list[k]; s.routes[r].stops == 0 && !s.frozen[r] {
@@ -322,6 +337,7 @@ func (s *state) undo() {
 		}
 	}
 	for i, r := range s.touched {
+		s.used += inUse(s.savedRoutes[i].stops) - inUse(s.routes[r].stops)
 		s.routes[r] = s.savedRoutes[i]
 		if s.routes[r].stops == 0 {
 			s.vacate(r)

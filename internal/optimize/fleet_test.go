@@ -38,8 +38,11 @@ func uniformSearch(t *testing.T, meter *meter) *search {
 // TestFleetIsLimited verifies that a step counts the vehicles that it uses, and that a hot
 // search does not use more and more of them.
 func TestFleetIsLimited(t *testing.T) {
-	s := uniformSearch(t, newMeter(Options{Iterations: 1}))
-	s.leg, s.size = s.averageLeg(), s.used
+	meter := newMeter(Options{Iterations: 200_000})
+	s := uniformSearch(t, meter)
+	s.enter(lap{0.5, 1})
+	s.shrink(t.Context(), meter)
+	s.leg = s.averageLeg()
 	for _, heat := range []float64{10, coolHeat, coolHeat / 4} {
 		s.heat = heat * s.leg
 		for range 2000 {
@@ -86,7 +89,7 @@ func TestShrinkDissolvesRoutes(t *testing.T) {
 // TestShrinkKeepsTheBestPlan verifies that the best plan survives when a lap goes on with one
 // that has fewer routes and is longer.
 func TestShrinkKeepsTheBestPlan(t *testing.T) {
-	meter := newMeter(Options{Iterations: 400_000})
+	meter := newMeter(Options{Iterations: 40_000})
 	s := uniformSearch(t, meter)
 	s.lap = lap{0, 0.2}
 	s.run(t.Context(), meter, 0.2)

@@ -1,5 +1,5 @@
 -- One text for SQLite and PostgreSQL. Times are Unix milliseconds. doc is the
--- record as the interface shows it, v the version of that form; the other
+-- record as the API shows it, v the version of that form; the other
 -- columns are what is searched, ordered or changes by the minute.
 
 CREATE TABLE organization (

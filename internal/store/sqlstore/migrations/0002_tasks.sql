@@ -72,7 +72,7 @@ CREATE TABLE task_dependency (
 );
 CREATE INDEX task_dependency_task ON task_dependency (org, task);
 
--- A container is changed under its row: whoever changes it raises version.
+-- A container is changed under the lock of its row, and each change raises version.
 CREATE TABLE container (
   org TEXT NOT NULL,
   kind TEXT NOT NULL,

@@ -26,8 +26,8 @@ CREATE INDEX webhook_id ON webhook (id);
 
 -- What every attempt writes. It stands apart from what every change of a
 -- record reads, so that neither makes the other begin again. claim is a token
--- of the process that sends to the webhook until a time; nobody else may record
--- an attempt.
+-- of the process that sends to the webhook until a time; no other process may
+-- record an attempt.
 CREATE TABLE webhook_tally (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE webhook_tally (
   PRIMARY KEY (org, id)
 );
 
--- What a webhook is owed. The last attempt is here, those before it are in
+-- The notifications of a webhook. The last attempt is here, those before it are in
 -- attempt: most have one.
 CREATE TABLE notification (
   org TEXT NOT NULL,

@@ -1,7 +1,7 @@
 -- What text messages are, and what became of them. What was there before stays
 -- as it is. A message that is to be sent has a time for it in next_at; while a
 -- process sends it, that is when the claim ends, and claim is a token of the
--- process: nobody else may record what came of it.
+-- process: no other one may record the outcome.
 ALTER TABLE message ADD COLUMN kind TEXT NOT NULL DEFAULT 'invitation';
 ALTER TABLE message ADD COLUMN task TEXT;
 ALTER TABLE message ADD COLUMN sender TEXT NOT NULL DEFAULT '';
@@ -20,11 +20,11 @@ CREATE INDEX message_waiting ON message (org, next_at, id) WHERE next_at IS NOT 
 CREATE INDEX message_sent ON message (org, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX message_sent_to ON message (recipient, sent_at) WHERE sent_at IS NOT NULL;
 
--- A recipient is told of one thing about a task once.
+-- A recipient is notified of one thing about a task once.
 CREATE UNIQUE INDEX message_once ON message (org, task, kind, recipient) WHERE task IS NOT NULL;
 
 -- What an organization has set for its text messages. The thresholds are those
--- at which somebody is told: null when nobody is.
+-- at which recipients are notified: null if none are.
 CREATE TABLE message_setting (
   org TEXT NOT NULL PRIMARY KEY,
   doc BYTEA NOT NULL,

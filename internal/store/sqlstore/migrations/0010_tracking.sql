@@ -1,6 +1,7 @@
--- When each worker who has something to do is looked at next: next_at is the
--- earlier of refresh_at and judge_at, and when a claim ends while there is one.
--- changes grows with the worker's list, so that a look knows what it missed.
+-- When the estimates of each worker who has something to do are refreshed next:
+-- next_at is the earlier of refresh_at and judge_at, and when a claim ends while
+-- there is one. changes grows with the worker's list, so that a refresh finds what
+-- it missed.
 CREATE TABLE worker_watch (
   org TEXT NOT NULL,
   worker TEXT NOT NULL,
@@ -19,7 +20,7 @@ CREATE INDEX worker_watch_next ON worker_watch (next_at) WHERE next_at IS NOT NU
 -- went on or off duty.
 ALTER TABLE worker ADD COLUMN located BIGINT;
 
--- In firing, webhook is the id of one or, for what everybody is told of, a name.
+-- In firing, webhook is the id of one or, for what all are notified of, a name.
 CREATE INDEX firing_task ON firing (org, task);
 
 -- How long workers stayed at destinations; 0 is not known.

@@ -5,8 +5,8 @@
 #   scripts/with-server.sh CMD…
 #
 # With DRAY_TEST_TOWN the server has the map of the generated town. The environment of CMD
-# has DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG, DRAY_TEST_DATA and DRAY_TEST_HOOK, the
-# URL of a webhook receiver.
+# has DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG, DRAY_TEST_DATA, DRAY_TEST_ZONE, the time
+# zone of the organization, and DRAY_TEST_HOOK, the URL of a webhook receiver.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,7 +35,13 @@ free_port() {
 
 port=$(free_port)
 hook=$(free_port)
-made=$("$dray" org create --data "$folder/data" --name "${DRAY_TEST_NAME:-Clients}" --country US --timezone America/New_York --json)
+# No test sees midnight: what was done a minute ago would be of another day.
+DRAY_TEST_ZONE=$(node -e '
+	const zones = ["America/New_York", "Asia/Singapore"];
+	const hour = (timeZone) => Number(new Intl.DateTimeFormat("en-US", { timeZone, hour: "numeric", hourCycle: "h23" }).format());
+	console.log(zones.find((zone) => hour(zone) >= 5 && hour(zone) < 18) ?? zones[1]);
+')
+made=$("$dray" org create --data "$folder/data" --name "${DRAY_TEST_NAME:-Clients}" --country US --timezone "$DRAY_TEST_ZONE" --json)
 field() { node -e 'let v = JSON.parse(process.argv[1]); for (const k of process.argv[2].split(".")) v = v[k]; console.log(v)' "$made" "$1"; }
 
 "$dray" webhook receiver --listen "127.0.0.1:$hook" --folder "$folder/receiver" >"$folder/receiver.log" 2>&1 &
@@ -71,5 +77,5 @@ DRAY_TEST_HOOK=https://127.0.0.1:$hook/
 DRAY_TEST_DATA=$folder/data
 DRAY_TEST_KEY=$(field apiKey)
 DRAY_TEST_ORG=$(field organization.id)
-export DRAY_TEST_URL DRAY_TEST_HOOK DRAY_TEST_DATA DRAY_TEST_KEY DRAY_TEST_ORG
+export DRAY_TEST_ZONE DRAY_TEST_URL DRAY_TEST_HOOK DRAY_TEST_DATA DRAY_TEST_KEY DRAY_TEST_ORG
 "$@"

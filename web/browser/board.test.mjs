@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { administrator, api, browser, desk, eventually, gone, phone, shot, url } from './kit.mjs';
+import { administrator, api, browser, desk, eventually, gone, phone, shot, url, zone } from './kit.mjs';
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const around = [-73.98, 40.75];
@@ -289,8 +289,8 @@ test('the timeline zooms about the present, and back', async () => {
     });
   };
   const around = async (name) => {
-    const zone = { timeZone: 'America/New_York', hour: 'numeric', minute: 'numeric', hourCycle: 'h23' };
-    const [hours, minutes] = new Intl.DateTimeFormat('en-US', zone).format(new Date()).split(':').map(Number);
+    const clock = { timeZone: zone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' };
+    const [hours, minutes] = new Intl.DateTimeFormat('en-US', clock).format(new Date()).split(':').map(Number);
     const now = hours * 60 + minutes;
     const shown = await ticks();
     const away = (at) => Math.min(Math.abs(at - now), 1440 - Math.abs(at - now));

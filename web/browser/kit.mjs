@@ -8,12 +8,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const { DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_DATA, DRAY_SHOTS } = process.env;
-if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA) {
+const { DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_DATA, DRAY_TEST_ZONE, DRAY_SHOTS } = process.env;
+if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA || !DRAY_TEST_ZONE) {
   throw new Error('run these tests with make test-browser');
 }
 
 export const url = DRAY_TEST_URL;
+
+// zone is the time zone of the organizations, and of their desks: it is day there.
+export const zone = DRAY_TEST_ZONE;
+
 export const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
 
 // apiWith returns a function that calls the public API with a key.
@@ -34,7 +38,7 @@ export const api = apiWith(DRAY_TEST_KEY);
 export function organization(name) {
   const out = execFileSync(
     dray,
-    ['org', 'create', '--data', DRAY_TEST_DATA, '--name', name].concat('--country', 'US', '--timezone', 'America/New_York', '--json'), // prettier-ignore
+    ['org', 'create', '--data', DRAY_TEST_DATA, '--name', name].concat('--country', 'US', '--timezone', zone, '--json'), // prettier-ignore
     { encoding: 'utf8' },
   );
   const made = JSON.parse(out);
@@ -248,7 +252,7 @@ export const desk = (chrome, origin, options = {}) =>
       isMobile: false,
       hasTouch: false,
       permissions: ['clipboard-read', 'clipboard-write'],
-      timezoneId: 'America/New_York',
+      timezoneId: zone,
       ...options,
     },
     origin,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, manhattan, phone, signIn, work } from './kit.mjs';
+import { api, browser, eventually, goOnDuty, hire, manhattan, phone, signIn, work, zone } from './kit.mjs';
 import { reduced } from './png.mjs';
 
 let chrome;
@@ -13,7 +13,7 @@ before(async () => {
 after(() => chrome?.close());
 
 const minute = 60_000;
-const screen = { viewport: { width: 390, height: 720 }, timezoneId: 'America/New_York' };
+const screen = { viewport: { width: 390, height: 720 }, timezoneId: zone };
 
 // picture saves an image of the README if DRAY_README_IMAGES names a folder.
 async function picture(page, name) {

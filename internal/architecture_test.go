@@ -25,7 +25,7 @@ type rule struct {
 }
 
 // domain is the rules without any storage: lastmile has the records, the
-// others know no package but it.
+// others know no package but it and calendar.
 var domain = []string{"analytics", "assignment", "customfield", "identity", "lastmile", "order", "planning", "role", "textmessage", "threshold", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
@@ -52,20 +52,21 @@ var testsMay = slices.Concat(testKits, domain, []string{
 var rules = map[string]rule{
 	"internal": {}, // this test
 
+	"calendar":       {},
 	"lastmile":       {},
 	"optimize":       {},
 	"optimize/bench": {may: []string{"optimize"}}, // a program of its own, for make bench-dispatch
-	"planning":       {may: []string{"lastmile", "optimize"}},
+	"planning":       {may: []string{"calendar", "lastmile", "optimize"}},
 
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
 	"customfield":  {may: []string{"lastmile"}},
 	"identity":     {may: []string{"lastmile"}},
-	"order":        {may: []string{"lastmile"}, tests: []string{"codec", "orderapi"}},
+	"order":        {may: []string{"calendar", "lastmile"}, tests: []string{"codec", "orderapi"}},
 	"role":         {may: []string{"lastmile"}},
-	"textmessage":  {may: []string{"lastmile"}},
+	"textmessage":  {may: []string{"calendar", "lastmile"}},
 	"threshold":    {may: []string{"lastmile"}},
-	"trackingpage": {may: []string{"lastmile"}},
+	"trackingpage": {may: []string{"calendar", "lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
 	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "travel"}},
@@ -112,17 +113,17 @@ var rules = map[string]rule{
 	"addressbook":  {may: []string{"lastmile", "store"}},
 	"audit":        {may: []string{"lastmile", "rate", "store"}},
 	"installation": {may: []string{"identity", "lastmile", "rate", "textmessage", "travel"}},
-	"fleet":        {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
+	"fleet":        {may: []string{"calendar", "lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":     {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":     {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":     {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "rate", "store", "events", "work"}},
 	"messaging":    {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
-	"report":       {may: []string{"lastmile", "rate", "store", "travel"}},
+	"report":       {may: []string{"calendar", "lastmile", "rate", "store", "travel"}},
 	"settings":     {may: []string{"lastmile", "assignment", "textmessage", "travel", "store"}},
 	"tracking":     {may: []string{"lastmile", "textmessage", "threshold", "travel", "store", "events", "rate", "work"}},
 	"upload":       {may: []string{"lastmile", "store"}},
 	"webhook":      {may: []string{"lastmile", "store", "events", "rate", "work"}},
-	"board":        {may: []string{"lastmile", "store", "events", "rate"}},
+	"board":        {may: []string{"calendar", "lastmile", "store", "events", "rate"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
@@ -146,7 +147,7 @@ var rules = map[string]rule{
 
 	"abuse": {}, // tests only: they know the platform as a program and over HTTP
 
-	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
+	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "calendar", "wire"})},
 
 	"docs":        {}, // the guides
 	"app":         {wide: true, may: slices.Concat(everything, []string{"docs"})},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -188,17 +189,14 @@ func (b *Board) readWorkers(ctx context.Context, r Reader, f Filter) error {
 // day returns a day of an organization and whether it is today, when what is overdue is
 // also due.
 func day(org lastmile.Organization, date string, now time.Time) (string, lastmile.Window, bool, error) {
-	zone, err := time.LoadLocation(org.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.Zone(org.Timezone)
 	today := now.In(zone).Format(time.DateOnly)
 	if date == "" {
 		date = today
 	}
-	at, err := time.ParseInLocation(time.DateOnly, date, zone)
-	if err != nil || at.Year() < 2000 || at.Year() >= 2100 {
+	begin, end, err := calendar.Day(date, zone)
+	if err != nil || date < "2000" || date >= "2100" {
 		return "", lastmile.Window{}, false, lastmile.Malformed("date must be a day as YYYY-MM-DD between 2000 and 2099, not %q", lastmile.Truncate(date, 32))
 	}
-	return date, lastmile.Window{From: at.UTC(), To: at.AddDate(0, 0, 1).UTC()}, date == today, nil
+	return date, lastmile.Window{From: begin.UTC(), To: end.UTC()}, date == today, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 )
 
@@ -62,12 +63,12 @@ func (f *Fleet) CompletedToday(ctx context.Context, who lastmile.Principal) (tas
 		if err != nil {
 			return err
 		}
-		zone, err := time.LoadLocation(org.Timezone)
+		zone := calendar.Zone(org.Timezone)
+		begin, _, err := calendar.Day(now.In(zone).Format(time.DateOnly), zone)
 		if err != nil {
-			return fmt.Errorf("load the time zone of %s: %w", org.ID, err)
+			return fmt.Errorf("find today in %s: %w", zone, err)
 		}
-		year, month, day := now.In(zone).Date()
-		today := lastmile.Window{From: time.Date(year, month, day, 0, 0, 0, 0, zone), To: now.Add(time.Minute)}
+		today := lastmile.Window{From: begin, To: now.Add(time.Minute)}
 		tasks, err = r.CompletedBy(ctx, who.Organization, who.Worker, today)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 )
 
@@ -67,7 +68,7 @@ func (s *Service) Offers(client lastmile.ClientID) bool {
 // Obstacle returns why a service ordered now is not compatible with a job, as the end
 // of a sentence, or "" if it is. It does not consider the length of the trip.
 func (s *Service) Obstacle(j Job, now time.Time) string {
-	zone, l := s.location(), s.Limits
+	zone, l := calendar.Zone(s.Timezone), s.Limits
 	local, here := j.ReadyBy.In(zone), now.In(zone)
 	sameDay := !dayOf(local).After(dayOf(here))
 	switch {
@@ -125,7 +126,7 @@ type Price struct {
 // surcharges, and minimums.
 func (s *Service) Price(j Job) (Price, bool) {
 	p := Price{Currency: s.Currency}
-	at := j.ReadyBy.In(s.location())
+	at := j.ReadyBy.In(calendar.Zone(s.Timezone))
 	measured := map[RatingType]*big.Rat{
 		RateDistance: big.NewRat(j.Distance, 1), RateDuration: big.NewRat(j.Duration, 1),
 		RateWeight: j.Weight.kilograms(), RateQuantity: big.NewRat(int64(j.Quantity), 1),

@@ -273,12 +273,3 @@ func (s *Service) RatesAndTiers() int {
 	}
 	return n
 }
-
-// location returns the location of the service's time zone, which was checked.
-func (s *Service) location() *time.Location {
-	zone, err := time.LoadLocation(s.Timezone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 	"dray/internal/optimize"
 )
@@ -220,12 +221,8 @@ func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 	var all []lastmile.Window
 	scheduled := false
 	for _, day := range s {
-		zone, err := time.LoadLocation(day.Timezone)
-		if err != nil {
-			zone = time.UTC
-		}
-		begin, err := time.ParseInLocation(time.DateOnly, day.Date, zone)
-		scheduled = scheduled || err == nil && in.Overlap(begin, begin.AddDate(0, 0, 1)) > 0
+		begin, end, err := calendar.Day(day.Date, calendar.Zone(day.Timezone))
+		scheduled = scheduled || err == nil && in.Overlap(begin, end) > 0
 		for _, shift := range day.Shifts { // also of the day before: shifts may end after midnight
 			if in.Overlap(shift.Start, shift.End) > 0 {
 				scheduled = true

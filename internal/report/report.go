@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -230,10 +231,7 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 			return err
 		}
 		a.Total.Created = &created
-		zone, err := time.LoadLocation(org.Timezone)
-		if err != nil {
-			zone = time.UTC
-		}
+		zone := calendar.Zone(org.Timezone)
 		if by == ByDay {
 			return a.addDays(ctx, r, store.ViewerOf(who), zone)
 		}
@@ -247,11 +245,7 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 func days(in lastmile.Window, zone *time.Location) iter.Seq[lastmile.Window] {
 	return func(yield func(lastmile.Window) bool) {
 		for at := in.From; at.Before(in.To); {
-			local := at.In(zone)
-			end := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
-			if end.Day() == local.Day() { // clocks are set forward at midnight, which end is before
-				_, end = end.ZoneBounds()
-			}
+			end := calendar.End(at, zone)
 			if end.After(in.To) {
 				end = in.To
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 )
 
@@ -170,10 +171,7 @@ type Notice struct {
 // reports whether it is known and later today.
 func (notice Notice) expected() (at time.Time, known bool) {
 	at = notice.Task.Estimates.ServiceStart(notice.Task.Window())
-	zone, err := time.LoadLocation(notice.Merchant.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.Zone(notice.Merchant.Timezone)
 	at, now := at.In(zone), notice.Now.In(zone)
 	return at, at.After(now) && at.Year() == now.Year() && at.YearDay() == now.YearDay()
 }

@@ -3,6 +3,7 @@ package trackingpage
 import (
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 )
 
@@ -24,10 +25,7 @@ var dayParts = [][2]int{{8, 12}, {12, 17}, {17, 21}}
 
 // Slots returns what recipients in a time zone may request.
 func Slots(now time.Time, timezone string) []Slot {
-	zone, err := time.LoadLocation(timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.Zone(timezone)
 	var all []Slot
 	year, month, day := now.In(zone).Date()
 	for ahead := range offeredDays {

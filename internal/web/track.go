@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/calendar"
 	"dray/internal/lastmile"
 	"dray/internal/textmessage"
 	"dray/internal/trackingpage"
@@ -206,10 +207,7 @@ func (t *Track) store(ctx context.Context, token string, form url.Values) error 
 // describe fills the view with the words for a task.
 func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 	words := v.Words
-	zone, err := time.LoadLocation(f.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := calendar.Zone(f.Timezone)
 	v.Organization, v.Stage, v.Logo = f.Organization, string(f.Stage), f.Logo
 	v.Headline = words.headline(f.Stage, f.Pickup)
 	for _, step := range f.Steps {

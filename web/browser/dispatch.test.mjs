@@ -1,11 +1,9 @@
 // The page of dispatch: a dry run is compared, applied, taken back and discarded, with keys.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, desk, eventually, gone, shot, temporaryPassword, url, work } from './kit.mjs';
+import { api, browser, desk, eventually, gone, shot, temporaryPassword, url, violations, work } from './kit.mjs';
 
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const depot = [-73.99, 40.73];
 
 let chrome, opened, team, ada, bob, hub;
@@ -48,13 +46,6 @@ async function dryRun(page) {
   await page.getByRole('tree', { name: 'Plan' }).waitFor();
 }
 
-async function audit(page) {
-  await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
-  assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 140)}`), []); // prettier-ignore
-}
-
 before(async () => {
   chrome = await browser();
   hub = await api('POST', '/hubs', {
@@ -77,7 +68,7 @@ test('a dry run starts from the palette, and is compared without changing anythi
   await page.getByRole('option', { name: 'Plan this team: Planners' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('Tasks waiting: 4. Workers on duty: 2 of 2.').waitFor();
-  await audit(page);
+  assert.deepEqual(await violations(page), []);
   await page.getByText('Nothing was planned yet').waitFor();
   await page.locator('#main').focus();
   await dryRun(page);
@@ -99,7 +90,7 @@ test('a dry run starts from the palette, and is compared without changing anythi
     const row = page.getByRole('group', { name: `Timeline: ${side}` }).locator('.strip.shown');
     await eventually(side, async () => (await row.innerText()).includes(name));
   }
-  await audit(page);
+  assert.deepEqual(await violations(page), []);
   await shot(page, '60-dispatch');
 });
 
@@ -194,6 +185,6 @@ test('a read-only administrator of the team views plans, also on a phone', async
   await page.getByRole('button', { name: 'After', exact: true }).click();
   await page.getByRole('region', { name: 'Map: After' }).waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-  await audit(page);
+  assert.deepEqual(await violations(page), []);
   assert.deepEqual(faults, []);
 });

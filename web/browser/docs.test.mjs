@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, desk, eventually, shot, url } from './kit.mjs';
+import { api, browser, desk, eventually, shot, url, violations } from './kit.mjs';
 
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const most = 200 * 1024; // bytes that a page loads, compressed
 
 let chrome, key;
@@ -12,15 +10,6 @@ before(async () => {
   key = (await api('POST', '/apiKeys', { name: 'reader' })).key;
 });
 after(() => chrome?.close());
-
-// serious returns the serious findings of axe.
-async function serious(page) {
-  await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return violations
-    .filter((v) => v.impact === 'serious' || v.impact === 'critical')
-    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`);
-}
 
 test('a reader finds an operation, fills in the key, copies a command and tries it', async () => {
   const { context, page, faults } = await desk(chrome, url);
@@ -81,7 +70,7 @@ test('guides and error pages fit every size and scheme', async () => {
       await shot(page, `docs${path.replaceAll('/', '-')}-${width}-${colorScheme}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) found.push(`${path} is ${wide} wide`);
-      for (const one of await serious(page)) found.push(`${path} ${width} ${colorScheme}: ${one}`);
+      for (const one of await violations(page)) found.push(`${path} ${width} ${colorScheme}: ${one}`);
     }
     await page.getByRole('link', { name: 'Go to the dashboard' }).click();
     await page.waitForURL(/\/dashboard/);

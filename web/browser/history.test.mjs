@@ -1,11 +1,8 @@
 // The history of a task, its webhooks, webhooks that fail, and changed teams on the board.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, desk, eventually, shot, url } from './kit.mjs';
-
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+import { api, browser, desk, eventually, shot, url, violations } from './kit.mjs';
 
 let chrome, opened, task, hook;
 
@@ -53,12 +50,7 @@ test('the drawer shows who changed a task, and what webhooks got', async () => {
   await hooks.getByText('Delivered').first().waitFor();
   assert.match(await hooks.textContent(), /attempts: 1 · 200/);
   await shot(page, 'history');
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run('#drawer'));
-  assert.deepEqual(
-    violations.map((v) => v.id),
-    [],
-  );
+  assert.deepEqual(await violations(page, { within: '#drawer', all: true }), []);
   await hooks.getByRole('button', { name: 'Redeliver' }).first().click();
   await page.getByText('Sent again: 1').waitFor();
   // What happens next is shown, too.

@@ -1,7 +1,7 @@
 // Shared by the browser tests: a phone, the API, the outbox.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -296,4 +296,21 @@ export async function install() {
     rmSync(folder, { recursive: true, force: true });
   };
   return { origin, link, stop };
+}
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+// violations returns what axe finds in a page, or within an element, a line for each rule:
+// what is serious or critical, or all of it. Between color schemes only colors differ, so that
+// the second one of a page can be limited to the rules about them.
+export async function violations(page, { within, all = false, onlyColors = false } = {}) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  const options = {
+    resultTypes: ['violations'],
+    ...(onlyColors && { runOnly: ['color-contrast', 'link-in-text-block'] }),
+  };
+  const found = await page.evaluate(([at, how]) => globalThis.axe.run(at ?? document, how), [within, options]);
+  return found.violations
+    .filter((v) => all || v.impact === 'serious' || v.impact === 'critical')
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`);
 }

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, desk, eventually, hire, shot, url, work } from './kit.mjs';
+import { api, browser, desk, eventually, hire, shot, url, violations, work } from './kit.mjs';
 
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const around = [-73.98, 40.75];
 
 let chrome, page, faults, rosa;
@@ -45,14 +44,6 @@ before(async () => {
 });
 after(() => chrome?.close());
 
-// accessible fails if a page has serious defects for assistive technology.
-async function accessible(name) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
-  assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes[0].html}`), [], name); // prettier-ignore
-}
-
 test('reports show what was done, as a chart and as a file', async () => {
   await page.goto(`${url}/dashboard/#/reports`);
   const completed = page.getByRole('button', { name: /Tasks completed/ });
@@ -62,7 +53,7 @@ test('reports show what was done, as a chart and as a file', async () => {
   await page.keyboard.press('End');
   await page.getByText('This period:').waitFor();
   await page.getByRole('list', { name: 'Failures by reason' }).getByText('No access').waitFor();
-  await accessible('reports');
+  assert.deepEqual(await violations(page), [], 'reports');
   await shot(page, 'reports');
 
   await page.getByRole('button', { name: 'By worker' }).click();
@@ -84,7 +75,7 @@ test('the day of a worker is shown, planned against actual', async () => {
   const stops = page.getByRole('table', { name: 'Route of the day' });
   await stops.getByRole('row').filter({ hasText: 'Olaf' }).getByText('in time').waitFor();
   await stops.getByRole('row').filter({ hasText: 'Petra' }).getByText('Failed').waitFor();
-  await accessible('worker');
+  assert.deepEqual(await violations(page), [], 'worker');
   await shot(page, 'worker-day');
 });
 
@@ -94,7 +85,7 @@ test('a replay shows the day, event by event', async () => {
   await eventually('all events are loaded', async () => /of \d/.test(await bar.locator('.count').innerText()));
   await page.getByText('Read-only').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Create task' }).count(), 0);
-  await accessible('replay');
+  assert.deepEqual(await violations(page), [], 'replay');
 
   const state = () =>
     page.evaluate(() => {

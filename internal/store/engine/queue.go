@@ -5,8 +5,8 @@ import "time"
 // Queue holds operations that wait to run. Each belongs to a caller, such as an
 // organization. The next one is the oldest of the caller that has used the least
 // time lately: a caller with long operations delays itself and not the others. A
-// caller that had none waiting counts as if it had used hardly less than the last one
-// to run, so that one that has used a little does not wait for long if many others
+// caller that had none waiting counts as if it had used hardly less than those that
+// have run, so that one that has used a little does not wait for long if many others
 // begin.
 //
 // A Queue is used by one goroutine at a time. The zero Queue is empty.
@@ -15,7 +15,7 @@ type Queue[T any] struct {
 	waiting []*caller[T] // those with operations that wait, in no order
 	added   uint64
 	length  int
-	turn    time.Duration // what the caller of the last operation had used; halved every halfLife
+	turn    time.Duration // the most that the caller of an operation had used; halved every halfLife
 	halved  time.Time     // when the times of all callers were last halved
 }
 
@@ -36,7 +36,7 @@ type waiting[T any] struct {
 // halfLife is how soon half of the time that a caller has used is forgiven.
 const halfLife = time.Second
 
-// headStart is how much less than the last caller one counts as having used when it begins,
+// headStart is how much less than those before it a caller counts as having used when it begins,
 // so that a few short operations of it come before a long one.
 const headStart = 10 * time.Millisecond
 
@@ -90,7 +90,7 @@ func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name strin
 		return operation, "", false
 	}
 	c := q.waiting[next]
-	q.turn = c.used
+	q.turn = max(q.turn, c.used) // those that begin one after another must not each have used less
 	operation, c.waiting = c.waiting[0].operation, c.waiting[1:]
 	q.length--
 	if len(c.waiting) == 0 {

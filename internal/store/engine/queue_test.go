@@ -142,3 +142,34 @@ func TestQueueDoesNotPreferNewCallers(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueDoesNotPreferNewCallersOneAfterAnother has new callers begin while the ones before
+// them go on, each with an operation at a time.
+func TestQueueDoesNotPreferNewCallersOneAfterAnother(t *testing.T) {
+	const callers = 30
+	var q Queue[string]
+	now := time.Unix(1_000_000, 0)
+	run := func() (caller string) {
+		_, caller, _ = q.Next(time.Hour, "")
+		now = now.Add(5 * time.Millisecond)
+		q.Used(caller, 5*time.Millisecond, now)
+		q.Add(caller, "")
+		return caller
+	}
+	q.Add("known", "")
+	for range 600 {
+		run()
+	}
+	waited := 0
+	for i := range 10 * callers {
+		if i < callers {
+			q.Add(fmt.Sprint("new ", i), "")
+		}
+		if waited++; run() == "known" {
+			waited = 0
+		}
+		if waited > 4*callers {
+			t.Fatalf("it has waited for %d operations of %d other callers", waited, callers)
+		}
+	}
+}

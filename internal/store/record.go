@@ -111,6 +111,10 @@ func (k UsedKeys) Error() string { return fmt.Sprintf("%d import keys have been 
 // begin; so does the last one. A receiver can fail for a day, with a response of its choice.
 const KeptResponses = 5
 
+// KeptAttempts is how many of the latest attempts at a notification are kept. Those of a day
+// are 49, but redeliveries can be requested again and again.
+const KeptAttempts = 200
+
 // LoggedEvent is an event of the log in its encoded form.
 type LoggedEvent struct {
 	Seq     int64

@@ -258,7 +258,8 @@ func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID
 
 // SaveAttempt saves an attempt and the state of its notification after it,
 // unless an attempt of that number exists. It reports whether it did. A notification that
-// was given up during the attempt is not tried again.
+// was given up during the attempt is not tried again; one that was redelivered, which its due
+// time shows, stays due if the attempt failed.
 func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
@@ -269,12 +270,19 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 			return false, fmt.Errorf("keep the last attempt at notification %s: %w", n.ID, err)
 		}
 	}
+	if old := a.Number - store.KeptAttempts; old > 0 {
+		if _, err := t.exec(ctx, `DELETE FROM attempt WHERE org = $1 AND notification = $2 AND number = $3`, n.Organization, n.ID, old); err != nil {
+			return false, fmt.Errorf("delete an old attempt at notification %s: %w", n.ID, err)
+		}
+	}
 	const query = `
-		UPDATE notification SET state = CASE WHEN next_at IS NULL AND $4 = 0 THEN 2 ELSE $4 END,
-			next_at = CASE WHEN next_at IS NULL THEN next_at ELSE $5 END, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10, response = $11
+		UPDATE notification SET
+			state = CASE WHEN $4 <> 1 AND due <> $12 THEN state WHEN $4 = 0 AND next_at IS NULL THEN 2 ELSE $4 END,
+			next_at = CASE WHEN $4 <> 1 AND due <> $12 OR next_at IS NULL THEN next_at ELSE $5 END,
+			attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10, response = $11
 		WHERE org = $1 AND id = $2 AND attempts = $3`
 	changed, err := t.exec(ctx, query, n.Organization, n.ID, a.Number-1, int64(n.State), millis(n.Next), n.Attempts,
-		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason, a.Response)
+		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason, a.Response, n.Due.UnixMilli())
 	if err != nil {
 		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
 	}

@@ -22,7 +22,8 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("an event is due to the webhooks of its trigger", func(t *testing.T) { testDue(t, open(t)) })
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
-	t.Run("an attempt at a notification that was given up meanwhile is not repeated", func(t *testing.T) { testGivenUpMeanwhile(t, open(t)) })
+	t.Run("the latest attempts are kept", func(t *testing.T) { testKeptAttempts(t, open(t)) })
+	t.Run("an attempt does not undo what was done to its notification meanwhile", func(t *testing.T) { testChangedMeanwhile(t, open(t)) })
 	t.Run("notifications are given up and deleted step by step", func(t *testing.T) { testClearing(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
 	t.Run("events are numbered by several nodes", func(t *testing.T) { testNumbersAtOnce(t, open(t)) })
@@ -311,32 +312,6 @@ func testClearing(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testGivenUpMeanwhile: an attempt that was under way when its notification was given up
-// is kept, but not repeated.
-func testGivenUpMeanwhile(t *testing.T, s *sqlstore.Store) {
-	ctx := t.Context()
-	h := hook(acme, "h", workerCreated)
-	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
-	})
-	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
-	giveUp(t, s, h.ID, 10)
-	for number, state := range []lastmile.NotificationState{lastmile.NotificationGivenUp, lastmile.NotificationDelivered} {
-		n.Attempts, n.Next = int64(number+1), now.Add(time.Hour)
-		if state == lastmile.NotificationDelivered {
-			n.State, n.Next = state, time.Time{}
-		}
-		write(t, s, func(w *sqlstore.Tx) error {
-			_, err := w.SaveAttempt(ctx, n, lastmile.Attempt{Organization: acme, Notification: n.ID, Number: n.Attempts, At: now})
-			return err
-		})
-		got := read(t, s, func(r *sqlstore.Tx) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
-		if got.State != state || !got.Next.IsZero() || got.Attempts != n.Attempts {
-			t.Errorf("after attempt %d the notification is %+v", n.Attempts, got)
-		}
-	}
-}
-
 func testWebhookClaims(t *testing.T, s *sqlstore.Store) {
 	const leaseLength = 5 * time.Minute
 	ctx := t.Context()
@@ -379,35 +354,6 @@ func testWebhookClaims(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(w *sqlstore.Tx) error { return w.ResetWork(ctx, work.Webhooks, now) })
 	try("after all were released", true, claim("three", now, now.Add(leaseLength)))
 	try("the second comes back", false, hold("two", now.Add(leaseLength)))
-}
-
-func testAttempts(t *testing.T, s *sqlstore.Store) {
-	ctx := t.Context()
-	h := hook(acme, "h", workerCreated)
-	write(t, s, func(w *sqlstore.Tx) error {
-		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
-	})
-	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
-	var want []lastmile.Attempt
-	for number := int64(1); number <= store.KeptResponses+2; number++ {
-		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
-		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r", Response: fmt.Sprint("response ", number)}
-		want = append(want, a)
-		for _, first := range []bool{true, false} {
-			write(t, s, func(w *sqlstore.Tx) error {
-				saved, err := w.SaveAttempt(ctx, n, a)
-				if saved != first {
-					t.Errorf("attempt %d, for the first time %v: saved %v", number, first, saved)
-				}
-				return err
-			})
-		}
-	}
-	want[store.KeptResponses].Response = "" // neither one of the first nor the last
-	same(t, "attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) }), want)
-	same(t, "another organization's attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, zenith, n.ID) }), []lastmile.Attempt(nil))
-	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
-	same(t, "the notification", got, n)
 }
 
 func testNumbers(t *testing.T, s *sqlstore.Store) {

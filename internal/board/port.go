@@ -11,7 +11,8 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	// BoardTasks lists tasks of a day, up to limit, and reports whether there are more. If
-	// there are, it lists open ones before others, and those whose windows end first.
+	// there are, it lists open ones before others, the organization's own before those that
+	// it placed with others, and those whose windows end first.
 	BoardTasks(ctx context.Context, org lastmile.OrganizationID, f Filter, limit int) (all []Task, more bool, err error)
 	// CheckTeam returns an error if the organization does not have a team.
 	CheckTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error

@@ -46,7 +46,7 @@ func (s *search) shrink(ctx context.Context, meter *meter) {
 	if !s.m.uniform() {
 		return
 	}
-	whole, heat := s.lap, s.heat
+	whole := s.lap
 	length := whole.to - whole.from
 	if whole.from == 0 {
 		s.hottest = draftHeat * s.averageLeg()
@@ -58,7 +58,7 @@ func (s *search) shrink(ctx context.Context, meter *meter) {
 	if ctx.Err() != nil {
 		return
 	}
-	until := min(whole.to, meter.done(s.iters)+shrinkShare*length)
+	until, heat := min(whole.to, meter.done(s.iters)+shrinkShare*length), s.heat
 	s.heat = shrinkHeat * s.averageLeg()
 	record := s.best.clone()
 	for fails := 0; fails < shrinkFails && s.best.weight == 0 && s.best.used > 1; fails++ {

@@ -81,7 +81,7 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 
 // BoardTasks lists the tasks of a day that an organization has or placed with others, up to
 // limit, and reports whether there are more. If there are, it lists open ones before others,
-// and those whose windows end first.
+// its own before those that it placed, and those whose windows end first.
 func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) (all []board.Task, more bool, err error) {
 	owners := []string{`t.org`}
 	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)

@@ -20,6 +20,14 @@ const Clearing work.Kind = "webhookClearing"
 // not wait long. A webhook may have millions.
 const clearedAtOnce = 1_000
 
+// maxPortions is how many such transactions a request makes that needs the webhook to be cleared.
+const maxPortions = 100
+
+// errClearing is the error of a request that would need more of them.
+func errClearing(id lastmile.WebhookID) error {
+	return lastmile.Overloaded("webhook %s has too many notifications from before it was disabled: they are being given up; try again", id)
+}
+
 // errLeft is returned by the last transaction of a job that is not done after all.
 var errLeft = errors.New("notifications are left")
 
@@ -67,7 +75,10 @@ func (r *Registry) finishClearing(ctx context.Context, org lastmile.Organization
 		clearing, err = tx.HasJob(ctx, org, string(id))
 		return err
 	})
-	for err == nil && clearing {
+	for portions := 0; err == nil && clearing; portions++ {
+		if portions == maxPortions {
+			return errClearing(id)
+		}
 		err = r.Store.Write(ctx, func(w Writer) error {
 			if _, err := w.Webhook(ctx, org, id); err != nil {
 				return err

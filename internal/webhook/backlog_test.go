@@ -28,7 +28,8 @@ type clearingStore struct {
 	store.Transactor[webhook.Reader, webhook.Writer]
 	mu    sync.Mutex
 	steps []int
-	most  int // transactions; 0 for no limit
+	most  int  // transactions; 0 for no limit
+	huge  bool // there are always more notifications to give up
 }
 
 // Write implements store.Transactor.
@@ -41,7 +42,7 @@ func (s *clearingStore) Write(ctx context.Context, fn func(webhook.Writer) error
 	}
 	counting := &clearingWriter{}
 	err := s.Transactor.Write(ctx, func(w webhook.Writer) error {
-		*counting = clearingWriter{Writer: w}
+		*counting = clearingWriter{Writer: w, huge: s.huge}
 		return fn(counting)
 	})
 	s.mu.Lock()
@@ -56,12 +57,16 @@ type clearingWriter struct {
 	webhook.Writer
 	called  bool
 	cleared int
+	huge    bool
 }
 
 // GiveUpNotifications implements webhook.Writer.
 func (w *clearingWriter) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, limit int) (int, error) {
 	n, err := w.Writer.GiveUpNotifications(ctx, org, id, limit)
 	w.called, w.cleared = true, w.cleared+n
+	if w.huge {
+		n = limit
+	}
 	return n, err
 }
 
@@ -275,6 +280,37 @@ func TestWebhookThatIsBeingClearedGetsWhatFollows(t *testing.T) {
 				t.Errorf("%s: %d notifications were sent, want %d", name, n, want)
 			}
 			c.close()
+		}
+	})
+}
+
+// TestRequestsDoNotWaitForAHugeBacklog: they are rejected after a while, and what was given up
+// until then is not pending any more.
+func TestRequestsDoNotWaitForAHugeBacklog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newClearing(t, unchanged)
+		defer c.close()
+		c.set(false)
+		c.store.huge = true
+		enabled := true
+		_, enabling := c.registry.Update(t.Context(), caller, c.hook, lastmile.WebhookChange{Enabled: &enabled})
+		_, testing := c.registry.Test(t.Context(), caller, c.hook)
+		for name, err := range map[string]error{"enabling": enabling, "testing": testing} {
+			if e, ok := errors.AsType[*lastmile.Error](err); !ok || e.Code != lastmile.CodeOverloaded {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if n := len(c.store.steps); n > 250 {
+			t.Errorf("two requests made %d transactions", n)
+		}
+		if n := c.count(lastmile.NotificationPending); n > 0 || !c.hasJob() {
+			t.Errorf("%d are pending; a job: %v", n, c.hasJob())
+		}
+		c.store.huge = false
+		c.set(true)
+		if c.hasJob() {
+			t.Error("a job is left")
 		}
 	})
 }

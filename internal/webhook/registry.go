@@ -98,7 +98,10 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 			return hook, err
 		}
 	}
-	for done := false; err == nil && !done; {
+	for portions, done := 0, false; err == nil && !done; portions++ {
+		if portions == maxPortions {
+			return hook, errClearing(id)
+		}
 		err = r.Store.Write(ctx, func(w Writer) (err error) {
 			hook, done, err = update(ctx, w, who, id, change, now)
 			return err

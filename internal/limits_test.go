@@ -257,8 +257,8 @@ func methodsOf(interfaces map[string]*ast.InterfaceType, name string, declared *
 	return methods
 }
 
-// patched is the field of a component that an assignment sets, such as
-// a.Tasks.Notify, or empty. Fields of servers of net/http are settings.
+// patched returns the field of an exported component that an assignment sets, such
+// as a.Tasks.Notify, or empty. Unexported components, such as a.server, are exempt.
 func patched(target ast.Expr) string {
 	field, ok := target.(*ast.SelectorExpr)
 	if !ok {

@@ -17,7 +17,8 @@ func (m *month) day(day int) {
 	m.until(day, 5*time.Hour+35*time.Minute)
 	m.deliveredAll(flaky)
 	m.until(day, 6*time.Hour)
-	m.proof(m.disturb(day))
+	m.disturb(day)
+	m.proof(prompt)
 	m.until(day, 8*time.Hour)
 	if day%7 < 5 {
 		m.work()
@@ -39,9 +40,8 @@ func (m *month) day(day int) {
 	}
 }
 
-// disturb stops the node or sets its clock, and returns how long work may take
-// afterwards.
-func (m *month) disturb(day int) time.Duration {
+// disturb stops the node or sets its clock, depending on the day.
+func (m *month) disturb(day int) {
 	m.t.Helper()
 	switch day % 6 {
 	case 1:
@@ -70,10 +70,9 @@ func (m *month) disturb(day int) time.Duration {
 		m.proof(prompt)
 		m.setClock(0)
 	}
-	return prompt
 }
 
-// setClock makes the clock of the node wrong.
+// setClock sets the error of the node's clock; zero makes it right.
 func (m *month) setClock(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -142,9 +142,9 @@ func (c Consideration) compare(other Consideration) int {
 	return cmp.Or(cmp.Compare(*c.Measure, *other.Measure), cmp.Compare(c.Worker, other.Worker))
 }
 
-// measureByRoad measures the nearest workers by road and sorts them again. If the way
-// of one of them is not known, all keep their straight distances, so that equal
-// measures are compared.
+// measureByRoad measures the nearest workers by road and sorts them again. If the
+// route of one of them is unknown or has more than maxStops locations, all keep their
+// straight-line distances, so that like is compared with like.
 func measureByRoad(sorted []Consideration, tasks []lastmile.Task, candidates []Candidate, mode Mode, byRoad Ruler) {
 	nearest := sorted[:min(len(sorted), maxMeasured)]
 	if end := slices.IndexFunc(nearest, func(c Consideration) bool { return c.Measure == nil }); end >= 0 {

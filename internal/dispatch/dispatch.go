@@ -147,7 +147,8 @@ func (ds *Dispatches) Dispatches(ctx context.Context, who lastmile.Principal, te
 	return docs, err
 }
 
-// Stop ends a dispatch that is being planned: the best plan so far is applied.
+// Stop ends the search for better routes of a pending or running dispatch. The best plan
+// so far is applied, or only saved if it is a dry run.
 func (ds *Dispatches) Stop(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
 	return ds.change(ctx, who, id, func(d lastmile.Dispatch, _ Reader) error {
 		if d.Status != lastmile.DispatchPending && d.Status != lastmile.DispatchRunning {

@@ -129,7 +129,7 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) (changed bool, err 
 }
 
 // setTasks replaces the tasks of the plan. Tasks that are started or completed
-// must stay in the plan, and a completed plan accepts no tasks.
+// must stay in the plan, and a completed plan accepts no new tasks.
 func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	if len(tasks) > MaxRoutePlanTasks {
 		return Invalid("tasks has %d entries; at most %d are allowed", len(tasks), MaxRoutePlanTasks)
@@ -144,7 +144,7 @@ func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	}
 	joins := func(id TaskID) bool { return !slices.Contains(p.Tasks, id) }
 	if p.State == RoutePlanCompleted && slices.ContainsFunc(tasks, joins) {
-		return Invalid("route plan %s is completed and takes no more tasks", p.ID)
+		return Invalid("route plan %s is completed and accepts no more tasks", p.ID)
 	}
 	if !slices.Equal(p.Tasks, tasks) {
 		p.Tasks, p.TaskStates = slices.Clone(tasks), nil
@@ -230,8 +230,8 @@ func (p *RoutePlan) Progress(now time.Time) []Event {
 	return events
 }
 
-// Assess updates whether the plan is on time. A plan is late if it was not
-// started, was started late or was not completed in time.
+// Assess updates whether the plan is on time. A pending plan is late after its start, a
+// started one if it started late or is past its end, a completed one if it ended late.
 func (p *RoutePlan) Assess(now time.Time) {
 	due := p.End
 	if due.IsZero() {

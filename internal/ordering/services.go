@@ -50,8 +50,9 @@ func (ss *Services) decode(ctx context.Context, who lastmile.Principal) error {
 	return err
 }
 
-// save changes a service, which is new if it has no name, and saves it. all are the
-// services of the organization before.
+// save applies a change to a service and saves it. A service without a name is new.
+// all are the organization's services before the change; Update passes nil if the
+// change affects neither rates nor areas.
 func (ss *Services) save(ctx context.Context, w ServiceWriter, s *order.Service, all []order.Service, c order.ServiceChange) error {
 	org, err := w.Organization(ctx, s.Organization)
 	if err != nil {

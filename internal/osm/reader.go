@@ -52,7 +52,8 @@ func Read(ctx context.Context, file io.Reader, h Handler) error {
 	}
 }
 
-// errEnd means that the file ends between two blobs.
+// errEnd means that there is no further blob. Read returns it only if there was
+// none at all, hence the text.
 var errEnd = errors.New("the file is empty")
 
 // reader is the state of reading one file. Its buffers are reused for every blob.

@@ -286,7 +286,7 @@ func (m *Map) open(read reader) error {
 	case m.head.kind != typeMVT:
 		return fmt.Errorf("%w: its tiles are not vector tiles", ErrDamaged)
 	case m.head.outer != gzipped && m.head.outer != plainly, m.head.inner != gzipped && m.head.inner != plainly:
-		return fmt.Errorf("%w: its tiles are not compressed with gzip", ErrDamaged)
+		return fmt.Errorf("%w: its compression is neither gzip nor none", ErrDamaged)
 	case m.head.metadata.length > maxMetadata:
 		return ErrDamaged
 	}

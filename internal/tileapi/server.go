@@ -77,9 +77,9 @@ type document struct {
 	Layers      []tile.Layer `json:"vector_layers"`
 }
 
-// describe serves GET /tiles.json. The address of tiles has no server: it is this one,
-// whatever its name is. A server without tiles is no error, which browsers would log on
-// every page with a map: its list of addresses is empty.
+// describe serves GET /tiles.json. The URL of this server's own tiles has no host, so
+// that it is valid under any host name. Without tiles the list of URLs is empty,
+// because browsers would log an error status on every page with a map.
 func (s *Server) describe(ctx context.Context, _ *edge.Call) (document, error) {
 	d, err := s.Tiles.Describe(ctx)
 	none := lastmile.IsNotFound(err)

@@ -12,7 +12,7 @@ type Reader interface {
 	store.ReceiptReader
 	// HubLocations returns the locations of the oldest hubs, up to a limit.
 	HubLocations(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Point, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Recipient returns a recipient.
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)

@@ -38,7 +38,7 @@ var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 const smsSecret = "DRAY_SMS_SECRET"
 
 func (c *smsConfig) bind(f *flag.FlagSet) {
-	f.StringVar(&c.Gateway, "sms", c.Gateway, "where text `messages` go: outbox, twilio, or the https:// URL of a gateway")
+	f.StringVar(&c.Gateway, "sms", c.Gateway, "`gateway` for text messages: outbox, twilio, or an https:// URL")
 	f.StringVar(&c.Account, "sms-account", c.Account, "`SID` of the Twilio account")
 	f.StringVar(&c.From, "sms-from", c.From, "`number` or name that text messages come from; Twilio also takes the SID of a messaging service")
 	f.StringVar(&c.SecretFile, "sms-secret-file", c.SecretFile, "`file` of Twilio's auth token or the gateway's secret; or set "+smsSecret)
@@ -51,7 +51,7 @@ func (c *smsConfig) BindLimits(f *flag.FlagSet) {
 	f.Var(&perHourAndDay{&c.Caps.OrganizationHour, &c.Caps.OrganizationDay}, "sms-per-organization",
 		"maximum text messages of one organization, `hour/day`; 0 for no limit")
 	f.Var(&perHourAndDay{&c.Caps.SharedHour, &c.Caps.SharedDay}, "sms-per-number-shared",
-		fmt.Sprintf("maximum text messages of all organizations to one number, `hour/day`; each can send %d a day beyond it; 0 for no limit", textmessage.FairShare))
+		fmt.Sprintf("maximum text messages of all organizations to one number, `hour/day`; each organization may still send %d a day after that; 0 for no limit", textmessage.FairShare))
 	f.Var(&c.Countries, "sms-countries", "`countries` whose numbers get text messages, such as US,CA; repeatable (default all)")
 }
 
@@ -141,12 +141,12 @@ func (c *smsConfig) secret() ([]byte, error) {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(string(encoded))
 	if err != nil {
-		return nil, errors.New("the secret must have base64 after whsec_")
+		return nil, errors.New("the part of the secret after whsec_ must be base64")
 	}
 	return decoded, nil
 }
 
-// addMessages builds what sends text messages and receives replies.
+// addMessages builds the components that send text messages and receive replies.
 func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	db := sqlstore.For[messaging.Reader, messaging.Writer](a.Store)
 	a.Messages = &messaging.Messages{Store: db, ParsePhone: sms.ParseNumber, Now: a.Now, NewID: newID, PublicURL: a.Config.URL(), Events: a.Events, Log: a.Log}
@@ -159,7 +159,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 		Store: db, Events: a.Events, Gateway: gateway, Policy: a.Config.SMS.policy(), Now: a.Now, NewID: newID, Log: a.Log,
 		Idle:  a.Config.Poll,
 		Wake:  texts.Channel(),
-		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
+		Alone: a.Store.Engine() == "sqlite", // only one process opens a SQLite database
 	}
 	return nil
 }

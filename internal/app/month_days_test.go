@@ -58,7 +58,7 @@ func (m *month) disturb(day int) {
 		m.hooks.fail(flaky, false)
 		task := m.task(nil)
 		time.Sleep(time.Minute)
-		m.rateLimit(func() { m.setClock(0) }) // it goes back
+		m.rateLimit(func() { m.setClock(0) }) // the clock jumps back
 		m.hooks.recover(flaky)
 		m.proof(prompt)
 		m.arrives(lastmile.RetryInterval+m.config.Poll+2*time.Minute, flaky, task)
@@ -80,8 +80,8 @@ func (m *month) setClock(by time.Duration) {
 	m.jump.Store(int64(by))
 }
 
-// busy begins work of every kind that has leases, and leaves it unfinished. The
-// function that it returns checks that it is finished later.
+// busy starts work of every kind that has leases, and leaves it unfinished. done
+// checks that all of it was finished.
 func (m *month) busy() (done func()) {
 	m.t.Helper()
 	m.gateway.set(false, response)
@@ -131,7 +131,7 @@ func (m *month) work() {
 	m.duty(false)
 }
 
-// deliveredAll checks that a receiver got every task that exists.
+// deliveredAll checks that a receiver was notified of every task created.
 func (m *month) deliveredAll(path string) {
 	m.t.Helper()
 	got := map[string]bool{}
@@ -181,7 +181,7 @@ func (m *month) gatewayFails(long bool) {
 	m.duty(false)
 }
 
-// longTerm is what takes more than a day, as it stands at noon.
+// longTerm is the state of the checks that span several days; they run at noon.
 type longTerm struct {
 	keyed       string    // task that was created with an idempotency key
 	idle        string    // token of a session that is not used
@@ -192,7 +192,7 @@ type longTerm struct {
 	since       int64     // the same, by the clock of the node
 }
 
-// longTerm runs what takes more than a day. It begins again after 35 days.
+// longTerm runs the checks that span several days. They begin again after 35 days.
 func (m *month) longTerm(day int) {
 	m.t.Helper()
 	l := &m.long
@@ -266,7 +266,7 @@ func (m *month) newSession() (token string) {
 }
 
 // givenUpAfterADay checks that a receiver that failed for two days was tried every
-// half hour for a day. It gets the notification when that is requested.
+// half hour for a day. A requested redelivery then succeeds.
 func (m *month) givenUpAfterADay() {
 	m.t.Helper()
 	tried := m.hooks.at(rare, func(r received) bool { return r.task == m.long.deleted })

@@ -89,19 +89,19 @@ type Consideration struct {
 	Excluded string           // reason; empty if not excluded
 }
 
-// Ruler measures a way by road, and reports whether it is known.
+// Ruler returns the length of a route by road, and whether it is known.
 type Ruler func(by lastmile.VehicleType, way []lastmile.Point) (lastmile.Meters, bool)
 
-// Limits of measuring by road, which costs more than a straight line: how many of
-// the nearest workers are compared, and the locations on the way of each.
+// Limits of measuring by road, which costs more than a straight line: the number of
+// nearest workers to compare, and the number of locations on the route of each.
 const (
 	maxMeasured = 10
 	maxStops    = 12
 )
 
-// PickWorker chooses the best worker for tasks that must be assigned together;
-// distance is measured to the first of them, straight and then, between the nearest
-// workers, with the ruler unless it is nil. It returns the explanation of the choice.
+// PickWorker chooses the best worker for tasks that must be assigned together, and
+// returns the explanation. Workers are compared by straight-line distance to the
+// first task, and the nearest ones then by road, unless byRoad is nil.
 func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, byRoad Ruler, now time.Time) Explanation {
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
@@ -219,8 +219,8 @@ func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 // point, three times 0.1 exceeds 0.3.
 const rounding = 1 + 1e-9
 
-// overloaded returns which capacity the tasks would exceed. A capacity of zero
-// is no limit.
+// overloaded returns which capacity the tasks would exceed; empty if none. A
+// capacity of zero is no limit.
 func (c Candidate) overloaded(tasks []lastmile.Task) string {
 	var load lastmile.Capacities
 	units := 0.0
@@ -266,7 +266,7 @@ func (c Candidate) measure(place lastmile.Point, mode Mode) (sum lastmile.Meters
 	return sum + at.Distance(place)
 }
 
-// way returns the locations that measure measures between.
+// way returns the locations along the route whose length measure returns.
 func (c Candidate) way(place lastmile.Point, mode Mode) []lastmile.Point {
 	way := []lastmile.Point{*c.Worker.Whereabouts.Location}
 	if mode == ByLoad {
@@ -277,5 +277,5 @@ func (c Candidate) way(place lastmile.Point, mode Mode) []lastmile.Point {
 	return append(way, place)
 }
 
-// Assigned maps the tasks that were assigned to their workers.
+// Assigned maps each assigned task to its worker.
 type Assigned map[lastmile.TaskID]lastmile.WorkerID

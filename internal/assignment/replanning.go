@@ -41,10 +41,10 @@ func (Cause) Values() []Cause {
 type Replanning struct {
 	Enabled  bool
 	Move     Movement
-	Assign   bool          // tasks of the team that no worker has may be assigned
-	Interval time.Duration // between two runs for a team, at least
-	Lateness time.Duration // expected lateness of a worker that causes a run
-	Ahead    time.Duration // tasks that may begin later than this are left where they are
+	Assign   bool          // unassigned tasks of the team may be assigned
+	Interval time.Duration // minimum time between two runs for a team
+	Lateness time.Duration // expected lateness at which a worker causes a run
+	Ahead    time.Duration // horizon: tasks whose completeAfter is further ahead stay where they are
 }
 
 // DefaultReplanning is the setting of an organization that has set nothing.
@@ -98,9 +98,9 @@ func checkBetween(field string, d, least, most time.Duration) error {
 	return nil
 }
 
-// FallsBehind reports whether the lateness of a worker has grown so much that the routes
-// are planned again: when it reaches the setting, and each time it has doubled since. A
-// worker who stays equally late causes nothing more.
+// FallsBehind reports whether the lateness of a worker has passed a level at which
+// routes are re-planned: r.Lateness, and then twice, four times, … as much. Constant
+// lateness triggers nothing further.
 func (r Replanning) FallsBehind(before, after *time.Duration) bool {
 	return r.Enabled && r.level(after) > r.level(before)
 }
@@ -112,8 +112,9 @@ func (r Replanning) level(late *time.Duration) int {
 	return bits.Len64(uint64(*late / r.Lateness))
 }
 
-// ReplanCause returns why an event makes routes worth planning again; empty if it does
-// not. What happens to a task that begins later than any setting allows changes nothing.
+// ReplanCause returns the cause for which an event triggers re-planning, or empty.
+// Events of tasks that are completed, or whose completeAfter is more than MaxReplanAhead
+// away, trigger none.
 func ReplanCause(e lastmile.Event) Cause {
 	if e.Trigger == lastmile.TriggerWorkerDuty && e.Worker.Whereabouts.OnDuty {
 		return CauseOnDuty

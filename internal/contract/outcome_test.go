@@ -12,7 +12,8 @@ import (
 
 // TestCommitWithUnknownOutcome loses the connection to PostgreSQL while a change is
 // committed, before and after the server gets the commit. A request with an
-// idempotency key is served once; one without gets an error that claims neither.
+// idempotency key is served once; a request without one gets an error that says
+// that the change may or may not have been saved.
 func TestCommitWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	proxy := enginetest.NewProxy(t)

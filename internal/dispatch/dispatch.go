@@ -23,12 +23,12 @@ type Dispatches struct {
 	Now     func() time.Time
 	Elapsed func() time.Duration // monotonic, since any fixed moment
 	NewID   func() string
-	Wake    *events.Wake  // of the loop that runs dispatches
-	MaxTime time.Duration // that the optimizer may take
-	Threads int           // that the optimizer uses
-	Speed   float64       // of workers, compared with reality; see travel.Learn
+	Wake    *events.Wake  // wakes the loop that runs dispatches
+	MaxTime time.Duration // limit of one optimization
+	Threads int           // of the optimizer
+	Speed   float64       // of simulated workers; 1 is real time; see travel.Learn
 	Log     *slog.Logger
-	Checks  *rate.Shares // of requests that read all tasks of a plan; nil is no limit
+	Checks  *rate.Shares // limits concurrent requests that read all tasks of a plan; nil for no limit
 }
 
 // StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch
@@ -130,12 +130,13 @@ func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id l
 	return d, changes, err
 }
 
-// comparedBytes is what comparing a task with a plan counts as, so that those who read
-// large plans often take turns.
+// comparedBytes is the memory counted for each task that is compared with a plan. The
+// tasks themselves are not kept; counting them limits callers that often read large
+// plans.
 const comparedBytes = 1 << 10
 
-// Dispatches returns the latest dispatches of a team without their plans, ready to send,
-// the latest first.
+// Dispatches returns the latest dispatches of a team as JSON, without their plans, newest
+// first.
 func (ds *Dispatches) Dispatches(ctx context.Context, who lastmile.Principal, team lastmile.TeamID) (docs [][]byte, err error) {
 	err = ds.Store.Read(ctx, func(r Reader) (err error) {
 		if _, err = r.Team(ctx, who.Organization, team); err != nil {
@@ -194,8 +195,8 @@ func (ds *Dispatches) Discard(ctx context.Context, who lastmile.Principal, id la
 	})
 }
 
-// Undone marks a dispatch whose plan was applied and taken back. It moves no tasks: those
-// who move them back know which have been started or moved elsewhere since.
+// Undone marks an applied dispatch as undone. It moves no tasks: the client moves them
+// back first, because it knows which were started or moved since.
 func (ds *Dispatches) Undone(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
 	return ds.change(ctx, who, id, func(d lastmile.Dispatch, r Reader) error {
 		if d.Status != lastmile.DispatchSucceeded {
@@ -208,7 +209,7 @@ func (ds *Dispatches) Undone(ctx context.Context, who lastmile.Principal, id las
 			if applied, err := stillApplied(ctx, r, d.Organization, route); err != nil {
 				return err
 			} else if applied {
-				return lastmile.Conflict("dispatch %s is not undone: tasks of worker %s are where it has put them, or have ended", id, route.Worker)
+				return lastmile.Conflict("dispatch %s is not undone: tasks of worker %s are still as the dispatch assigned or ordered them, or have ended", id, route.Worker)
 			}
 		}
 		return nil
@@ -229,8 +230,8 @@ func inWords(changes []planning.Change) string {
 	return strings.Join(words, "; ")
 }
 
-// change changes a dispatch if check permits, which is called before the transaction as
-// well: a request that is rejected keeps no other writer waiting.
+// change changes a dispatch if check returns no error. check runs before the transaction
+// and again in it, so that rejected requests do not block other writers.
 func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID, check func(lastmile.Dispatch, Reader) error, change func(Writer, *lastmile.Dispatch) error) (d lastmile.Dispatch, err error) {
 	checked := func(r Reader) (err error) {
 		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil {
@@ -249,7 +250,7 @@ func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id las
 		return d, rejected
 	}
 	return store.Idempotent(ctx, ds.Store, who, func(w Writer) (lastmile.Dispatch, error) {
-		if rejected != nil { // and the request was not done before
+		if rejected != nil { // not a repeated request: Idempotent would have returned its first response
 			return d, rejected
 		}
 		if err := checked(w); err != nil {

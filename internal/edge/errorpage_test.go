@@ -44,11 +44,11 @@ func TestErrorPagesForProgramsAndPeople(t *testing.T) {
 		{"an old browser", "GET", "/none", "text/html", "", 404, "<p>page"},
 		{"any other error", "GET", "/busy", "text/html", "navigate", 503, "<p>page"},
 		{"a page with its own error", "GET", "/own", "text/html", "navigate", 404, "<p>own"},
-		{"what is no error", "GET", "/stream", "text/html", "navigate", 200, "part"},
+		{"a successful response", "GET", "/stream", "text/html", "navigate", 200, "part"},
 		{"a script", "GET", "/none", "text/html", "cors", 404, `{"code":"ResourceNotFound"`},
 		{"a program", "GET", "/none", "*/*", "", 404, `{"code":"ResourceNotFound"`},
 		{"a form", "POST", "/wrong", "text/html", "navigate", 405, `{"code":"MethodNotAllowed"`},
-		{"what a program can read", "GET", "/busy", "*/*", "", 503, "busy"},
+		{"a program gets the original error", "GET", "/busy", "*/*", "", 503, "busy"},
 		{"an API", "GET", "/api/none", "text/html", "navigate", 404, "404 page not found"},
 		{"not an API", "GET", "/apis", "text/html", "navigate", 404, "<p>page"},
 	} {

@@ -24,7 +24,7 @@ type Reader interface {
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
 	// Hubs lists hubs, oldest first.
 	Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Hub, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Schedule reads a worker's schedule, the latest day first.
 	Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error)

@@ -144,7 +144,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v; reported %d times", p, err, reported)
 		}
 	})
-	t.Run("what is kept and not ours is not trusted", func(t *testing.T) {
+	t.Run("an invalid cache entry is ignored", func(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		_, _ = c.Geocode(t.Context(), howard)
 		for key := range m.kept {
@@ -154,7 +154,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v; asked %d times", p, err, asked.Load())
 		}
 	})
-	t.Run("another question is another response", func(t *testing.T) {
+	t.Run("different queries are cached separately", func(t *testing.T) {
 		c, _ := setup(found("test", lastmile.PrecisionHouse))
 		other, language, country := howard, howard, howard
 		other.Address.Number, language.Language, country.Country = "544", "de", "DE"

@@ -17,7 +17,7 @@ type Organization struct {
 	Image              string           // upload id of the logo
 	Timezone           string           // IANA name
 	Country            string           // ISO 3166-1 alpha-2
-	Delegatees         []OrganizationID // read only where they are shown
+	Delegatees         []OrganizationID // loaded only for responses that show them
 }
 
 // OrganizationDraft holds the input for a new organization.
@@ -85,13 +85,13 @@ type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
 	HideBarcodes       bool   // apps do not show workers which barcodes they must scan
-	FailureReasons     string // that workers are offered, separated by commas; empty for all
+	FailureReasons     string // reasons offered to workers, comma-separated; empty for all
 }
 
 // PageSettings are what an organization sets for the tracking pages of its
 // recipients.
 type PageSettings struct {
-	Phone    Phone  // that recipients call; empty for none
+	Phone    Phone  // number for recipients to call; empty for none
 	Color    string // of links and buttons, as #rrggbb; empty for the default
 	NewTimes bool   // recipients of failed tasks may request another time
 }

@@ -22,8 +22,8 @@ const (
 type Task struct {
 	ID                TaskID
 	ShortID           string
-	Organization      OrganizationID // that has the task: the executor
-	Origin            OrganizationID // that placed the task with it; empty if it did itself
+	Organization      OrganizationID // whose workers carry out the task
+	Origin            OrganizationID // that placed the task with Organization; empty if Organization created it
 	Created, Modified time.Time
 	Creator           string
 	Merchant          OrganizationID // shown to the recipient
@@ -32,7 +32,7 @@ type Task struct {
 	TrackingURL       string
 	TrackingViewed    bool
 	SourceTask        TaskID // clones only
-	ImportKey         string // of a new task that has one; not read again
+	ImportKey         string // set only when the task is created; not loaded from the store
 	OrderShortID      string
 
 	State          TaskState
@@ -241,7 +241,7 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed 
 	Set(&t.Notes, c.Notes)
 	Set(&t.Quantity, c.Quantity)
 	Set(&t.AdditionalQuantities, c.AdditionalQuantities)
-	// A task without a service time shows zero. Writing that back sets none.
+	// The API shows no service time as 0. An update that sends this 0 back does not set one.
 	if sent := c.ServiceTime; sent != nil && (*sent != 0 || t.ServiceTime != nil || t.Modified.IsZero()) {
 		t.ServiceTime = sent
 	}
@@ -264,8 +264,8 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed 
 	return touch(&t.Modified, before, *t, now), t.check()
 }
 
-// replaceRequired returns required barcodes as sent. Those that the task has
-// already keep their ids.
+// replaceRequired returns the required barcodes that were sent. One that the task
+// already requires keeps its id.
 func (b Barcodes) replaceRequired(sent []Barcode, newID func() string) []Barcode {
 	known, required := slices.Clone(b.Required), slices.Clone(sent)
 	for i, r := range required {
@@ -360,8 +360,8 @@ type CreatedTask struct {
 // Window returns when the service of the task may begin.
 func (t *Task) Window() TimeWindow { return TimeWindow{t.CompleteAfter, t.CompleteBefore} }
 
-// Late returns how late the task is at now, whatever is estimated: since its
-// window closed, until the worker has arrived. It is zero for a completed task.
+// Late returns how late the task is at now, ignoring estimates: the lateness of the arrival
+// or, before it, the time since the window closed. It is zero if it is completed.
 func (t *Task) Late(now time.Time) time.Duration {
 	if t.State == TaskCompleted {
 		return 0

@@ -205,7 +205,7 @@ func TestImportFails(t *testing.T) {
 	}
 }
 
-// TestImportAfterAKill finds what a killed import leaves.
+// TestImportAfterAKill imports over the files that a killed import leaves.
 func TestImportAfterAKill(t *testing.T) {
 	f := newFolder(t)
 	if err := doImport(t, f, source(t, "old.pbf", "old"), "milan"); err != nil {
@@ -308,7 +308,7 @@ func TestLive(t *testing.T) {
 	refresh()
 }
 
-// TestLiveWithDamage damages files behind the back of imports.
+// TestLiveWithDamage damages files after their import.
 func TestLiveWithDamage(t *testing.T) {
 	f := newFolder(t)
 	live := mapdata.NewLive(f, "roads", openIndex, (*index).verify)

@@ -31,7 +31,7 @@ type Reader interface {
 	// OptOuts lists opt-outs from an organization's messages, ordered by phone
 	// number, up to limit: those after a number.
 	OptOuts(ctx context.Context, org lastmile.OrganizationID, after lastmile.Phone, limit int) ([]textmessage.OptOut, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)

@@ -26,7 +26,7 @@ type ClientReader interface {
 	// Couriers lists what an organization is as a client of couriers, oldest first,
 	// without what was deleted.
 	Couriers(ctx context.Context, organization lastmile.OrganizationID) ([]store.Client, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 }
 

@@ -9,8 +9,8 @@ import (
 	"dray/internal/store"
 )
 
-// MaxAreaPositions is how many positions the areas of all services of a courier have
-// together: each request for quotes reads them.
+// MaxAreaPositions is the maximum number of positions in the areas of all services
+// of a courier, which each request for quotes reads.
 const MaxAreaPositions = 50_000
 
 // MaxRatesAndTiers is how many rates and tiers all services of a courier have together.
@@ -25,7 +25,7 @@ type Services struct {
 
 // Create creates a delivery service.
 func (ss *Services) Create(ctx context.Context, who lastmile.Principal, c order.ServiceChange) (order.Service, error) {
-	if err := ss.decode(ctx, who); err != nil {
+	if err := ss.prefetch(ctx, who); err != nil {
 		return order.Service{}, err
 	}
 	return store.Idempotent(ctx, ss.Store, who, func(w ServiceWriter) (order.Service, error) {
@@ -42,10 +42,10 @@ func (ss *Services) Create(ctx context.Context, who lastmile.Principal, c order.
 	})
 }
 
-// decode reads all services of the caller's organization, so that the store has decoded
-// them before the transaction that counts their rates and positions: other writers would
-// wait for it.
-func (ss *Services) decode(ctx context.Context, who lastmile.Principal) error {
+// prefetch reads all services of the caller's organization before the transaction that
+// counts their rates and positions, so that the store has decoded them and other writers
+// need not wait.
+func (ss *Services) prefetch(ctx context.Context, who lastmile.Principal) error {
 	_, err := ss.List(ctx, who)
 	return err
 }
@@ -143,7 +143,7 @@ func (ss *Services) Read(ctx context.Context, who lastmile.Principal, id string)
 func (ss *Services) Update(ctx context.Context, who lastmile.Principal, id string, c order.ServiceChange) (service order.Service, err error) {
 	counted := c.Limits != nil || c.Rates != nil
 	if counted {
-		if err := ss.decode(ctx, who); err != nil {
+		if err := ss.prefetch(ctx, who); err != nil {
 			return service, err
 		}
 	}

@@ -21,9 +21,9 @@ const (
 )
 
 // Handler is called with the elements of a file, in the order of the file.
-// Elements and their slices are reused after a function returns; strings are
-// not, but keep a block of the file in memory, so clone those that are kept.
-// Elements without a function are skipped quickly. An error ends the reading.
+// Elements and their slices are reused after a function returns; strings are not,
+// but each keeps its whole block in memory: clone the ones you store. Elements
+// without a function are skipped quickly. An error ends the reading.
 type Handler struct {
 	Header   func(Header) error
 	Node     func(*Node) error
@@ -31,8 +31,8 @@ type Handler struct {
 	Relation func(*Relation) error
 }
 
-// Read reads a file. Errors of the file say at which byte the part begins that
-// cannot be read; errors of the handler are returned as they are.
+// Read reads a file. An error in the file names the offset of the blob that
+// cannot be read; an error of the handler is returned unwrapped.
 func Read(ctx context.Context, file io.Reader, h Handler) error {
 	r := reader{file: bufio.NewReaderSize(file, 1<<16), handler: h}
 	for {

@@ -239,7 +239,7 @@ type WorkStore = store.Transactor[WorkReader, WorkWriter]
 
 // PageReader is what Pages reads in a transaction.
 type PageReader interface {
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// PageSettings returns the settings of an organization for tracking pages.
 	PageSettings(ctx context.Context, org lastmile.OrganizationID) (lastmile.PageSettings, error)
@@ -273,7 +273,7 @@ type ownerReader interface {
 
 // ownerChecker reads whether the owners of containers exist.
 type ownerChecker interface {
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Owner returns when the worker or the team of a container was created, and an
 	// error if the organization does not have it.
@@ -284,7 +284,7 @@ type ownerChecker interface {
 type connectionReader interface {
 	// Connection returns what an organization may do with another.
 	Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 }
 

@@ -137,8 +137,9 @@ func writeFile(out io.Writer, tiles []entry, bounds box, center point) error {
 	if err != nil {
 		return err
 	}
-	// The checksum is that of the header as well, which has the length of the metadata with
-	// the checksum: so it must not depend on it.
+	// The checksum covers the header, and the header contains the length of the metadata,
+	// which contains the checksum. The metadata is therefore stored in gzip without
+	// compression, so that its length does not depend on the checksum.
 	h.root = section{headSize, uint64(len(root))}
 	h.metadata = section{h.root.offset + h.root.length, uint64(len(stored(text)))}
 	h.leaves = section{h.metadata.offset + h.metadata.length, uint64(len(leaves))}
@@ -220,7 +221,7 @@ type Map struct {
 	root   []dirEntry
 	meta   metadata
 
-	leaves *[leafSlots]atomic.Pointer[leaf] // read last
+	leaves *[leafSlots]atomic.Pointer[leaf] // most recently read, by hash of offset
 }
 
 // leafSlots is how many directories besides the root a map keeps. Each has about 100 KB.
@@ -355,7 +356,7 @@ func (m *Map) Tile(ctx context.Context, zoom, x, y int) (content []byte, err err
 	return nil, ErrDamaged
 }
 
-// Valid reports whether there is a tile of some zoom level at a position.
+// Valid reports whether zoom, x and y address a tile.
 func Valid(zoom, x, y int) bool {
 	return zoom >= 0 && zoom <= 24 && x >= 0 && y >= 0 && x < 1<<zoom && y < 1<<zoom
 }

@@ -9,7 +9,7 @@ import (
 	"dray/internal/osm"
 )
 
-// The zoom levels from which on things are drawn.
+// The lowest zoom levels at which features are drawn.
 const (
 	zoomCity     = 3
 	zoomMotorway = 5
@@ -29,17 +29,18 @@ const (
 	polygons geometry = 3
 )
 
-// style is how a thing is drawn.
+// style is how a feature is drawn.
 type style struct {
 	layer    layer
 	geometry geometry
 	minZoom  uint8
-	// level is how important it is when a tile has too much: 0 is dropped first.
+	// level is the priority of the feature. If a tile is too large, the lowest
+	// level is dropped first.
 	level uint8
 	attributes
 }
 
-// attributes are what a tile says about a thing.
+// attributes are the attributes of a feature in a tile.
 type attributes struct {
 	kind           string // of a road, its class
 	name           string // of a house, its number
@@ -49,7 +50,7 @@ type attributes struct {
 	rank           uint8 // of a place, 1 for the most important
 }
 
-// The importance of things.
+// The priorities of features.
 const (
 	levelNumber uint8 = iota
 	levelBuilding
@@ -59,7 +60,7 @@ const (
 	levelStream
 	levelMinor
 	levelWater
-	levelRoad  // the class of a road is added
+	levelRoad  // plus 0 to 5 by the class of the road
 	levelPlace = levelRoad + 10
 )
 
@@ -132,7 +133,7 @@ var areas = map[string]map[string]string{
 	"place":   {"square": "pedestrian", "islet": "", "island": ""},
 }
 
-// areaKeys are the keys of areas in the order in which they count.
+// areaKeys are the keys of areas in order of precedence.
 var areaKeys = []string{"amenity", "leisure", "landuse", "natural", "aeroway", "place"}
 
 var waterways = map[string]style{
@@ -143,7 +144,8 @@ var waterways = map[string]style{
 	"ditch":  {minZoom: 13, level: levelStream},
 }
 
-// styler returns how elements are drawn. Equal styles are the same.
+// styler returns the styles of elements. Styles are interned: equal ones are the same
+// pointer.
 type styler struct {
 	styles map[style]*style
 	texts  map[string]string
@@ -159,7 +161,8 @@ func (s *styler) intern(one style) *style {
 	return &one
 }
 
-// text returns a text that does not keep a block of the file in memory.
+// text returns a trimmed, truncated copy of a tag's value, which does not keep the
+// file's block in memory; empty if it is not valid UTF-8.
 func (s *styler) text(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > maxName {
@@ -183,7 +186,7 @@ func (s *styler) text(text string) string {
 // yes reports whether the value of a tag means yes.
 func yes(value string) bool { return value != "" && value != "no" && value != "0" && value != "false" }
 
-// way returns how a way is drawn; nil if it is not. A way that is closed may be an area.
+// way returns the style of a way, or nil if it is not drawn. A closed way may be an area.
 func (s *styler) way(tags osm.Tags, closed bool) *style {
 	if len(tags) == 0 {
 		return nil
@@ -196,7 +199,7 @@ func (s *styler) way(tags osm.Tags, closed bool) *style {
 	return s.line(tags)
 }
 
-// line returns how a line is drawn; nil if it is not.
+// line returns the style of a line, or nil if it is not drawn.
 func (s *styler) line(tags osm.Tags) *style {
 	if kind := tags.Get("waterway"); kind != "" {
 		found, ok := waterways[kind]
@@ -243,7 +246,7 @@ func firstOf(list string) string {
 	return first
 }
 
-// area returns how an area is drawn; nil if it is not.
+// area returns the style of an area, or nil if it is not drawn.
 func (s *styler) area(tags osm.Tags) *style {
 	found := style{geometry: polygons}
 	natural, waterway, landuse := tags.Get("natural"), tags.Get("waterway"), tags.Get("landuse")
@@ -282,7 +285,7 @@ func (s *styler) area(tags osm.Tags) *style {
 	return s.intern(found)
 }
 
-// place returns how the name of a place is drawn; nil if it is not.
+// place returns the style of the name of a place, or nil if it is not drawn.
 func (s *styler) place(tags osm.Tags) *style {
 	kind, name := tags.Get("place"), s.text(tags.Get("name"))
 	if kind == "" || name == "" {
@@ -319,7 +322,7 @@ func (s *styler) place(tags osm.Tags) *style {
 	return s.intern(found)
 }
 
-// number returns how the number of a house is drawn; nil if it has none.
+// number returns the style of the number of a house, or nil if it is not drawn.
 func (s *styler) number(tags osm.Tags) *style {
 	const longest = 12 // characters that fit a map
 	number := tags.Get("addr:housenumber")
@@ -329,8 +332,9 @@ func (s *styler) number(tags osm.Tags) *style {
 	return s.intern(style{layer: layerNumber, geometry: points, minZoom: MaxZoom, level: levelNumber, attributes: attributes{name: s.text(number)}})
 }
 
-// at returns what a tile of a zoom level says about a thing: far away, roads are equal
-// that are different at a close look.
+// at returns the attributes that a feature has in tiles of a zoom level. At low levels
+// the details of roads and waterways are omitted, so that features that differ only in
+// them become equal.
 func (a attributes) at(zoom int, l layer) attributes {
 	if l != layerRoad && l != layerWaterway {
 		return a

@@ -2,6 +2,6 @@
 // needs to know to request them at /tiles.json.
 //
 // The tiles come from the imported maps or, if the operator configured it, from a PMTiles
-// file on another server. Of tiles that another server serves by itself, only the
-// description is here.
+// file on another server. If another server serves the tiles itself, this package serves
+// only /tiles.json.
 package tileapi

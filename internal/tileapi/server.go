@@ -16,12 +16,11 @@ import (
 
 // The limits of tiles.
 const (
-	tileRate    = 1000.0   // requests a second of one address: many phones share one
-	mergedBytes = 32 << 20 // of tiles that several maps have
+	tileRate    = 1000.0   // requests per second from one IP address, which many phones may share
+	mergedBytes = 32 << 20 // cache of tiles merged from several maps
 )
 
-// How long clients keep tiles, in seconds: those that are requested with their version do
-// not change.
+// Cache-Control of tiles. A tile that is requested with its version never changes.
 const (
 	versionedAge = "public, max-age=31536000, immutable"
 	currentAge   = "public, max-age=300"
@@ -43,12 +42,12 @@ type Description struct {
 	Template string // of tiles on another server; empty for those of this one
 }
 
-// errNone says that there is no base map.
+// errNone returns the error of a server without a base map.
 func errNone() error {
 	return &lastmile.Error{Code: lastmile.CodeNotFound, Message: "There is no base map: import one with dray map import, or set --tiles."}
 }
 
-// Server serves tiles to everyone.
+// Server serves tiles without authentication.
 type Server struct {
 	edge.Settings
 	Tiles Tiles
@@ -99,7 +98,7 @@ func (s *Server) describe(ctx context.Context, _ *edge.Call) (document, error) {
 	}, nil
 }
 
-// tile serves GET /tiles/{z}/{x}/{y}. An extension of a file after y is ignored.
+// tile serves GET /tiles/{z}/{x}/{y}. A file extension after y is ignored.
 func (s *Server) tile(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	d, err := s.Tiles.Describe(ctx)
 	if err != nil {
@@ -154,8 +153,7 @@ func send(r *http.Request, w http.ResponseWriter, content []byte) (err error) {
 	return nil
 }
 
-// acceptsGzip reports whether a client accepts compressed responses, as one does that
-// does not say.
+// acceptsGzip reports whether a client accepts gzip, as one without Accept-Encoding does.
 func acceptsGzip(r *http.Request) bool {
 	accepted := strings.ReplaceAll(strings.ToLower(r.Header.Get("Accept-Encoding")), " ", "")
 	if accepted == "" || accepted == "*" {
@@ -169,7 +167,7 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// shorten returns a text that identifies a longer one.
+// shorten returns a short hash of a text.
 func shorten(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])

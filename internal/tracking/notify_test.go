@@ -71,17 +71,18 @@ func TestAWorkerWhoIsThereIsNotAnnounced(t *testing.T) {
 	}
 }
 
-// TestAGrowingDelayIsReported has a recipient read that the worker is on the way and when to
-// expect the worker. A delay is news if that did not say so, or once it has grown.
+// TestAGrowingDelayIsReported starts a task, of which the recipient is notified with the
+// expected time. A message about a delay follows only if that time was not late already, or
+// once the delay has grown.
 func TestAGrowingDelayIsReported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		closes time.Duration // after the start
 		lat    float64       // where the worker turns out to be
 		want   map[time.Duration]int
 	}{
-		"late already":      {-20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 2 * time.Minute: 0, 5 * time.Minute: 0, 15 * time.Minute: 1, 40 * time.Minute: 1}},
-		"late a little on":  {5 * time.Minute, 40.5, map[time.Duration]int{10 * time.Second: 0, 50 * time.Second: 0, 2 * time.Minute: 1, 40 * time.Minute: 1}},
-		"late after a time": {20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 10 * time.Minute: 0, 40 * time.Minute: 1}},
+		"late already":              {-20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 2 * time.Minute: 0, 5 * time.Minute: 0, 15 * time.Minute: 1, 40 * time.Minute: 1}},
+		"late soon after the start": {5 * time.Minute, 40.5, map[time.Duration]int{10 * time.Second: 0, 50 * time.Second: 0, 2 * time.Minute: 1, 40 * time.Minute: 1}},
+		"late after a time":         {20 * time.Minute, 40.69, map[time.Duration]int{10 * time.Second: 0, 10 * time.Minute: 0, 40 * time.Minute: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const number = "+12125550188"
@@ -118,8 +119,8 @@ func TestAGrowingDelayIsReported(t *testing.T) {
 }
 
 // approach returns a platform with an organization that has one active task, and a
-// function that moves its worker along the meridian of the task, passes ten minutes
-// and returns the events that recipients are notified of.
+// function that moves its worker along the meridian of the task, advances the clock
+// by ten minutes and returns the events that recipients are notified of.
 func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p *apptest.Platform, c *apptest.Client, moves func(lat float64) []lastmile.Event) {
 	t.Helper()
 	var heard []lastmile.Event

@@ -28,8 +28,8 @@ const (
 	// MaxEstimated is how many tasks of a list are estimated, the first ones.
 	MaxEstimated = 500
 
-	// A list that changes all the time is refreshed restPerTask after the last refresh for
-	// each of its tasks, if it has at least minRested. Shorter ones are refreshed at once.
+	// After a refresh of n >= minRested tasks, changes cause the next refresh only after
+	// n*restPerTask. Shorter lists are refreshed at once.
 	restPerTask = store.MaxEstimateRest / MaxEstimated
 	minRested   = 20
 
@@ -87,13 +87,13 @@ func begin(ctx context.Context, w Writer, items []*work.Prepared) error {
 type snapshot struct {
 	travel.Itinerary
 	whole      bool               // all tasks, not only the active one
-	hooks      []lastmile.Webhook // with the thresholds for notifying recipients in the same form
+	hooks      []lastmile.Webhook // of the active task, and the organization's thresholds for recipients as webhooks
 	experience travel.Experience
 }
 
 // refresh estimates the tasks of a worker and checks the active task against
-// thresholds. Most of it happens between two transactions, because a router may
-// be asked.
+// thresholds. Most of it happens between two transactions, because it may call a
+// router.
 func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 	due, ok := l.Value.(store.EstimateSchedule)
 	if !ok {
@@ -161,8 +161,8 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 	return s, err
 }
 
-// restAfter returns until when changes do not cause another refresh of so many tasks; zero
-// if they do.
+// restAfter returns the time before which changes cause no further refresh of a list of
+// this length, or zero if they cause one at once.
 func restAfter(tasks int, now time.Time) time.Time {
 	if tasks < minRested {
 		return time.Time{}
@@ -178,7 +178,7 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 	}
 	delay := travel.MaxDelay(estimates)
 	if !snap.whole {
-		delay = snap.Worker.Delay // of all tasks
+		delay = snap.Worker.Delay // only the active task was estimated: keep the delay of the whole route
 	} else {
 		schedule.Refresh, schedule.Rest = snap.NextRefresh(now), restAfter(len(snap.Tasks), now)
 	}
@@ -205,9 +205,9 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 }
 
 // Started estimates a task that its worker starts now. It runs in the transaction
-// of the start and asks no router: the travel time of the last refresh is used if
-// that was for the way from here, and any other is by Ways. The next refresh, which
-// is due at once, may be better.
+// of the start and calls no service: it uses the travel time of the last refresh if
+// that is still valid (see refreshedLeg), or else that of t.Ways. The next refresh,
+// which is due at once, may be more accurate.
 func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (e lastmile.Estimates, err error) {
 	at := worker.Whereabouts.Location
 	if at == nil {
@@ -236,9 +236,10 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 	return way.Estimate(legs, experience, now)[0], nil
 }
 
-// refreshedLeg returns the way to the next task of a worker who has no active one,
-// if it was estimated in the last minute and nothing has changed since; else a leg
-// without a duration. The estimate assumed that the worker left at that time.
+// refreshedLeg returns the leg to the next task of a worker without an active task
+// if it was estimated in the last minute and nothing has changed since; otherwise a
+// leg without a duration. Its duration is the estimated arrival minus the time of
+// the refresh, at which the worker was assumed to leave.
 func refreshedLeg(ctx context.Context, r Reader, worker lastmile.Worker, task lastmile.Task, now time.Time) (leg travel.Leg, err error) {
 	if len(worker.Tasks) == 0 || worker.Tasks[0] != task.ID {
 		return leg, nil
@@ -248,15 +249,15 @@ func refreshedLeg(ctx context.Context, r Reader, worker lastmile.Worker, task la
 		return leg, nil
 	}
 	left := schedule.Refresh.Add(-travel.RefreshOnDuty)
-	changed := schedule.Refresh.Equal(schedule.Rest) // else it would be later
+	changed := schedule.Refresh.Equal(schedule.Rest) // a change sets Refresh to the end of the rest
 	if err == nil && !changed && schedule.Refresh.After(now) && !left.After(now) && task.Estimates.Arrival.After(left) {
 		leg.Duration = task.Estimates.Arrival.Sub(left)
 	}
 	return leg, err
 }
 
-// publish wakes the pages of tasks whose estimates change, and the worker's phone
-// if another task is expected to be late now, or one no longer is.
+// publish notifies the pages of tasks whose estimates changed, and the worker's
+// phone if a task has become late or is no longer late.
 func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimates) {
 	var topics []events.Topic
 	flipped := false

@@ -6,8 +6,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// FailureReasons returns the reasons for failures that workers are offered, in order. All
-// are accepted, because phones may send what they offered days ago.
+// FailureReasons returns the reasons for failures that workers are offered, in order. The
+// server accepts every reason, because an offline phone may send one that was offered
+// days ago.
 func FailureReasons(s lastmile.Settings) []string {
 	if s.FailureReasons != "" {
 		return strings.Split(s.FailureReasons, ",")

@@ -98,7 +98,7 @@ test('an event moves a task between lists, and only those are rebuilt', () => {
   assert.equal(records.actors.get('a')?.id, 'someone');
 });
 
-test('an older record than is known changes nothing', () => {
+test('a record older than the known one changes nothing', () => {
   const { records } = opened([given('a', 'w', { timeLastModified: 5 })], [person('w', ['a'])]);
   records.apply(wire(3, made('a', { timeLastModified: 4 })));
   assert.equal(records.tasks.get('a')?.state, 1);
@@ -136,7 +136,7 @@ test('a pin ends when its task leaves the worker', () => {
   const pinned = (id: string) => records.tasks.get(id)?.pinned;
   list('w', ['a', 'b'], 2, { a: 'worker', b: 'position' });
   records.apply(wire(7, given('a', 'w', { timeLastModified: 2 })));
-  assert.deepEqual([pinned('a'), pinned('b')], ['worker', 'position']); // events of tasks do not say it
+  assert.deepEqual([pinned('a'), pinned('b')], ['worker', 'position']); // task events do not contain pins
   list('w', ['b', 'a'], 1, {});
   assert.equal(pinned('b'), 'position'); // an older list
   records.apply(wire(10, made('a', { timeLastModified: 3 })));
@@ -163,7 +163,7 @@ test('it does not matter whether a task or its list arrives first', () => {
   show();
   assert.deepEqual(records.disputed(), []);
   assert.deepEqual([ids(pool), ids(listOf('w'))], [[], ['a', 'c']]);
-  // A move of which only the lists report.
+  // A move reported only by the lists.
   list('v', ['a'], 2);
   list('w', ['c'], 3);
   show();
@@ -240,8 +240,8 @@ test('the filter applies to states, lateness, teams and any text', () => {
   const { groups } = opened(tasks, [person('w', ['b']), person('v', [], { teams: ['u'] })]);
   const shown = () => groups.groups.flatMap((g) => g.ids);
   const seen = () => ['a', 'b', 'c'].filter((id) => groups.shows(id, now));
-  assert.deepEqual(shown(), ['a', 'b']); // without what is done
-  assert.deepEqual(seen(), ['a', 'b', 'c']); // which is on the map
+  assert.deepEqual(shown(), ['a', 'b']); // without completed tasks
+  assert.deepEqual(seen(), ['a', 'b', 'c']); // the map shows those, too
   groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
   assert.deepEqual(shown(), ['a']);
   assert.deepEqual(seen(), ['a']);
@@ -261,7 +261,7 @@ test('the filter applies to states, lateness, teams and any text', () => {
   assert.ok(groups.includes('b'));
 });
 
-test('as many tasks are listed as late as are counted', () => {
+test('the late tasks that are listed match the count', () => {
   const tasks = [
     made('overdue', { completeBefore: now - 1 }),
     given('late', 'w', { completeBefore: now + hour, estimatedArrivalTime: now + 2 * hour }),
@@ -303,7 +303,7 @@ test('the timeline is never zoomed or moved to where nothing is', () => {
   assert.ok(whole[0] < now && whole[1] > now + 4 * hour);
 });
 
-test('who has arrived is as late as the arrival was, however long the stay', () => {
+test('after the arrival, lateness is that of the arrival and no longer grows', () => {
   const due = now - hour;
   const there = (at: number) => given('a', 'w', { state: 2, completeBefore: due, estimatedArrivalTime: at, arrivalTime: at }); // prettier-ignore
   assert.deepEqual([lateness(there(due), now), risk(there(due), now)], [0, '']);
@@ -416,7 +416,7 @@ test('names on the map are not cut at its edge', () => {
   assert.equal(room(810, 100, 60, [], 800), 826); // the vehicle is not visible, either
 });
 
-test('teams, hubs and schedules are replaced, and what is newer of workers stays', () => {
+test('teams, hubs and schedules are replaced, and newer positions and lists of workers stay', () => {
   const kept = person('w', ['a'], { location: [1, 2] });
   const { records, show, ids } = opened([given('a', 'w')], [kept, person('gone', [])]);
   const fresh = snapshot([], [{ ...kept, tasks: [], location: [0, 0], schedule: [[1, 2]], teams: ['u'] }]);
@@ -435,7 +435,7 @@ test('teams, hubs and schedules are replaced, and what is newer of workers stays
   assert.equal(records.fleet, 2);
 });
 
-test('who manages some teams no longer sees the tasks of a worker who leaves', () => {
+test('a manager of some teams no longer sees the tasks of a worker who leaves', () => {
   const done = given('a', 'gone', { state: 3, completionDetails: { success: true, time: now } });
   for (const managed of [false, true]) {
     const { records, groups, show } = opened([done, given('b', 'w')], [person('w', ['b']), person('gone', [])]);
@@ -452,7 +452,7 @@ test('the tasks of a worker who joins are read once', () => {
   assert.equal(records.newcomers.size, 0);
   records.apply(wire(6, undefined, person('x', ['b', 'c', 'd'])));
   assert.deepEqual([...records.newcomers], ['Wx']);
-  records.apply(wire(8, given('c', 'x'))); // while the snapshot is read, which still has it
+  records.apply(wire(8, given('c', 'x'))); // deleted while the snapshot, which still contains it, is being read
   records.admit(
     snapshot(
       [given('a', 'w', { notes: 'old' }), given('b', 'x'), given('c', 'x'), given('d', 'x')],
@@ -466,7 +466,7 @@ test('the tasks of a worker who joins are read once', () => {
   assert.equal(records.newcomers.size, 0);
 });
 
-test('a task of an event reads as in the snapshot', () => {
+test('a task from an event has the same text as in the snapshot', () => {
   const file = new URL('../../../internal/lastmile/testdata/lines.json', import.meta.url);
   const tests = JSON.parse(readFileSync(file, 'utf8')) as { address: Address; line: string }[];
   assert.ok(tests.length > 0);

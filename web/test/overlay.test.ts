@@ -34,7 +34,7 @@ const did = (kind: Item['kind'], id: string, more: Partial<Item> = {}): Item => 
 });
 const none = new Set<string>();
 
-test('what was done without signal shows at once', () => {
+test('actions made offline are shown at once', () => {
   const before = list(null, task('a'), task('b'));
   const duty = did('duty', '', { body: { onDuty: true } });
   const started = overlay(before, false, [duty, did('start', 'b')], none);
@@ -70,7 +70,7 @@ test('an arrival that another phone reported counts, until the task is started a
   assert.equal(arrived('start', 'arrival', 'start'), false);
 });
 
-test('what the server took in stays done, though the list was not asked for again', () => {
+test('actions that the server accepted stay applied before the list is reloaded', () => {
   const before = list('b', task('a'), task('b', { state: 2 }));
   const ended = settle(before, did('complete', 'b'));
   assert.deepEqual([ended.activeTask, ended.tasks.map((t) => t.id)], [null, ['a']]);
@@ -80,7 +80,7 @@ test('what the server took in stays done, though the list was not asked for agai
   assert.equal(settle(started, did('start', 'gone')), started);
 });
 
-test('what was rejected, or is about a task that is gone, shows not', () => {
+test('rejected actions, and actions on tasks that are gone, are not shown', () => {
   const view = overlay(
     list(null, task('a')),
     true,
@@ -101,7 +101,7 @@ test('a task cannot be started off duty, beside another, or before what it depen
   assert.equal(obstacle(after, b), undefined);
 });
 
-test('titles and addresses are put together from what there is', () => {
+test('titles and addresses are built from the fields that are set', () => {
   const address = { number: '5', street: 'Main St', apartment: '2B', city: 'Troy', state: 'NY', postalCode: '12180' };
   assert.equal(streetLine(address), '5 Main St, 2B');
   assert.equal(townLine(address), 'Troy, NY 12180');
@@ -116,7 +116,7 @@ test('barcodes survive the way to base64 and back', () => {
   assert.equal(decoded('not base64!'), 'not base64!');
 });
 
-test('a stream is read whatever way it is cut', () => {
+test('a stream is parsed however it is split into chunks', () => {
   const text = ': hello\n\nid: 7\nevent: taskUpdated\ndata: {"a":\ndata: 1}\n\ndata:x\r\n\r\nevent: none\n\n';
   for (const step of [1, 2, 3, 7, text.length]) {
     const read = reader();
@@ -129,7 +129,7 @@ test('a stream is read whatever way it is cut', () => {
   }
 });
 
-test('places go to the map and back', () => {
+test('unproject is the inverse of project', () => {
   for (const point of [
     [0, 0],
     [-73.98, 40.75],

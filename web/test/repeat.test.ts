@@ -20,7 +20,7 @@ test('a change whose outcome is not known is sent again with its key', async (t)
   await hub();
   assert.ok(keys[0]);
   assert.deepEqual(keys, Array(6).fill(keys[0]));
-  // The next one is another hub of the same name, and what was rejected was not made.
+  // After a success or a rejection, the same request is a new change with a new key.
   await hub();
   assert.notEqual(keys[6], keys[0]);
   await assert.rejects(hub(), { status: 400 });
@@ -28,7 +28,7 @@ test('a change whose outcome is not known is sent again with its key', async (t)
   assert.equal(new Set(keys.slice(5)).size, 4);
 });
 
-test('another change, or a key of the caller, has its own key', async (t) => {
+test('every change has its own key, unless the caller passes one', async (t) => {
   const keys: (string | undefined)[] = [];
   t.mock.method(globalThis, 'fetch', async (_: string, init: RequestInit) => {
     keys.push((init.headers as Record<string, string>)['Idempotency-Key']);
@@ -59,7 +59,7 @@ test('a response that is late is reported once, and still used', async (t) => {
   assert.deepEqual(await hubs, []);
 });
 
-test('a response that was asked for ahead and did not come is asked for again', async (t) => {
+test('a failed prefetch is requested again', async (t) => {
   const responses = [() => Promise.reject(new TypeError('Failed to fetch')), async () => new Response('[]')];
   t.mock.method(globalThis, 'fetch', () => responses.shift()!());
   prefetch('/teams');

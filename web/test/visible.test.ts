@@ -13,7 +13,7 @@ class Page extends EventTarget {
 const ended = (signal: AbortSignal) =>
   new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('ended')));
 
-test('a page in the background lets go of its stream, and takes it up when it is shown', async (t) => {
+test('a hidden page closes its stream after a while and reopens it when it is shown', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const page = new Page();
   globalThis.document = page as unknown as Document;

@@ -67,11 +67,11 @@ func (c *clock) tickEachRequest(next http.Handler) http.Handler {
 	})
 }
 
-// planningClock measures the time of the optimizer by the work that it does, so that it
-// tries as many routes on any machine, and no more than these few tasks need.
+// planningClock is the optimizer's clock in tests. It advances by planningStep whenever
+// it is read, so that the number of attempts does not depend on the machine.
 type planningClock struct {
 	passed atomic.Int64
-	held   atomic.Int32 // how many hold it
+	held   atomic.Int32 // unreleased calls of HoldPlanning; the clock stands still unless it is 0
 }
 
 // planningStep is how much time passes when the optimizer reads the clock, which it does

@@ -103,7 +103,7 @@ func unpack(packed []byte) (map[string][]byte, error) {
 	}
 }
 
-// wanted excludes large files that are not used.
+// wanted reports whether a file is used; the others are large.
 func wanted(name string) bool {
 	return strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json")
 }

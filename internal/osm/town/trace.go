@@ -20,7 +20,7 @@ type street struct {
 	level  level
 	points []vec
 	closed bool
-	across bool // runs across the grain
+	across bool // runs across the grain (preferred street direction)
 	main   bool // one of the two through the square
 
 	name  string
@@ -34,7 +34,7 @@ type sample struct {
 }
 
 const (
-	stride   = 8.0  // between points of a street
+	stride   = 8.0  // meters between points of a street
 	cellSize = 90.0 // of the index of samples
 )
 
@@ -139,7 +139,8 @@ func (t *tracer) allowed(p vec, l level) bool {
 	return t.inside(p) < limit && t.dry(p) > 24 && t.park(p, 14) == nil && p.to(t.square) > squareSize
 }
 
-// direction returns the direction of a street that has run along another.
+// direction returns the direction of a street at p: of the two possible ones, the
+// one that continues the last.
 func (t *tracer) direction(p vec, l level, across bool, last vec) vec {
 	d := t.grain(p, l == levelMain)
 	if across {
@@ -161,7 +162,7 @@ func (t *tracer) grow(l level, spacing, spacingAcross float64) {
 	if l != levelMain {
 		queue = nil
 	}
-	for range 500 { // the rest of the area, in no order
+	for range 500 { // random starts in the rest of the area
 		at := t.square.plus(heading(2 * math.Pi * t.random.Float64()).times(townRadius * 1.1 * math.Sqrt(t.random.Float64())))
 		queue = append(queue, start{at, t.random.IntN(2) == 0})
 	}

@@ -9,13 +9,13 @@ import (
 	"dray/internal/store/engine"
 )
 
-// maxDecoded is how long the documents of services are together that Decoded keeps.
+// maxDecoded is the maximum total size in bytes of the documents whose services are cached.
 const maxDecoded = 16 << 20
 
-// Decoded keeps delivery services by the hashes of their documents: each request for
-// quotes reads all services of a courier, and decoding their areas takes ten times as long
-// as everything else. Services that it returns are shared and must not be changed. A nil
-// Decoded keeps none.
+// Decoded caches decoded delivery services, keyed by the hash of their documents. Each
+// request for quotes reads all services of a courier, and decoding their areas takes ten
+// times as long as everything else. The services that it returns are shared and must not
+// be changed. A nil Decoded caches nothing.
 type Decoded struct {
 	mu       sync.Mutex
 	services map[[sha256.Size]byte]decoded

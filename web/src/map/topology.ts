@@ -52,8 +52,8 @@ function polygons(geometry: Geometry): number[][][] {
 const joined = (ring: number[], arcs: Point[][]): Point[] =>
   ring.flatMap((index) => (index < 0 ? [...(arcs[~index] ?? [])].reverse() : (arcs[index] ?? [])));
 
-// closed returns a ring that does not jump at the antimeridian. One that surrounds a
-// pole ends a turn from where it began; it continues to the edge of the map.
+// closed returns a ring that does not jump at the antimeridian. A ring around a pole
+// ends 360° from where it began; it is closed along the edge of the map.
 function closed(ring: Point[]): Point[] {
   const line = unwrapped(ring);
   const [first, last] = [line[0], line.at(-1)];

@@ -19,8 +19,8 @@ import (
 const PostgresVariable = "DRAY_TEST_POSTGRES"
 
 // Postgres returns the URL of a fresh, empty database that is dropped when the
-// test ends. A slow server is waited for. The test is skipped when no server is
-// named.
+// test ends. It waits for a slow server. The test is skipped if no server is
+// configured.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	return database(t, "")
@@ -51,8 +51,9 @@ func (p *Template) Copy(t testing.TB) string {
 // templatePrefix begins the names of templates.
 const templatePrefix = "dray_template_"
 
-// build creates the template. It stays until its process has ended, which releases the
-// lock on its name, and another process builds one.
+// build creates the template. The database outlives the process. When the process
+// ends, the lock on the name is released, and the next process that builds a template
+// drops the database.
 func (p *Template) build(ctx context.Context, server string) (err error) {
 	if p.lock, err = pgx.Connect(ctx, server); err != nil {
 		return err
@@ -109,9 +110,9 @@ func testServer(t testing.TB) string {
 	return server
 }
 
-// database creates a database until the test ends, and fails the test if transactions
-// have locked each other out in it. They run again, but only after PostgreSQL has noticed
-// it, which takes a second.
+// database creates a database that is dropped when the test ends, and fails the test if
+// there were deadlocks in it. Deadlocked transactions are retried, but only after
+// PostgreSQL has detected the deadlock, which takes a second.
 func database(t testing.TB, options string) string {
 	t.Helper()
 	server, name := testServer(t), "dray_test_"+strings.ToLower(rand.Text())
@@ -127,7 +128,7 @@ func database(t testing.TB, options string) string {
 			return c.QueryRow(ctx, `SELECT deadlocks FROM pg_stat_database WHERE datname = $1`, name).Scan(&deadlocks)
 		})
 		if deadlocks > 0 {
-			t.Errorf("%d transactions locked each other out; lock records in the same order everywhere", deadlocks)
+			t.Errorf("%d deadlocks; lock records in the same order everywhere", deadlocks)
 		}
 	})
 	return u

@@ -75,7 +75,7 @@ func findLimiter(t *testing.T) limiter {
 	return limiter{}
 }
 
-// newGroup creates a control group of version 1 that is limited to so much memory. It
+// newGroup creates a control group of version 1 that is limited to memoryLimit. It
 // returns its folder, which does not exist if that is impossible.
 func newGroup(t *testing.T) string {
 	t.Helper()

@@ -24,8 +24,8 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// MaxKeyAge is how long a node may use cached keys without having checked that no
-// key was revoked.
+// MaxKeyAge is the maximum time for which a node may use cached keys without
+// having checked that no key was revoked.
 const MaxKeyAge = 2 * time.Second
 
 // newKey returns an API key of random base62 characters.

@@ -56,7 +56,7 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
 }
 
-// maxHubs is how many hubs make addresses around them more likely.
+// maxHubs is the maximum number of hubs that make addresses around them more likely.
 const maxHubs = 50
 
 func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.GeocodedAddress, error) {

@@ -62,7 +62,7 @@ type Resources struct {
 	Routes []edge.Route
 }
 
-// maxStreams is how many event streams an organization follows on a node.
+// maxStreams is the maximum number of event streams of an organization on a node.
 const maxStreams = 100
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxWaitingWrites is how many writes may wait before a node reports that it
-	// is not ready.
+	// maxWaitingWrites is the maximum number of writes that may wait before a
+	// node reports that it is not ready.
 	maxWaitingWrites = 1_000
 	// minFreeDisk is the free space, on the disk of an embedded database, below
 	// which a node reports that it is not ready: small writes may still succeed,

@@ -71,7 +71,7 @@ type linearizer struct {
 	longest int
 }
 
-// maxDeadEnds is how many dead ends a search explores before it gives up.
+// maxDeadEnds is the maximum number of dead ends explored before a search gives up.
 const maxDeadEnds = 100_000
 
 // search continues from a state after count steps, which include all steps before

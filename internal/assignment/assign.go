@@ -68,7 +68,7 @@ const (
 	ReasonCapacity   = "capacity exceeded"
 )
 
-// MaxConsidered is how many workers an explanation lists, the best ones.
+// MaxConsidered is the maximum number of workers in an explanation, the best ones.
 const MaxConsidered = 100
 
 // Explanation is why a task was assigned to a worker, or to none.

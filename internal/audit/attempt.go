@@ -9,11 +9,11 @@ import (
 
 // Limits of attempts at accounts, so that a flood of them does not fill the log.
 const (
-	// MaxAttempts is how many attempts of a kind at an account have their own entry in an
-	// hour. The others share one.
+	// MaxAttempts is the maximum number of attempts of a kind at an account that have
+	// their own entry in an hour. The others share one.
 	MaxAttempts = 5
-	// maxAttempted is how many accounts, each with a kind of attempts, wait to be saved.
-	// Attempts at others are lost.
+	// maxAttempted is the maximum number of accounts, each with a kind of attempts, that
+	// wait to be saved. Attempts at others are lost.
 	maxAttempted = 1_000
 )
 

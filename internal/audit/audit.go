@@ -15,9 +15,9 @@ import (
 const (
 	// Kept is how long entries are kept.
 	Kept = 400 * 24 * time.Hour
-	// MaxEntries is how many entries of an organization are kept, the newest.
+	// MaxEntries is the maximum number of entries kept for an organization, the newest.
 	MaxEntries = 500_000
-	// maxPending is how many entries wait to be saved. Then a request saves them.
+	// maxPending is the maximum number of unsaved entries. Then a request saves them.
 	maxPending = 5_000
 	// flushBatch is how many entries are saved in one transaction.
 	flushBatch = 500

@@ -54,7 +54,8 @@ type HistoryReader interface {
 	// Organization returns an organization.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// TaskEvents returns events of a task after a position, newest first: up to limit, and at
-	// least two, but then not more than so many bytes. It reports whether there are more.
+	// least two, but then not more than the given number of bytes. It reports whether there
+	// are more.
 	TaskEvents(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after Mark, limit, bytes int) ([]TaskEvent, bool, error)
 	// TaskRequests returns requests that have changed a task after a position, newest first,
 	// up to limit, without those that are reported by events since a time.

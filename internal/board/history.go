@@ -242,8 +242,8 @@ func (h *Histories) Positions(ctx context.Context, who lastmile.Principal, from 
 	return all, in.To, err
 }
 
-// stepFor returns how far apart the positions of so many workers are, so that a page has
-// no more than MaxHistoryPositions.
+// stepFor returns how far apart the positions of the given number of workers are, so
+// that a page has no more than MaxHistoryPositions.
 func stepFor(workers int) time.Duration {
 	return max(HistoryStep, HistoryPage*time.Duration(workers)/MaxHistoryPositions)
 }

@@ -20,11 +20,12 @@ import (
 const (
 	// LiveInterval is the shortest time between two batches of positions or estimates.
 	LiveInterval = time.Second
-	// MaxLive is how many estimates of an organization are followed.
+	// MaxLive is the maximum number of estimates of an organization that are followed.
 	MaxLive = 20_000
-	// MaxListPage is how many bytes of lists are read at once for a stream, and one list.
+	// MaxListPage is the total size in bytes after which no further list is read at
+	// once for a stream.
 	MaxListPage = 128 << 10
-	// MaxListEntries is how many entries of the log of lists are read at once for a stream.
+	// MaxListEntries is the maximum number of log entries of lists read at once for a stream.
 	MaxListEntries = 500
 	// listRate is how many bytes of lists all streams of an organization read in a second.
 	listRate = 16 << 20

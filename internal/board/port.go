@@ -63,9 +63,9 @@ type HistoryReader interface {
 
 // ListReader is what the log of lists reads in a transaction.
 type ListReader interface {
-	// ChangedLists returns up to so many lists that have changed and are not logged yet,
-	// each with at most so many tasks, and reports whether there may be more. Those that
-	// changed first come first.
+	// ChangedLists returns up to the given number of lists that have changed and are not
+	// logged yet, each with at most the given number of tasks, and reports whether there
+	// may be more. Those that changed first come first.
 	ChangedLists(ctx context.Context, lists, tasks int) (all []ChangedList, more bool, err error)
 	// WithNewTasks returns an organization whose board has new tasks that are not logged
 	// yet, or "".
@@ -110,8 +110,8 @@ type LiveReader interface {
 	// LastPositions returns where each worker is who was located.
 	LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Moved, error)
 	// ListEntries returns entries of the log of lists after one, up to those that come after
-	// an event, and so many bytes, and the number up to which the log was read. Of those for
-	// a manager, only what belongs to own teams.
+	// an event, until they have the given number of bytes, and the number up to which the
+	// log was read. Of those for a manager, only what belongs to own teams.
 	ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (entries []ListEntry, last int64, err error)
 	// ListsBefore returns the number of the last entry of the log of lists before an event,
 	// or 0.

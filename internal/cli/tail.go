@@ -76,7 +76,7 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 	return nil
 }
 
-// maxNames is how many names of workers are remembered.
+// maxNames is the maximum number of names of workers that are cached.
 const maxNames = 10_000
 
 // rememberNames returns a function that finds the name of a worker only once.

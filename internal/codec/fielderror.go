@@ -14,7 +14,7 @@ import (
 // theBody is what messages call a body that is wrong as a whole.
 const theBody = "the request body"
 
-// maxShown is how much of a client's key or value a message repeats.
+// maxShown is the maximum length of a client's key or value in a message.
 const maxShown = 64
 
 // FieldError rejects one value inside a body. The code that rejects it knows what

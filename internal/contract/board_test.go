@@ -366,7 +366,7 @@ func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// countdown is a meter that allows so many records.
+// countdown is a meter that allows a number of records.
 type countdown int
 
 // Count implements lastmile.Meter.

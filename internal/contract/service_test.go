@@ -124,7 +124,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 			}
 			matches(t, list(t, c, "/deliveryServices"), before)
 		})
-		t.Run("together they have at most so many rates and tiers", func(t *testing.T) {
+		t.Run("the rates and tiers of all services are limited", func(t *testing.T) {
 			full := p.Organization(t, "Tiers")
 			var tiers, rates []string
 			for i := range orders.MaxTiers {
@@ -141,7 +141,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 			small := id(t, full, "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`)
 			invalid.check(t, full.Call(t, "PUT", "/deliveryServices/"+small, `{`+large+`}`), "rates")
 		})
-		t.Run("there are at most so many", func(t *testing.T) {
+		t.Run("their number is limited", func(t *testing.T) {
 			full := p.Organization(t, "Full")
 			for i := range orders.MaxServices {
 				full.Must(t, "POST", "/deliveryServices", fmt.Sprintf(`{"displayName":"%d","currency":"USD","rates":[`+flatRate+`]}`, i))

@@ -404,8 +404,8 @@ func event(t testing.TB, got apptest.Received) (body map[string]any) {
 	return body
 }
 
-// awaitState waits until so many notifications of a webhook are in a state,
-// with an attempt made, and returns them.
+// awaitState waits until count notifications of a webhook are in a state, with an
+// attempt made, and returns them.
 func awaitState(t testing.TB, c *apptest.Client, hook, state string, count int) (found []map[string]any) {
 	t.Helper()
 	apptest.Until(t, fmt.Sprintf("%d notifications are %s", count, state), func() bool {
@@ -593,7 +593,7 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	})
 }
 
-// awaitAttempts waits until so many attempts at a notification are in its log.
+// awaitAttempts waits until count attempts at a notification are in its log.
 func awaitAttempts(t testing.TB, c *apptest.Client, hook, notification string, count int) {
 	t.Helper()
 	apptest.Until(t, fmt.Sprintf("%d attempts are in the log", count), func() bool {

@@ -123,7 +123,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("there are at most so many", func(t *testing.T) {
+	t.Run("their number is limited", func(t *testing.T) {
 		var fields customfield.Fields
 		for i := range customfield.MaxFields {
 			name := fmt.Sprint("f", i)

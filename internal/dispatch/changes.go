@@ -9,7 +9,7 @@ import (
 	"dray/internal/planning"
 )
 
-// maxChanges is how many changes are listed.
+// maxChanges is the maximum number of changes that are listed.
 const maxChanges = 20
 
 // changesSince returns how the lists that a plan is about differ from what they were

@@ -20,10 +20,11 @@ const (
 	// busyPause is how long re-planning waits while another dispatch of the team is active.
 	busyPause = 10 * time.Second
 
-	// MaxReplans is how many dispatches of a team by continuous re-planning are kept.
+	// MaxReplans is the maximum number of dispatches of a team by continuous
+	// re-planning that are kept.
 	MaxReplans = 50
 
-	// MaxListed is how many dispatches of a team are listed.
+	// MaxListed is the maximum number of dispatches of a team that are listed.
 	MaxListed = 100
 )
 

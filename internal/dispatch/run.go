@@ -27,8 +27,8 @@ const (
 	// taskTime is how much time the optimizer gets for each task, up to MaxTime.
 	taskTime = 100 * time.Millisecond
 
-	// MaxAtOnce is how many tasks one transaction assigns. A plan for more is applied in
-	// several transactions of applyChunk tasks.
+	// MaxAtOnce is the maximum number of tasks that one transaction assigns. A plan for
+	// more is applied in several transactions of applyChunk tasks.
 	MaxAtOnce  = 100
 	applyChunk = 25
 

@@ -19,8 +19,8 @@ import (
 // Base is the path that the whole API is under.
 const Base = "/driver/v1"
 
-// maxStreams is how many streams a worker follows on a node: one on each phone that is
-// signed in.
+// maxStreams is the maximum number of streams that a worker follows on a node: one on
+// each phone that is signed in.
 const maxStreams = 20
 
 // Server serves the API of workers' phones.

@@ -28,9 +28,9 @@ func BasicKey(header string) string {
 	return key
 }
 
-// maxDiscarded is how much of a body that is rejected is read and discarded: most
-// clients read the response only after they have sent the whole body. Callers
-// without credentials are not waited for.
+// maxDiscarded is the maximum size of a rejected body that is read and discarded:
+// most clients read the response only after they have sent the whole body.
+// Callers without credentials are not waited for.
 const maxDiscarded = 32 << 20
 
 // jsonWeight is how much memory a JSON body takes while it is processed, for each
@@ -86,8 +86,8 @@ func (m *Mux) readBody(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 // memory is used only for what has arrived.
 const firstRead, smallestRead = 64 << 10, 4 << 10
 
-// readAll reads a body of so many bytes, or of a number that is not known when
-// length is negative. In that case it reserves memory as the body grows.
+// readAll reads a body of length bytes. A negative length is unknown; it then
+// reserves memory as the body grows.
 func readAll(body io.Reader, length int64, reserve func(bytes int64) error) ([]byte, error) {
 	size := min(length, firstRead)
 	if length < 0 {

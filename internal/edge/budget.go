@@ -44,7 +44,7 @@ type Budget struct {
 // turnRate is how many bytes a second an organization reads in turn.
 const turnRate = 32 << 20
 
-// pauseAfter returns how long a turn lasts after so many bytes were read.
+// pauseAfter returns how long a turn lasts in which the given number of bytes was read.
 func pauseAfter(bytes int64) time.Duration {
 	return time.Duration(bytes) * time.Second / turnRate
 }
@@ -145,7 +145,7 @@ func (b *Budget) share(ctx context.Context, large bool) (end func(), err error) 
 // isLarge reports whether a list is known to be large.
 func (b *Budget) isLarge(l list, now time.Time) bool { return b.known(l, now) > largeList }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of total bytes.
 func NewBudget(total int64) *Budget {
 	half := runtime.GOMAXPROCS(0) / 2
 	return &Budget{
@@ -176,7 +176,7 @@ type hold struct {
 	bytes        int64  // as counted
 }
 
-// resize makes the request hold so many bytes, or rejects that.
+// resize sets the number of bytes that the request holds, or rejects that.
 func (h *hold) resize(bytes int64) error {
 	if bytes <= UncountedBytes {
 		bytes = 0
@@ -196,8 +196,8 @@ func (h *hold) resize(bytes int64) error {
 	return nil
 }
 
-// force makes the request hold so many bytes, whatever is free: the change that
-// it reports has been made.
+// force sets the number of bytes that the request holds, whatever is free: the
+// change that it reports has been made.
 func (h *hold) force(bytes int64) {
 	if bytes <= UncountedBytes {
 		bytes = 0

@@ -31,7 +31,7 @@ func (c *Call) RequestID() string { return c.header.Get("X-Request-Id") }
 // SetCookie adds a cookie to the response.
 func (c *Call) SetCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
-// Hold reserves memory for a response of so many bytes, until it has been sent.
+// Hold reserves memory for a response of the given number of bytes, until it has been sent.
 func (c *Call) Hold(bytes int) error {
 	err := c.hold.resize(int64(bytes))
 	if err != nil {

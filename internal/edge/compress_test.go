@@ -18,7 +18,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// peal serves a reply of so many bytes.
+// peal serves a reply of size bytes.
 func peal(size int) *Mux {
 	access := Access{Authenticate: func(context.Context, *http.Request) (lastmile.Principal, error) {
 		return lastmile.Principal{Organization: "acme"}, nil

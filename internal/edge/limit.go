@@ -23,7 +23,7 @@ type limiter struct {
 	half    []string      // least value of X-RateLimit-Remaining for a caller within its limit
 }
 
-// newLimiter returns a limiter of so many requests per second; 0 is no limit.
+// newLimiter returns a limiter of perSecond requests per second; 0 for no limit.
 func newLimiter(perSecond float64, now func() time.Time) *limiter {
 	l := &limiter{most: unlimited}
 	if perSecond > 0 {

@@ -130,8 +130,8 @@ func TestStreamsEndWhenCredentialsAreRevoked(t *testing.T) {
 	}
 }
 
-// TestStreamsOfACallerAreLimited: a worker, or an organization, follows only so many
-// streams at a time; others are not affected.
+// TestStreamsOfACallerAreLimited opens more streams than a worker may follow at a
+// time. Others are not affected.
 func TestStreamsOfACallerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		proceed := make(chan struct{})

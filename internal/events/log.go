@@ -103,9 +103,10 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
-// How many tasks of their workers the events of one change show: so many together, but
-// at least so many each. Otherwise the events of a route plan would be four times as
-// long because of the tasks that the worker has.
+// Limits of the tasks of workers that the events of one change show: all events
+// together show at most maxWorkerTasks, but each may show minWorkerTasks. Otherwise
+// the events of a route plan would be four times as long because of the tasks that the
+// worker has.
 const (
 	maxWorkerTasks = 10_000
 	minWorkerTasks = 20

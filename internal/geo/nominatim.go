@@ -19,7 +19,7 @@ const publicNominatim = "nominatim.openstreetmap.org"
 // publicInterval is a second, plus a margin for clock differences.
 const publicInterval = time.Second + 10*time.Millisecond
 
-// maxHits is how many results are requested.
+// maxHits is the maximum number of results that are requested.
 const maxHits = "5"
 
 // Nominatim uses a Nominatim server.

@@ -22,7 +22,7 @@ type Streets struct {
 	Shares  *rate.Shares           // of the processors; callers take turns
 }
 
-// maxStreetHits is how many hits of each index are compared.
+// maxStreetHits is the maximum number of hits of each index that are compared.
 const maxStreetHits = 5
 
 // minStreetScore is the score below which a hit is another address.

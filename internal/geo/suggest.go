@@ -106,7 +106,7 @@ type completion struct {
 	comma   bool // between them
 }
 
-// maxRegionWords is how many words the names of a state and its country may have.
+// maxRegionWords is the maximum number of words in the name of a state and its country.
 const maxRegionWords = 8
 
 // completions returns the ways to read the text: as a name, and as a name that is
@@ -194,7 +194,7 @@ func (c *completer) stateAndCountry(text string) (all []region) {
 	return all
 }
 
-// maxStatesAbroad is how many states abroad an incomplete name may mean.
+// maxStatesAbroad is the maximum number of states abroad for an incomplete name.
 const maxStatesAbroad = 10
 
 // country returns the region that a name of a country denotes: that of Great Britain may be
@@ -395,7 +395,7 @@ func (c *completer) isCity(a lastmile.GeocodedAddress, city gazetteer.City) bool
 	return (!known || state == city.State) && a.Location.Distance(city.Location) < sameCity
 }
 
-// maxRegions is how many regions a text is completed to.
+// maxRegions is the maximum number of regions that a text is completed to.
 const maxRegions = 3
 
 // minAbroad is the shortest text that is completed to the name of a state abroad, in bytes.

@@ -149,7 +149,7 @@ type streetEnd struct {
 	unsure       bool // any word may be a part of the street
 }
 
-// maxStreetEnds is how many ends of a street are considered.
+// maxStreetEnds is the maximum number of ends of a street that are considered.
 const maxStreetEnds = 4
 
 // streetEnds returns where a street with its number may end in a text: at a comma, at a

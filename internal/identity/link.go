@@ -24,9 +24,9 @@ const (
 	SignInLifetime     = time.Hour
 )
 
-// MaxLinks is how many links of a kind an administrator has at a time. The oldest end,
-// and not the older ones at once: otherwise a stranger who requests resets could end
-// the links that the administrator requests.
+// MaxLinks is the maximum number of links of a kind that an administrator has at a
+// time. The oldest end, and not the older ones at once: otherwise a stranger who
+// requests resets could end the links that the administrator requests.
 const MaxLinks = 20
 
 // setupLifetime is longer than any installation waits for its first organization.

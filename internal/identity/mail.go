@@ -13,7 +13,7 @@ import (
 // is sent, so that the response does not depend on it.
 const Strangers lastmile.OrganizationID = "-"
 
-// MaxMails is how many mails of an organization wait to be sent at a time.
+// MaxMails is the maximum number of mails of an organization that wait to be sent.
 const MaxMails = 1000
 
 // Mail is a mail that waits to be sent: an Invitation or a Reset. It contains no

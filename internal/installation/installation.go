@@ -20,11 +20,11 @@ import (
 const (
 	// testTimeout is how long a test may take.
 	testTimeout = 10 * time.Second
-	// maxTests is how many tests may follow one another at once.
+	// maxTests is the maximum number of tests in a burst.
 	maxTests = 20
 	// testEvery is the time until one more is allowed.
 	testEvery = 10 * time.Second
-	// maxAddress is how many characters the address of a test may have.
+	// maxAddress is the maximum length of the address of a test in characters.
 	maxAddress = 300
 )
 

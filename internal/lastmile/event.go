@@ -179,8 +179,8 @@ func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }
 
-// MaxEventTasks is how many of a worker's tasks an event shows, the first ones of the
-// list. What is stored for an event must not grow with the list.
+// MaxEventTasks is the maximum number of a worker's tasks that an event shows, the
+// first ones of the list. What is stored for an event must not grow with the list.
 const MaxEventTasks = 200
 
 // Reply is a text message sent to a number of the installation.

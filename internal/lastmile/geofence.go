@@ -68,8 +68,8 @@ type GeofenceAttempt struct {
 	At       time.Time
 }
 
-// maxLocationAge is how long a worker is assumed to be at the last known
-// location.
+// maxLocationAge is the maximum time for which a worker is assumed to be at the
+// last known location.
 const maxLocationAge = 2 * time.Minute
 
 // WithLocation returns the action with the worker's last known location, if the

@@ -127,7 +127,7 @@ func UncheckedPhone(raw string) (Phone, error) {
 	return Phone(digits), nil
 }
 
-// maxShownPhone is how much of an invalid phone number an error repeats.
+// maxShownPhone is the maximum length of an invalid phone number in an error.
 const maxShownPhone = 64
 
 // InvalidPhone is the error for an invalid phone number. Its message begins with

@@ -55,8 +55,8 @@ func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Eve
 	return events
 }
 
-// MaxHistory is how many assignments of a task are kept, because saving the task writes
-// all of them: the first and the latest ones.
+// MaxHistory is the maximum number of assignments of a task that are kept, because
+// saving the task writes all of them: the first and the latest ones.
 const MaxHistory = 50
 
 // place puts the task into a container and records that in its history.

@@ -9,7 +9,7 @@ import (
 	"dray/internal/textmessage"
 )
 
-// MaxTemplateChanges is how many texts one request changes.
+// MaxTemplateChanges is the maximum number of texts that one request changes.
 const MaxTemplateChanges = 100
 
 // Templates are the texts of an organization's messages to recipients.

@@ -66,9 +66,9 @@ type Stop struct {
 	// Earliest and Latest bound the start of the service. A vehicle that arrives
 	// early waits.
 	Earliest, Latest int
-	// MaxLateness is how much later than Latest the service may start. Such
-	// lateness counts in the objective. 0 makes the window hard, MaxTime allows
-	// any lateness.
+	// MaxLateness is the maximum time after Latest at which the service may
+	// start. Such lateness counts in the objective. 0 makes the window hard,
+	// MaxTime allows any lateness.
 	MaxLateness int
 
 	// Carried is on board from the start of the route because of this stop: what

@@ -9,8 +9,8 @@ import (
 	"dray/internal/store"
 )
 
-// MaxClients is how many clients a courier can have, counting those that were
-// deleted.
+// MaxClients is the maximum number of clients of a courier, counting those that
+// were deleted.
 const MaxClients = 10_000
 
 // Clients manages the clients of couriers.

@@ -13,7 +13,7 @@ import (
 const (
 	// OrderPage is the number of orders in a page.
 	OrderPage = 64
-	// maxScanned is how many orders are compared with the query for a page.
+	// maxScanned is the maximum number of orders compared with the query for a page.
 	maxScanned = 2_000
 )
 

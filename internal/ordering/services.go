@@ -13,7 +13,7 @@ import (
 // of a courier, which each request for quotes reads.
 const MaxAreaPositions = 50_000
 
-// MaxRatesAndTiers is how many rates and tiers all services of a courier have together.
+// MaxRatesAndTiers is the maximum number of rates and tiers of all services of a courier.
 const MaxRatesAndTiers = 10_000
 
 // Services manages the delivery services of couriers.

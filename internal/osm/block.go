@@ -172,7 +172,7 @@ func (r *reader) emitNode(id, lat, lon int64, tags Tags) error {
 }
 
 // toUnits converts a coordinate of a block to units of 1e-7 degrees, and reports
-// whether it is at most so many degrees.
+// whether its absolute value is at most the given number of degrees.
 func toUnits(v, granularity, offset, most int64) (int32, bool) {
 	if v > 1e12/granularity || v < -1e12/granularity || offset > 1e12 || offset < -1e12 {
 		return 0, false

@@ -16,8 +16,8 @@ type Writer struct {
 	block outBlock
 }
 
-// maxWritten is how many elements are written into one block; other programs
-// expect at most 8,000.
+// maxWritten is the maximum number of elements written into one block; other
+// programs expect at most 8,000.
 const maxWritten = 8000
 
 // outBlock is a block of elements of one kind.

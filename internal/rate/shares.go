@@ -11,8 +11,8 @@ import (
 // others. The zero Shares lets one thing happen at a time; a nil Shares has no limit.
 type Shares struct{ own, all Turns }
 
-// NewShares returns shares of so many things at the same time, but at least one.
-func NewShares(most int) *Shares { return &Shares{all: Turns{Most: most}} }
+// NewShares returns shares that let n things happen at a time, but at least one.
+func NewShares(n int) *Shares { return &Shares{all: Turns{Most: n}} }
 
 // Take waits for the turn of a key. After it has returned nil, end must be called. What
 // happens until then must not take another turn.

@@ -24,7 +24,7 @@ type samples struct {
 	next   int
 }
 
-// maxSamples is how many values of a measurement are kept.
+// maxSamples is the maximum number of values of a measurement that are kept.
 const maxSamples = 10_000
 
 func (s *samples) add(value float64) {
@@ -109,7 +109,7 @@ type forecast struct{ at, expected time.Time }
 // forecasts are what the server expected of the tasks of a worker, by task.
 type forecasts map[string][]forecast
 
-// maxForecasts is how many forecasts of a task are kept, the latest ones.
+// maxForecasts is the maximum number of forecasts kept for a task, the latest ones.
 const maxForecasts = 64
 
 func (f forecasts) add(task string, one forecast) {

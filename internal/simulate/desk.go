@@ -12,7 +12,7 @@ const (
 	openForEach   = 3 // open tasks per worker
 	maxForEach    = 6 // maximum tasks per worker in automatic assignment
 	batchSize     = 10
-	holdEach      = 8 // every so many errands are unassigned at first
+	holdEach      = 8 // one of this many errands is unassigned at first
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
 	inheritFor    = 30 * 24 * time.Hour

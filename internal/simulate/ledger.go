@@ -43,7 +43,7 @@ type counts struct {
 	Accepted  int `json:"believed"`
 }
 
-// maxBroken is how many broken promises are listed.
+// maxBroken is the maximum number of broken promises that are listed.
 const maxBroken = 20
 
 func newLedger(discard bool) *ledger {

@@ -225,7 +225,7 @@ func (b *builder) neighbor(p micro, within float64) (best sample, ok bool) {
 	return best, ok
 }
 
-// maxSamples is how many addresses of a cell say what is nearby.
+// maxSamples is the maximum number of addresses kept as samples of a cell.
 const maxSamples = 24
 
 func (b *builder) addHouse(a address, guessed bool) {
@@ -376,7 +376,7 @@ func (b *builder) addCrossings() {
 	}
 }
 
-// maxCrossings is how many crossings of a street are kept.
+// maxCrossings is the maximum number of crossings of a street that are kept.
 const maxCrossings = 2000
 
 func (d *draft) meet(other uint32, at micro) {

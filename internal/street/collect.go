@@ -70,7 +70,7 @@ func (c *collection) text(text string) uint32 {
 	return id
 }
 
-// maxNumbers is how many numbers one value may list: 1;3;5.
+// maxNumbers is the maximum number of house numbers in one value, such as 1;3;5.
 const maxNumbers = 50
 
 // add adds a house. A list of numbers counts as several houses.
@@ -93,7 +93,7 @@ func (c *collection) add(numbers string, a address) {
 	}
 }
 
-// maxRange is how many numbers a range may have.
+// maxRange is the maximum difference between the ends of a range of house numbers.
 const maxRange = 2000
 
 // interpolate adds the houses between two known ones. Step is how far apart their

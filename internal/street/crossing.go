@@ -35,7 +35,7 @@ func crossingOf(q Query) (first, second string, ok bool) {
 	return m[1] + rest, m[2] + rest, true
 }
 
-// maxSides is how many streets are considered for each side of a crossing.
+// maxSides is the maximum number of streets considered for each side of a crossing.
 const maxSides = 40
 
 // searchCrossing returns the crossings of two streets.

@@ -86,7 +86,7 @@ func readAll(ctx context.Context, open func() (io.ReadCloser, error), h osm.Hand
 // nameKeys are the keys of other names, besides those in other languages.
 var nameKeys = []string{"alt_name", "official_name", "short_name", "loc_name", "int_name", "old_name", "name_1", "reg_name"}
 
-// maxNames is how many names of a street or place are kept.
+// maxNames is the maximum number of names of a street or place that are kept.
 const maxNames = 24
 
 // namesOf returns the names of an element, the usual one first; none if it has none.

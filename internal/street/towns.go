@@ -18,7 +18,8 @@ type Town struct {
 	Begins      bool // its name begins with the requested one
 }
 
-// maxTowns is how many towns with a word of the query are compared with it.
+// maxTowns is the maximum number of towns with a word of the query that are compared with
+// it.
 const maxTowns = 5000
 
 // Towns returns towns with a name, the best first. With a prefix, the name may be

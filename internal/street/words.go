@@ -211,7 +211,7 @@ var unitWords = func() map[string]bool {
 // maxShort is the longest abbreviation, in bytes.
 const maxShort = 5
 
-// maxTokens is how many words of a query are considered.
+// maxTokens is the maximum number of words of a query that are considered.
 const maxTokens = 24
 
 // tokenize splits a line into words.

@@ -14,12 +14,14 @@ const (
 	// MaxMoved is the most tasks that one request moves.
 	MaxMoved = 10_000
 
-	// maxAtOnce is how many tasks one transaction moves, so that other writers do
-	// not wait long. A request that moves more is done in several transactions of
-	// moveChunk tasks. If it fails in between, repeating it moves the rest.
+	// maxAtOnce is the maximum number of tasks that one transaction moves, so
+	// that other writers do not wait long. A request that moves more is done in
+	// several transactions of moveChunk tasks. If it fails in between, repeating
+	// it moves the rest.
 	maxAtOnce, moveChunk = 100, 25
 
-	// maxShort is how long a list is that is read in the transaction that changes it.
+	// maxShort is the maximum length of a list that is read in the transaction that
+	// changes it.
 	maxShort = 100
 
 	// stepPause is longer than a step takes.

@@ -171,8 +171,8 @@ func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.Organ
 	return err
 }
 
-// MaxAncestors is how many tasks are checked for a cycle when the dependencies of a
-// task change: those that it depends on, directly or not.
+// MaxAncestors is the maximum number of tasks checked for a cycle when the
+// dependencies of a task change: those that it depends on, directly or not.
 const MaxAncestors = 1_000
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have

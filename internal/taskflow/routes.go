@@ -37,7 +37,7 @@ func (rs *Routes) Find(ctx context.Context, who lastmile.Principal, by lastmile.
 	return rs.Ways.Route(ctx, by, stops)
 }
 
-// maxShownRoutes is how many ways to recipients a node keeps.
+// maxShownRoutes is the maximum number of routes to recipients that a node keeps.
 const maxShownRoutes = 2_000
 
 // shownRoute is the way that the page of a task shows.
@@ -75,5 +75,5 @@ func (rs *Routes) Shown(ctx context.Context, link string, by lastmile.VehicleTyp
 	return route, nil
 }
 
-// maxShownPoints is how detailed such a way is.
+// maxShownPoints is the maximum number of points of such a route.
 const maxShownPoints = 1_000

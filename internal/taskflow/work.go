@@ -98,7 +98,7 @@ func (wk *Work) Outline(ctx context.Context, who lastmile.Principal) (list WorkL
 	return list, err
 }
 
-// MaxAvailable is how many tasks a worker is shown to claim.
+// MaxAvailable is the maximum number of tasks that a worker is shown to claim.
 const MaxAvailable = 500
 
 // Available returns the tasks that a worker may claim, team by team, up to

@@ -135,7 +135,7 @@ type Filter struct {
 	Organization lastmile.OrganizationID
 	To           lastmile.Phone
 	State        State
-	Limit        int // the newest so many
+	Limit        int // maximum number of messages, the newest ones
 }
 
 // Query selects a page of an organization's messages, the newest first; zero fields

@@ -96,7 +96,7 @@ func (b *builder) finish(share float64) {
 	b.progress(min(readShare+(0.99-readShare)*b.done, 0.99))
 }
 
-// encode makes a tile of shapes, with its number and for so many tiles from it on.
+// encode makes a tile of shapes that stands for a run of tiles from id on.
 func (b *builder) encode(f frame, id uint64, run uint32, shapes []*shape) {
 	e := b.encoders.Get().(*encoder)
 	defer b.encoders.Put(e)

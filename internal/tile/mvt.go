@@ -230,7 +230,7 @@ func (f frame) local(p point) (x, y int32) {
 	return p.x>>shift - f.x<<tileBits, p.y>>shift - f.y<<tileBits
 }
 
-// project prepares the points of a part that are drawn, at least so many.
+// project prepares the points of a part that are drawn, but no fewer than least.
 func (e *encoder) project(f frame, part []point, least int) {
 	e.line = e.line[:0]
 	weight := tolerance(f)

@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	// MaxEstimated is how many tasks of a list are estimated, the first ones.
+	// MaxEstimated is the maximum number of tasks estimated in a list, the first ones.
 	MaxEstimated = 500
 
 	// After a refresh of n >= minRested tasks, changes cause the next refresh only after
@@ -33,8 +33,8 @@ const (
 	restPerTask = store.MaxEstimateRest / MaxEstimated
 	minRested   = 20
 
-	// maxPredicted is how many predicted delays one refresh reports. The next
-	// refresh follows at once if there are more.
+	// maxPredicted is the maximum number of predicted delays that one refresh
+	// reports. The next refresh follows at once if there are more.
 	maxPredicted = 50
 )
 

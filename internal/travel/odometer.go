@@ -39,7 +39,8 @@ func hasMoved(from lastmile.Point, to lastmile.Position) bool {
 	return from.Distance(to.Location) >= least
 }
 
-// maxStand is how long a worker is assumed to stand at the last known location.
+// maxStand is the maximum time for which a worker is assumed to stand at the last known
+// location.
 const maxStand = 10 * time.Minute
 
 // WayBetween returns the length of a worker's way between two times, from the

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// northward returns a point so many meters north of a place.
+// northward returns a point at a distance north of a location.
 func northward(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: -74, Lat: 40 + meters/111_035}
 }

@@ -39,8 +39,8 @@ func (r *Route) Add(leg Route) {
 	r.Line = append(r.Line, line...)
 }
 
-// Thin leaves out points that are close to the one before, so that the line has at most
-// so many.
+// Thin leaves out points that are close to the one before, so that at most the given
+// number of them is left.
 func (r *Route) Thin(most int) {
 	for apart := 5.0; len(r.Line) > most; apart *= 2 {
 		kept := r.Line[:1]

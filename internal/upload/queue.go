@@ -97,8 +97,8 @@ func (q *queue) lineOf(org lastmile.OrganizationID) *line {
 	return &line{of: org}
 }
 
-// evict ends the newest wait in the longest line, if that line stays longer than
-// one with so many images. The caller holds the lock.
+// evict ends the newest wait in the longest line, if that line still has more
+// than the given number of images then. The caller holds the lock.
 func (q *queue) evict(than int) bool {
 	longest := slices.MaxFunc(q.lines, func(a, b *line) int { return len(a.waiting) - len(b.waiting) })
 	last := len(longest.waiting) - 1

@@ -23,7 +23,7 @@ const backlog = 2_500
 var errKilled = errors.New("the process was killed")
 
 // clearingStore notes how many notifications each transaction gives up, and how often some
-// are deleted. It fails after so many of these transactions, as if the process were killed.
+// are deleted. After s.most of these transactions it fails, as if the process were killed.
 type clearingStore struct {
 	store.Transactor[webhook.Reader, webhook.Writer]
 	mu    sync.Mutex

@@ -8,7 +8,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// maxBurst is how many notifications are sent one after another in one slot.
+// maxBurst is the maximum number of notifications sent one after another in one slot.
 const maxBurst = 16
 
 // burst is a series of attempts that are made one after another in one slot.

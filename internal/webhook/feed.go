@@ -196,10 +196,10 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page
 	return seen(scope, found), last, nil
 }
 
-// stored reads events, up to so many and so many bytes.
-func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int64, most, mostBytes int) (found []store.LoggedEvent, size int, err error) {
+// stored reads up to limit events, and stops once they have maxBytes.
+func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, maxBytes int) (found []store.LoggedEvent, size int, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.EventsAfter(ctx, org, seq, most, mostBytes)
+		found, err = r.EventsAfter(ctx, org, seq, limit, maxBytes)
 		return err
 	})
 	for _, e := range found {

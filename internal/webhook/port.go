@@ -23,7 +23,7 @@ type Reader interface {
 	// Managed returns the teams that an administrator manages, and their workers.
 	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
 	// EventsAfter returns up to limit events of the log after seq, in order. It
-	// stops after so many bytes, unless that is 0.
+	// stops once they have the given number of bytes, unless that is 0.
 	EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, bytes int) ([]store.LoggedEvent, error)
 	// EventsPending reports whether any event has no number in the log yet.
 	EventsPending(ctx context.Context) (bool, error)

@@ -21,8 +21,8 @@ const (
 	turnLength   = 64   // attempts after which a webhook yields to others that wait
 	recordAtOnce = 1024 // attempts recorded in one transaction
 
-	// Notifications that are handed over while so many are in memory must be
-	// read from the database.
+	// Notifications that are handed over while maxQueuedTotal are in memory must
+	// be read from the database.
 	maxQueuedTotal = 16_384
 
 	leaseFor     = 20 * time.Second

@@ -3,8 +3,8 @@
 
 const readable = 1600; // pixels; large enough to read a house number
 
-// shrink returns a picture whose longer side has at most so many pixels. Pictures that may be
-// transparent are kept so.
+// shrink returns a picture whose longer side has at most `longest` pixels. Pictures that may
+// be transparent are kept so.
 export async function shrink(file: Blob, longest = readable, type = 'image/jpeg'): Promise<Blob> {
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' });
   const scale = Math.min(1, longest / Math.max(picture.width, picture.height));

@@ -147,24 +147,24 @@ func Count(ctx context.Context, c Conn, query string, args ...any) (int, error) 
 	return int(n), nil
 }
 
-// DeleteOld deletes rows of a table, those with the least in a column first, as
-// long as that is below a limit: so many, and those that have the same in the
-// column as the last. The column has an index.
-func DeleteOld(ctx context.Context, c Conn, table, column, and string, below int64, most int) (int64, error) {
+// DeleteOld deletes rows of a table in which a column is below a limit: the first n
+// in the order of the column, and all rows with the same value as the last of them.
+// The column has an index.
+func DeleteOld(ctx context.Context, c Conn, table, column, and string, below int64, n int) (int64, error) {
 	where := ` FROM ` + table + ` WHERE ` + column + ` < $1` + and
 	var last int64
-	err := c.Row(ctx, `SELECT `+column+where+` ORDER BY `+column+` LIMIT 1 OFFSET $2`, below, most-1).Scan(&last)
+	err := c.Row(ctx, `SELECT `+column+where+` ORDER BY `+column+` LIMIT 1 OFFSET $2`, below, n-1).Scan(&last)
 	switch {
 	case err == nil:
 		below = last + 1
 	case !errors.Is(err, sql.ErrNoRows):
 		return 0, fmt.Errorf("read what is old of %s: %w", table, err)
 	}
-	n, err := c.Exec(ctx, `DELETE`+where, below)
+	deleted, err := c.Exec(ctx, `DELETE`+where, below)
 	if err != nil {
 		return 0, fmt.Errorf("delete what is old of %s: %w", table, err)
 	}
-	return n, nil
+	return deleted, nil
 }
 
 // OldestFirst sorts records that were read by when they were created. To sort them

@@ -31,7 +31,8 @@ func (p Part) FirstTaskEvent(ctx context.Context, org lastmile.OrganizationID, t
 }
 
 // TaskEvents returns events of a task after a position, newest first: up to limit, and at
-// least two, but then not more than so many bytes. It reports whether there are more.
+// least two, but then not more than the given number of bytes. It reports whether there
+// are more.
 func (p Part) TaskEvents(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after audit.Mark, limit, bytes int) (all []audit.TaskEvent, more bool, err error) {
 	rows, err := p.c.Query(ctx, `SELECT id, trigger_id, created, task_sequence, body FROM event
 		WHERE org = $1 AND task = $2 AND task IS NOT NULL AND (created, task_sequence) < ($3, $4)

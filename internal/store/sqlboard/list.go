@@ -13,9 +13,9 @@ import (
 	"dray/internal/store/engine"
 )
 
-// ChangedLists returns up to so many lists that have changed and are not logged yet, those
-// that changed first, and reports whether there may be more. A list of more than so many
-// tasks is returned without them.
+// ChangedLists returns up to the given number of lists that have changed and are not
+// logged yet, those that changed first, and reports whether there may be more. A list of
+// more than the given number of tasks is returned without them.
 func (p Part) ChangedLists(ctx context.Context, lists, tasks int) (all []board.ChangedList, more bool, err error) {
 	type key struct {
 		org lastmile.OrganizationID
@@ -51,7 +51,7 @@ func (p Part) ChangedLists(ctx context.Context, lists, tasks int) (all []board.C
 	return all, more || len(notes) == maxNotes, nil
 }
 
-// maxNotes is how many notes of changes are read together.
+// maxNotes is the maximum number of notes of changes that are read together.
 const maxNotes = 500
 
 // owners are the tables of the owners of lists.
@@ -241,8 +241,9 @@ func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq 
 }
 
 // ListEntries returns entries of the log of lists after one, up to those that come after an
-// event, until they have so many bytes, and the number up to which it has read. For a
-// manager, only lists and tasks of own teams, and unassigned tasks; the others count as read.
+// event, until they have the given number of bytes, and the number up to which it has read.
+// For a manager, only lists and tasks of own teams, and unassigned tasks; others count as
+// read.
 func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (all []board.ListEntry, last int64, err error) {
 	args, own := []any{org, after, seq}, `TRUE`
 	if manager != "" {

@@ -196,11 +196,11 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 }
 
 // EventsAfter returns up to limit events of the log after seq, in order. It stops
-// after so many bytes, unless that is 0.
-func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) ([]store.LoggedEvent, error) {
+// once they have the given number of bytes, unless that is 0.
+func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, bytes int) ([]store.LoggedEvent, error) {
 	page := engine.Page{
 		Columns: `seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), created, body`,
-		Table:   `event`, Where: `org = $1 AND seq IS NOT NULL AND seq > $2`, Key: `seq`, Size: `LENGTH(body)`, Limit: most, Bytes: bytes,
+		Table:   `event`, Where: `org = $1 AND seq IS NOT NULL AND seq > $2`, Key: `seq`, Size: `LENGTH(body)`, Limit: limit, Bytes: bytes,
 	}
 	rows, err := t.query(ctx, page.Statement(t.whole().Dialect()), org, seq)
 	if err != nil {

@@ -145,7 +145,7 @@ func testRoutePlanFilter(t *testing.T, s *sqlstore.Store) {
 		"after one":                 {store.RoutePlanFilter{After: id[lastmile.RoutePlanID]("full")}, []string{"bare", "last"}},
 		"after one, with a filter":  {store.RoutePlanFilter{After: id[lastmile.RoutePlanID]("full"), StartFrom: at(62)}, []string{"last"}},
 		"after the last":            {store.RoutePlanFilter{After: id[lastmile.RoutePlanID]("last")}, nil},
-		"only so many":              {store.RoutePlanFilter{Limit: 2}, []string{"full", "bare"}},
+		"with a limit":              {store.RoutePlanFilter{Limit: 2}, []string{"full", "bare"}},
 		"by all of these at a time": {store.RoutePlanFilter{CreatedFrom: at(0), CreatedTo: at(2), StartFrom: at(60), StartTo: at(62), HasTasks: &no}, []string{"bare"}},
 	} {
 		found := read(t, s, func(r *sqlstore.Tx) ([]lastmile.RoutePlan, error) {

@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 export const env = (name, usual) => Number(process.env[name] ?? usual);
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// start starts a demonstration with so many workers of its own, and a browser.
+// start starts a demonstration with a number of workers of its own, and a browser.
 export async function start(workers) {
   const port = env('PORT', 18490);
   const origin = `http://127.0.0.1:${port}`;

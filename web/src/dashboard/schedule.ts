@@ -52,7 +52,7 @@ export function instant(date: string, clock: string, zone: string): number {
 export const clock = (at: number, zone: string): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at);
 
-// next returns the date so many days later.
+// next returns the date a number of days later.
 export const next = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
 

@@ -122,7 +122,7 @@ var dialect = engine.Dialect{
 // Dialect implements engine.Conn.
 func (c *conn) Dialect() *engine.Dialect { return &dialect }
 
-// maxWaiting is how many statements Send holds back at most.
+// maxWaiting is the maximum number of statements that Send holds back.
 const maxWaiting = 128
 
 // Send implements engine.Conn. The statement is sent together with the next one

@@ -272,8 +272,8 @@ func (e *Engine) limited(ctx context.Context, limit time.Duration, fn func(conte
 }
 
 // acquire takes a connection from the pool. While all are in use, or as many as the caller
-// may have, it waits, but only so long, and only with so many others. It fails soon if the
-// server cannot be reached. release returns the connection.
+// may have, it waits; the time and the number of those that wait are limited. It fails
+// soon if the server cannot be reached. release returns the connection.
 func (e *Engine) acquire(ctx context.Context) (c *pgxpool.Conn, release func(), err error) {
 	caller := lastmile.CallerOf(ctx)
 	if err := e.slots.Take(ctx, caller); err != nil {

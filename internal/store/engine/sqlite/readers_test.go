@@ -32,7 +32,7 @@ func (a *atOnce) running() int {
 	return a.now
 }
 
-// share shares connections as on a machine with so many processors.
+// share shares connections as on a machine with the given number of processors.
 func share(r *readers, processors int) {
 	o := &r.slots.SlotOptions
 	o.Each, o.Shared, o.Burst = shares(processors)

@@ -243,7 +243,7 @@ func (e *Engine) tidier() func() {
 	}
 }
 
-// openWriter opens the one connection that writes, with a cache of so many bytes.
+// openWriter opens the one connection that writes. The size of its cache is in bytes.
 func openWriter(path string, serve bool, cache int64) (*handle, error) {
 	auto := "wal_autocheckpoint=1000"
 	if serve {

@@ -107,7 +107,7 @@ export class Replay {
     this.plan();
   }
 
-  // faster changes the speed by so many steps.
+  // faster changes the speed by a number of steps.
   faster(by: number) {
     const at = speeds.indexOf(this.speed as (typeof speeds)[number]);
     this.speed = speeds[Math.max(0, Math.min(speeds.length - 1, at + by))]!;

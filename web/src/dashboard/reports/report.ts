@@ -43,7 +43,7 @@ export interface Period {
 export const days = ({ first, last }: Period): number =>
   Math.round((Date.parse(`${last}T00:00:00Z`) - Date.parse(`${first}T00:00:00Z`)) / 86_400_000) + 1;
 
-// latest returns the period of so many days that ends today.
+// latest returns the period of `count` days that ends today.
 export const latest = (count: number, today: string): Period => ({ first: next(today, 1 - count), last: today });
 
 // previous returns the period of the same length before another.

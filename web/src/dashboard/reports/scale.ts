@@ -1,7 +1,7 @@
 // The axis of a chart.
 
-// steps returns round numbers from 0 to at least a value, at most so many parts of equal
-// size.
+// steps returns equidistant round numbers from 0 to at least a value, with at most the
+// given number of intervals.
 export function steps(most: number, parts = 4): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / parts;

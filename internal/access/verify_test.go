@@ -23,6 +23,6 @@ func TestVerify(t *testing.T) {
 		})
 	}
 	if _, _, err := passwords.Verify("x", "damaged"); err == nil {
-		t.Error("a damaged hash is no error")
+		t.Error("a damaged hash is not an error")
 	}
 }

@@ -44,7 +44,7 @@ type Server struct {
 	Vault edge.Vault // for replies that contain passwords
 	More  Resources
 
-	RateLimit float64 // requests a second for each organization; 0 is no limit
+	RateLimit float64 // requests a second for each organization; 0 for no limit
 	Version   string  // of the program, for the OpenAPI spec
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	Mode                 Mode
 	Teams                []lastmile.TeamID // workers of these teams are preferred; empty for all workers
 	RestrictToTeams      bool              // consider no other workers
-	MaxAssignedTaskCount int               // 0 is no limit
+	MaxAssignedTaskCount int               // 0 for no limit
 	ExcludedWorkers      []lastmile.WorkerID
 	ConsiderDependencies bool
 }
@@ -220,7 +220,7 @@ func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 const rounding = 1 + 1e-9
 
 // overloaded returns which capacity the tasks would exceed; empty if none. A
-// capacity of zero is no limit.
+// capacity of zero means no limit.
 func (c Candidate) overloaded(tasks []lastmile.Task) string {
 	var load lastmile.Capacities
 	units := 0.0

@@ -29,7 +29,7 @@ type Settings struct {
 	// Address is the address that a request comes from, to limit the rate;
 	// empty when it is unknown.
 	Address func(*http.Request) string
-	// Budget is the memory that requests share; nil is no limit.
+	// Budget is the memory that requests share; nil for no limit.
 	Budget *Budget
 	// Trail records denied requests; it may be nil.
 	Trail *Trail
@@ -49,12 +49,12 @@ type Receipts interface {
 type Access struct {
 	// Authenticate finds the caller of a request to a route that is not public.
 	Authenticate func(context.Context, *http.Request) (lastmile.Principal, error)
-	RateLimit    float64 // requests a second; 0 is no limit
+	RateLimit    float64 // requests a second; 0 for no limit
 	ByAddress    bool    // each address is limited, not each organization
 	// Revoked returns a channel that is closed when credentials are revoked next.
 	// Then the callers of streams are authenticated again.
 	Revoked func() <-chan struct{}
-	Streams int // that a worker, or an organization, follows at the same time; 0 is no limit
+	Streams int // that a worker, or an organization, follows at the same time; 0 for no limit
 	// Rules is what administrators may do on each route, by its method and path. A
 	// route without a rule is for super administrators. Callers without a role are
 	// not checked.

@@ -93,7 +93,7 @@ func (m *Mux) awaitRevocation(ctx context.Context, c *Call) bool {
 type follows struct{}
 
 // Follows reports whether a caller is authenticated again because it follows a stream.
-// That is no use of a session.
+// That does not count as use of a session.
 func Follows(ctx context.Context) bool { return ctx.Value(follows{}) != nil }
 
 // Stream is a response of server-sent events that has no end.

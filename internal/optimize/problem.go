@@ -104,7 +104,7 @@ type Vehicle struct {
 	// end, or the latest end of the last service if End is None.
 	ShiftStart, ShiftEnd int
 	Capacity             Load
-	// MaxStops is the largest number of stops; 0 is no limit.
+	// MaxStops is the largest number of stops; 0 for no limit.
 	MaxStops int
 	// Route is what the vehicle has to do already, in its current order. These
 	// stops are served by this vehicle or not at all, and before any others are

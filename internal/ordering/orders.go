@@ -20,7 +20,7 @@ type Orders struct {
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
-	Many       *rate.Shares  // cancellations of several orders, each of which keeps the writer busy; nil is no limit
+	Many       *rate.Shares  // cancellations of several orders, each of which keeps the writer busy; nil for no limit
 }
 
 // PreparedTask is a draft of a task that is ready for a transaction.

@@ -90,8 +90,7 @@ func (s SMS) takeTwilioReply(ctx context.Context, c *edge.Call, w http.ResponseW
 		return err
 	}
 	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
-	//nolint:errcheck // the client is gone; the client has disconnected
-	w.Write([]byte("<Response></Response>"))
+	w.Write([]byte("<Response></Response>")) //nolint:errcheck // the client may be gone
 	return nil
 }
 

@@ -307,8 +307,9 @@ type tasksReader interface {
 // familyReader reads the dependencies of tasks.
 type familyReader interface {
 	tasksReader
-	// Children returns the tasks that depend on a task, up to most of them; 0 is no limit.
-	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, most int) ([]lastmile.TaskID, error)
+	// Children returns the tasks that depend on a task, up to n of them; 0 for
+	// all.
+	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, n int) ([]lastmile.TaskID, error)
 	// Parents returns the dependencies of a task.
 	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
 	// Workers lists workers, oldest first.

@@ -118,7 +118,7 @@ func progress(s State) int {
 	return 2
 }
 
-// Caps limit how many messages are sent; zero is no limit.
+// Caps limit how many messages are sent; zero means no limit.
 type Caps struct {
 	NumberHour, NumberDay             int // by one organization to one number
 	OrganizationHour, OrganizationDay int // by one organization

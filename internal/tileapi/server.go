@@ -149,7 +149,7 @@ func send(r *http.Request, w http.ResponseWriter, content []byte) (err error) {
 		return nil
 	}
 	header.Set("Content-Length", strconv.Itoa(len(content)))
-	w.Write(content) //nolint:errcheck // the client is gone
+	w.Write(content) //nolint:errcheck // the client may be gone
 	return nil
 }
 

@@ -186,7 +186,7 @@ func (a *Assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodGet {
-		w.Write(body) //nolint:errcheck // the client is gone
+		w.Write(body) //nolint:errcheck // the client may be gone
 	}
 }
 

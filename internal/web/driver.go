@@ -70,5 +70,5 @@ func unbuilt(w http.ResponseWriter) {
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	w.Write(unbuiltPage) //nolint:errcheck // the client is gone
+	w.Write(unbuiltPage) //nolint:errcheck // the client may be gone
 }

@@ -100,5 +100,5 @@ func ErrorPage(w http.ResponseWriter, r *http.Request, status int) {
 		header.Add("Vary", "Accept, Accept-Language")
 	}
 	w.WriteHeader(status)
-	w.Write(out.Bytes()) //nolint:errcheck // the client is gone
+	w.Write(out.Bytes()) //nolint:errcheck // the client may be gone
 }

@@ -156,7 +156,7 @@ func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, statu
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
 	w.WriteHeader(status)
-	w.Write(out.Bytes()) //nolint:errcheck // the client is gone
+	w.Write(out.Bytes()) //nolint:errcheck // the client may be gone
 }
 
 // maxForm is the largest form, in bytes.

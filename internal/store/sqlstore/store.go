@@ -223,7 +223,7 @@ func (c *condition) has(kind store.Kind, metadata lastmile.Metadata) *condition 
 	return c
 }
 
-// limit is the end of a query that reads at most n rows; 0 is no limit.
+// limit is the end of a query that reads at most n rows; 0 for no limit.
 func limit(n int) string {
 	if n == 0 {
 		return ""

@@ -426,9 +426,9 @@ func (t taskTx) Parents(ctx context.Context, org lastmile.OrganizationID, id las
 	return t.taskIDs(ctx, `SELECT parent FROM task_dependency WHERE org = $1 AND task = $2 ORDER BY parent`, org, id)
 }
 
-// Children returns the tasks that depend on a task, up to most of them; 0 is no limit.
-func (t taskTx) Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, most int) ([]lastmile.TaskID, error) {
-	return t.taskIDs(ctx, `SELECT task FROM task_dependency WHERE org = $1 AND parent = $2 ORDER BY task`+limit(most), org, id)
+// Children returns the tasks that depend on a task, up to n of them; 0 for all.
+func (t taskTx) Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, n int) ([]lastmile.TaskID, error) {
+	return t.taskIDs(ctx, `SELECT task FROM task_dependency WHERE org = $1 AND parent = $2 ORDER BY task`+limit(n), org, id)
 }
 
 // Unfinished returns which of the tasks are not completed.

@@ -241,7 +241,7 @@ export default {
   licensePlate: 'License plate',
   color: 'Color',
   capacity: 'Capacity',
-  capacityHint: 'Automatic assignment compares capacities with the quantities of tasks. 0 is no limit.',
+  capacityHint: 'Automatic assignment compares capacities with the quantities of tasks. 0 means no limit.',
   device: 'Device',
   deleteWorker: 'Delete worker',
   deleteWorkerLead: '{name} is signed out, and the tasks become unassigned. This cannot be undone.',

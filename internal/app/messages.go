@@ -167,7 +167,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 // openGateway opens the gateway of the settings, nil for the outbox, and what
 // receives its callbacks.
 func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
-	c, callbacks := a.Config.SMS, recipientapi.SMS{Desk: a.Messages}
+	c, callbacks := a.Config.SMS, recipientapi.SMS{Messages: a.Messages}
 	secret, err := c.secret()
 	if err != nil {
 		return nil, callbacks, err

@@ -17,7 +17,7 @@ const SMSBase = "/sms"
 // SMS takes what gateways post: replies to text messages, and reports on those
 // that were sent.
 type SMS struct {
-	Desk *messaging.Messages
+	Messages *messaging.Messages
 	// Verify checks the signature of a post of the HTTP gateway; nil when there is
 	// no such gateway.
 	Verify func(header http.Header, body []byte) error
@@ -57,7 +57,7 @@ func (s SMS) takeReply(ctx context.Context, c *edge.Call) (accepted, error) {
 	if err := s.signed(c, &body); err != nil {
 		return accepted{}, err
 	}
-	return accepted{}, s.Desk.Receive(ctx, body.Domain("http"))
+	return accepted{}, s.Messages.Receive(ctx, body.Domain("http"))
 }
 
 func (s SMS) takeReport(ctx context.Context, c *edge.Call) (accepted, error) {
@@ -69,7 +69,7 @@ func (s SMS) takeReport(ctx context.Context, c *edge.Call) (accepted, error) {
 	if err != nil {
 		return accepted{}, err
 	}
-	return accepted{}, s.Desk.Report(ctx, report)
+	return accepted{}, s.Messages.Report(ctx, report)
 }
 
 // signed decodes a body that the gateway signed.
@@ -86,7 +86,7 @@ func (s SMS) takeTwilioReply(ctx context.Context, c *edge.Call, w http.ResponseW
 	if err != nil {
 		return err
 	}
-	if err := s.Desk.Receive(ctx, reply); err != nil {
+	if err := s.Messages.Receive(ctx, reply); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
@@ -99,5 +99,5 @@ func (s SMS) takeTwilioReport(ctx context.Context, c *edge.Call) (accepted, erro
 	if err != nil || report.State == "" {
 		return accepted{}, err
 	}
-	return accepted{}, s.Desk.Report(ctx, report)
+	return accepted{}, s.Messages.Report(ctx, report)
 }

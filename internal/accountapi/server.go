@@ -30,7 +30,7 @@ type Server struct {
 	Vault    edge.Vault // for replies that contain links
 
 	// Installation reports on the installation to its owner.
-	Installation *installation.Desk
+	Installation *installation.Admin
 	PublicURL    string
 	Version      string
 	Demo         bool // the server shows a demonstration

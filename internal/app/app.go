@@ -99,7 +99,7 @@ type App struct {
 	Events        *events.Log
 	Messages      *messaging.Messages
 	Reports       *report.Reports
-	Installation  *installation.Desk
+	Installation  *installation.Admin
 	Boards        *board.Boards
 	Histories     *board.Histories
 	Lists         *board.Lists

@@ -20,8 +20,8 @@ type system struct {
 	services []installation.Service
 }
 
-// newInstallation returns what the owner of the installation uses.
-func newInstallation(a *App, streets *geo.Streets, newID func() string) (*installation.Desk, error) {
+// newInstallation returns the administration of the installation, for its owner.
+func newInstallation(a *App, streets *geo.Streets, newID func() string) (*installation.Admin, error) {
 	s := &system{App: a}
 	geocoders, err := s.geocoders(streets)
 	if err != nil {
@@ -32,7 +32,7 @@ func newInstallation(a *App, streets *geo.Streets, newID func() string) (*instal
 		return nil, err
 	}
 	s.services = append(append(geocoders, routers...), s.texts(newID), s.mails())
-	return installation.NewDesk(s, sms.ParseNumber, a.Now, time.Now), nil
+	return installation.NewAdmin(s, sms.ParseNumber, a.Now, time.Now), nil
 }
 
 // Services implements installation.System.

@@ -187,9 +187,9 @@ func (o *texted) testSkips(t *testing.T) {
 }
 
 func (o *texted) testSettings(t *testing.T) {
-	desk := o.Platform.Messages
+	messages := o.Platform.Messages
 	configure := func(change func(*textmessage.Settings) error) error {
-		_, err := desk.Configure(t.Context(), o.Organization.ID, change)
+		_, err := messages.Configure(t.Context(), o.Organization.ID, change)
 		return err
 	}
 	err := configure(func(s *textmessage.Settings) error {

@@ -106,8 +106,8 @@ type System interface {
 	Services() []Service
 }
 
-// Desk is what the owner of an installation uses.
-type Desk struct {
+// Admin is the administration of an installation, for its owner.
+type Admin struct {
 	System     System
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
@@ -117,16 +117,16 @@ type Desk struct {
 	turns rate.Turns // one test at a time
 }
 
-// NewDesk returns a desk.
-func NewDesk(system System, parsePhone func(raw, country string) (lastmile.Phone, error), now, timer func() time.Time) *Desk {
+// NewAdmin returns the administration of an installation.
+func NewAdmin(system System, parsePhone func(raw, country string) (lastmile.Phone, error), now, timer func() time.Time) *Admin {
 	limit := rate.Limit{Burst: maxTests, PerSecond: 1 / testEvery.Seconds()}
-	return &Desk{System: system, ParsePhone: parsePhone, Now: now, Timer: timer, tests: rate.New(limit, now)}
+	return &Admin{System: system, ParsePhone: parsePhone, Now: now, Timer: timer, tests: rate.New(limit, now)}
 }
 
 // Status returns the state of the installation.
-func (d *Desk) Status(ctx context.Context) (Status, error) {
-	status, err := d.System.Status(ctx)
-	status.Services, status.CheckedAt = d.System.Services(), d.Now()
+func (a *Admin) Status(ctx context.Context) (Status, error) {
+	status, err := a.System.Status(ctx)
+	status.Services, status.CheckedAt = a.System.Services(), a.Now()
 	return status, err
 }
 
@@ -152,28 +152,28 @@ type Result struct {
 }
 
 // Test tests a service.
-func (d *Desk) Test(ctx context.Context, t Test) (Result, error) {
-	service, err := d.find(t.Service)
+func (a *Admin) Test(ctx context.Context, t Test) (Result, error) {
+	service, err := a.find(t.Service)
 	if err != nil {
 		return Result{}, err
 	}
-	do, err := d.prepare(service, t)
+	do, err := a.prepare(service, t)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := d.tests.Take("installation", 1); err != nil {
+	if err := a.tests.Take("installation", 1); err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
-	end, err := d.turns.Take(ctx, "installation")
+	end, err := a.turns.Take(ctx, "installation")
 	if err != nil {
 		return Result{}, lastmile.TooMany()
 	}
 	defer end()
-	began := d.Timer()
+	began := a.Timer()
 	result, err := do(ctx)
-	result.Took, result.OK = d.Timer().Sub(began), err == nil
+	result.Took, result.OK = a.Timer().Sub(began), err == nil
 	if err != nil {
 		result.Problem = lastmile.Truncate(explain(ctx, err), 500)
 	}
@@ -188,11 +188,11 @@ func explain(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-func (d *Desk) find(id string) (Service, error) {
+func (a *Admin) find(id string) (Service, error) {
 	if id == "" {
 		return Service{}, lastmile.Missing("service")
 	}
-	for _, s := range d.System.Services() {
+	for _, s := range a.System.Services() {
 		if s.ID == id {
 			return s, nil
 		}
@@ -201,14 +201,14 @@ func (d *Desk) find(id string) (Service, error) {
 }
 
 // prepare checks what a test needs, before it costs anything, and returns what does it.
-func (d *Desk) prepare(s Service, t Test) (func(context.Context) (Result, error), error) {
+func (a *Admin) prepare(s Service, t Test) (func(context.Context) (Result, error), error) {
 	switch {
 	case s.Geocode != nil:
 		return geocode(s, t)
 	case s.Matrix != nil:
 		return route(s, t)
 	case s.Text != nil:
-		return d.text(s, t)
+		return a.text(s, t)
 	case s.Letter != nil:
 		return letter(s, t), nil
 	}
@@ -255,11 +255,11 @@ func route(s Service, t Test) (func(context.Context) (Result, error), error) {
 	}, nil
 }
 
-func (d *Desk) text(s Service, t Test) (func(context.Context) (Result, error), error) {
+func (a *Admin) text(s Service, t Test) (func(context.Context) (Result, error), error) {
 	if t.Phone == "" {
 		return nil, lastmile.Missing("phone")
 	}
-	to, err := d.ParsePhone(t.Phone, t.Country)
+	to, err := a.ParsePhone(t.Phone, t.Country)
 	if err != nil {
 		return nil, err
 	}

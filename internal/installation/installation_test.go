@@ -27,7 +27,9 @@ func parsePhone(raw, _ string) (lastmile.Phone, error) {
 	return lastmile.Phone(raw), nil
 }
 
-func desk(services ...Service) *Desk { return NewDesk(fake(services), parsePhone, time.Now, time.Now) }
+func administer(services ...Service) *Admin {
+	return NewAdmin(fake(services), parsePhone, time.Now, time.Now)
+}
 
 func code(err error) lastmile.Code {
 	rejected, _ := errors.AsType[*lastmile.Error](err)
@@ -39,7 +41,7 @@ func code(err error) lastmile.Code {
 
 func TestStatusHasServicesAndTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		status, err := desk(Service{ID: "sms", Kind: SMS}).Status(t.Context())
+		status, err := administer(Service{ID: "sms", Kind: SMS}).Status(t.Context())
 		if err != nil || status.Version != "1" || len(status.Services) != 1 || !status.CheckedAt.Equal(time.Now()) {
 			t.Errorf("%+v, %v", status, err)
 		}
@@ -90,7 +92,7 @@ func TestServicesRespond(t *testing.T) {
 		"a mail server that rejects": {Service{ID: "s", Letter: func(context.Context, identity.Letter) error { return errors.New("535") }}, Test{}, "535"},
 	} {
 		test.test.Service = "s"
-		got, err := desk(test.service).Test(t.Context(), test.test)
+		got, err := administer(test.service).Test(t.Context(), test.test)
 		if err != nil || got.OK != (test.problem == "") || !strings.Contains(got.Problem, test.problem) || got.OK != (got.Problem == "") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -98,7 +100,7 @@ func TestServicesRespond(t *testing.T) {
 }
 
 func TestTestsRejectWhatIsMissing(t *testing.T) {
-	d := desk(
+	admin := administer(
 		Service{ID: "g", Geocode: func(context.Context, lastmile.AddressQuery) (g lastmile.GeocodedAddress, err error) { return g, err }},
 		Service{ID: "r", Matrix: func(context.Context, lastmile.VehicleType, []lastmile.Point, []lastmile.Point) (x travel.Times, err error) {
 			return x, err
@@ -121,7 +123,7 @@ func TestTestsRejectWhatIsMissing(t *testing.T) {
 		"a bad phone":     {Test{Service: "t", Phone: "12"}, "must begin"},
 		"nothing to test": {Test{Service: "none"}, "--smtp"},
 	} {
-		_, err := d.Test(t.Context(), test.test)
+		_, err := admin.Test(t.Context(), test.test)
 		if code(err) == 0 || !strings.Contains(err.Error(), test.message) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -138,15 +140,15 @@ func TestTestsAreBounded(t *testing.T) {
 			running--
 			return ctx.Err()
 		}}
-		d := desk(slow)
+		admin := administer(slow)
 		second := make(chan error, 1)
 		go func() {
 			time.Sleep(time.Second)
-			_, err := d.Test(t.Context(), Test{Service: "m"})
+			_, err := admin.Test(t.Context(), Test{Service: "m"})
 			second <- err
 		}()
 		began := time.Now()
-		got, err := d.Test(t.Context(), Test{Service: "m"})
+		got, err := admin.Test(t.Context(), Test{Service: "m"})
 		if err != nil || got.OK || !strings.Contains(got.Problem, "10s") || time.Since(began) != testTimeout {
 			t.Errorf("%+v, %v after %v", got, err, time.Since(began))
 		}
@@ -157,7 +159,7 @@ func TestTestsAreBounded(t *testing.T) {
 			t.Errorf("%d tests at a time", most)
 		}
 
-		quick := desk(Service{ID: "m", Letter: func(context.Context, identity.Letter) error { return nil }})
+		quick := administer(Service{ID: "m", Letter: func(context.Context, identity.Letter) error { return nil }})
 		for range maxTests {
 			if _, err := quick.Test(t.Context(), Test{Service: "m"}); err != nil {
 				t.Fatal(err)

@@ -30,18 +30,18 @@ func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 		Store: sqlstore.With[ordering.ClientReader, ordering.ClientWriter](a.Store, withParts), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
-	kept := &sqlorder.Decoded{}
-	keeping := func(t *sqlstore.Tx) parts {
+	cache := &sqlorder.ServiceCache{}
+	caching := func(t *sqlstore.Tx) parts {
 		tx := withParts(t)
-		tx.orderPart = tx.orderPart.Keeping(kept)
+		tx.orderPart = tx.orderPart.WithCache(cache)
 		return tx
 	}
-	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, keeping), Now: a.Now, NewID: newID}
+	a.Services = &ordering.Services{Store: sqlstore.With[ordering.ServiceReader, ordering.ServiceWriter](a.Store, caching), Now: a.Now, NewID: newID}
 	a.Quotes = &ordering.Quotes{
-		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, keeping), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
+		Store: sqlstore.With[ordering.QuoteReader, ordering.QuoteWriter](a.Store, caching), Places: a.Book, Travel: a.Travel, Shares: shares, Now: a.Now, NewID: newID,
 	}
 	a.Orders = &ordering.Orders{
-		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, keeping), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
+		Store: sqlstore.With[ordering.OrderReader, ordering.OrderWriter](a.Store, caching), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
 		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID, Many: rate.NewShares(1),
 	}
 }

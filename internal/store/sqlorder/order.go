@@ -19,15 +19,15 @@ import (
 
 // Part is the part of a transaction that has the records of this package.
 type Part struct {
-	c       engine.Conn
-	decoded *Decoded
+	c     engine.Conn
+	cache *ServiceCache
 }
 
 // New returns the part of a transaction with a connection.
 func New(c engine.Conn) Part { return Part{c: c} }
 
-// Keeping returns the part with delivery services that were decoded before.
-func (p Part) Keeping(d *Decoded) Part { return Part{p.c, d} }
+// WithCache returns the part with a cache of delivery services.
+func (p Part) WithCache(cache *ServiceCache) Part { return Part{p.c, cache} }
 
 // documentVersion is the version of the form in which records are stored: JSON of the
 // domain, where money is in integers, unlike in the API.
@@ -35,7 +35,7 @@ const documentVersion = 1
 
 // DeliveryServices lists the delivery services of a courier, oldest first.
 func (p Part) DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]order.Service, error) {
-	found, err := engine.Collect(ctx, p.c, p.decoded.scan, `SELECT doc FROM delivery_service WHERE org = $1`, courier)
+	found, err := engine.Collect(ctx, p.c, p.cache.scan, `SELECT doc FROM delivery_service WHERE org = $1`, courier)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery services: %w", err)
 	}
@@ -52,7 +52,7 @@ func (p Part) DeliveryService(ctx context.Context, courier lastmile.Organization
 // OfferedService returns a delivery service of a courier that the organization is an
 // active client of.
 func (p Part) OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (order.Service, error) {
-	found, err := engine.Collect(ctx, p.c, p.decoded.scan, `SELECT s.doc FROM delivery_service s
+	found, err := engine.Collect(ctx, p.c, p.cache.scan, `SELECT s.doc FROM delivery_service s
 		JOIN client c ON c.org = s.org WHERE s.id = $2 AND c.organization = $1 AND c.status = 'active'`, client, id)
 	return engine.Only(ctx, p.c, store.Services, id, found, err)
 }

@@ -16,12 +16,12 @@ type row struct {
 
 func (r row) Scan(into ...any) error { return into[0].(*engine.Raw).ScanBytes([]byte(r.doc)) }
 
-func TestDecodedServices(t *testing.T) {
-	d := &Decoded{}
+func TestServiceCache(t *testing.T) {
+	c := &ServiceCache{}
 	read := func(name string, length int) {
 		t.Helper()
 		doc := fmt.Sprintf(`{"DisplayName":%q,"Timezone":%q}`, name, strings.Repeat("x", length))
-		got, err := d.scan(row{doc: doc})
+		got, err := c.scan(row{doc: doc})
 		if err != nil || got.DisplayName != name || len(got.Timezone) != length {
 			t.Fatalf("%s is read as %q with %d: %v", name, got.DisplayName, len(got.Timezone), err)
 		}
@@ -30,24 +30,24 @@ func TestDecodedServices(t *testing.T) {
 		read("one", 10)
 		read("changed", 10)
 	}
-	if len(d.services) != 2 {
-		t.Errorf("%d services are kept, want 2", len(d.services))
+	if len(c.services) != 2 {
+		t.Errorf("%d services are cached, want 2", len(c.services))
 	}
 	for i := range 10 {
-		read(fmt.Sprint("large ", i), maxDecoded/4)
-		if d.size > maxDecoded {
-			t.Errorf("%d bytes are kept", d.size)
+		read(fmt.Sprint("large ", i), maxCached/4)
+		if c.size > maxCached {
+			t.Errorf("%d bytes are cached", c.size)
 		}
 	}
-	read("too large", maxDecoded)
+	read("too large", maxCached)
 	sum := 0
-	for _, one := range d.services {
+	for _, one := range c.services {
 		sum += one.size
 	}
-	if sum != d.size || len(d.services) == 0 {
-		t.Errorf("%d services of %d bytes are kept, counted as %d", len(d.services), sum, d.size)
+	if sum != c.size || len(c.services) == 0 {
+		t.Errorf("%d services of %d bytes are cached, counted as %d", len(c.services), sum, c.size)
 	}
-	if _, err := d.scan(row{doc: `{`}); err == nil {
+	if _, err := c.scan(row{doc: `{`}); err == nil {
 		t.Error("a broken document is read")
 	}
 }

@@ -106,7 +106,7 @@ func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, byRoad
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
 		c.Queue = without(c.Queue, tasks)
-		verdict := Consideration{Worker: c.Worker.ID, Name: c.Worker.Name, Excluded: c.excluded(tasks, o)}
+		verdict := Consideration{Worker: c.Worker.ID, Name: c.Worker.Name, Excluded: c.exclusionReason(tasks, o)}
 		if verdict.Excluded == "" {
 			measure := c.measure(tasks[0].Destination.Location, o.Mode)
 			verdict.Measure = &measure
@@ -199,9 +199,9 @@ func MoveTasks(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Ta
 	}
 }
 
-// excluded returns why the worker is not eligible for the tasks; empty if
+// exclusionReason returns why the worker is not eligible for the tasks; empty if
 // eligible.
-func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
+func (c Candidate) exclusionReason(tasks []lastmile.Task, o Options) string {
 	switch {
 	case slices.Contains(o.ExcludedWorkers, c.Worker.ID):
 		return ReasonExcluded
@@ -212,16 +212,16 @@ func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 	case o.MaxAssignedTaskCount > 0 && len(c.Queue)+len(tasks) > o.MaxAssignedTaskCount:
 		return fmt.Sprintf("%s: %d of %d", ReasonTaskCount, len(c.Queue), o.MaxAssignedTaskCount)
 	}
-	return c.overloaded(tasks)
+	return c.overloadReason(tasks)
 }
 
 // rounding is the tolerance for sums that fill a capacity exactly: in floating
 // point, three times 0.1 exceeds 0.3.
 const rounding = 1 + 1e-9
 
-// overloaded returns which capacity the tasks would exceed; empty if none. A
+// overloadReason returns which capacity the tasks would exceed; empty if none. A
 // capacity of zero means no limit.
-func (c Candidate) overloaded(tasks []lastmile.Task) string {
+func (c Candidate) overloadReason(tasks []lastmile.Task) string {
 	var load lastmile.Capacities
 	units := 0.0
 	for _, q := range c.Queue {

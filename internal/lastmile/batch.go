@@ -120,8 +120,8 @@ func (b Batch) Status() BatchStatus {
 // Complete completes a batch, all items of which have a result.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
 	b.Completed = nextModified(b.Created, now)
-	as := *b
-	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
+	copied := *b
+	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &copied}
 }
 
 // BatchCreationEvents returns the events of a task that a batch created. Its

@@ -237,8 +237,8 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 		c.FailureReason = e.FailureReason
 	}
 	for i := range events {
-		as := *t
-		events[i].Task = &as
+		copied := *t
+		events[i].Task = &copied
 	}
 	return events, nil
 }

@@ -179,9 +179,9 @@ type DispatchTask struct {
 // Complete ends a dispatch whose plan was applied.
 func (d *Dispatch) Complete(now time.Time) Event {
 	d.Status, d.Ended, d.Progress = DispatchSucceeded, now, DispatchProgress{}
-	as := *d
+	copied := *d
 	by := AuthoredBy(d.Organization, d.Key).Actor()
-	return Event{Organization: d.Organization, Trigger: TriggerAutoDispatchJobCompleted, Actor: by, At: now, Dispatch: &as}
+	return Event{Organization: d.Organization, Trigger: TriggerAutoDispatchJobCompleted, Actor: by, At: now, Dispatch: &copied}
 }
 
 // Fail ends a dispatch that could not be carried out.

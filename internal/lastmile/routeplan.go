@@ -277,13 +277,13 @@ func (p *RoutePlan) ChangeEvents(before WorkerID, by Actor, at time.Time) []Even
 // event returns an event with a copy of the plan.
 func (p *RoutePlan) event(trigger Trigger, by Actor, at time.Time) Event {
 	p.Assess(at)
-	as := *p
-	return Event{Organization: p.Organization, Trigger: trigger, Actor: by, At: at, RoutePlan: &as}
+	copied := *p
+	return Event{Organization: p.Organization, Trigger: trigger, Actor: by, At: at, RoutePlan: &copied}
 }
 
 // JoinRoutePlan adds the task to a route plan, at a position from 0. A task is in at
 // most one plan.
-func (t *Task) JoinRoutePlan(plan RoutePlanID, place int, at time.Time) error {
+func (t *Task) JoinRoutePlan(plan RoutePlanID, position int, at time.Time) error {
 	switch {
 	case t.RoutePlan == plan:
 		return nil
@@ -292,7 +292,7 @@ func (t *Task) JoinRoutePlan(plan RoutePlanID, place int, at time.Time) error {
 	case t.RoutePlan != "":
 		return Invalid("task %s is in the route plan %s already", t.ID, t.RoutePlan)
 	}
-	t.RoutePlan, t.PlanPlace, t.Modified = plan, int64(place), nextModified(t.Modified, at)
+	t.RoutePlan, t.PlanPosition, t.Modified = plan, int64(position), nextModified(t.Modified, at)
 	return nil
 }
 

@@ -39,7 +39,7 @@ type Task struct {
 	Container      ContainerRef // empty if completed
 	Worker         WorkerID
 	RoutePlan      RoutePlanID
-	PlanPlace      int64 // in the route plan, from 0
+	PlanPosition   int64 // in the route plan, from 0
 	CompleteAfter  time.Time
 	CompleteBefore time.Time
 	Pickup         bool
@@ -200,10 +200,10 @@ type Identity struct {
 
 // NewTask returns an unassigned task in the organization's container.
 // CreationEvents returns its events, once it is in its final container.
-func NewTask(who Identity, org OrganizationID, c TaskChange, now time.Time) (Task, error) {
+func NewTask(id Identity, org OrganizationID, c TaskChange, now time.Time) (Task, error) {
 	t := Task{
-		ID: who.ID, ShortID: who.ShortID, Organization: org, Created: now, Creator: who.Creator.ID,
-		Merchant: org, Executor: org, TrackingToken: who.TrackingToken, TrackingURL: who.TrackingURL,
+		ID: id.ID, ShortID: id.ShortID, Organization: org, Created: now, Creator: id.Creator.ID,
+		Merchant: org, Executor: org, TrackingToken: id.TrackingToken, TrackingURL: id.TrackingURL,
 		Completion: Completion{FailureReason: NoFailure},
 	}
 	if c.Destination == nil {
@@ -212,10 +212,10 @@ func NewTask(who Identity, org OrganizationID, c TaskChange, now time.Time) (Tas
 	if c.Recipients == nil {
 		return t, Missing("recipients").Because("an array of zero or one recipients is required")
 	}
-	if _, err := t.apply(c, who.NewID, now); err != nil {
+	if _, err := t.apply(c, id.NewID, now); err != nil {
 		return t, err
 	}
-	t.place(OrganizationContainer(org), who.Creator, now)
+	t.place(OrganizationContainer(org), id.Creator, now)
 	return t, nil
 }
 

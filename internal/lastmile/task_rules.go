@@ -47,10 +47,10 @@ func (t *Task) event(trigger Trigger, by Actor, at time.Time) Event {
 
 // events returns several events with one copy of the task, which is encoded once.
 func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Event) {
-	as := *t
+	copied := *t
 	for _, trigger := range triggers {
 		t.Events++
-		events = append(events, Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &as})
+		events = append(events, Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &copied})
 	}
 	return events
 }
@@ -231,13 +231,13 @@ func (o CloneOptions) Check(now time.Time) error {
 
 // Clone returns a new, unassigned copy of the task with a new destination. Time
 // windows in the past are dropped.
-func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
+func (t *Task) Clone(id Identity, to Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
 	base := TaskChange{
 		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
 		Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: t.ServiceTime,
 		Priority: &t.Priority, Group: &t.Group, Overrides: t.Overrides.change(), Requirements: &t.Requirements,
 		ScanOnlyRequiredBarcodes: &t.ScanOnlyRequiredBarcodes, TriangleColor: &t.TriangleColor,
-		CustomFields: &t.CustomFields, Destination: &place, Recipients: &[]Recipient{},
+		CustomFields: &t.CustomFields, Destination: &to, Recipients: &[]Recipient{},
 	}
 	if t.Recipient != nil {
 		base.Recipients = &[]Recipient{*t.Recipient}
@@ -257,16 +257,16 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	if o.Dependencies {
 		base.Dependencies = &t.Dependencies
 	}
-	clone, err := NewTask(who, t.Organization, base, now)
+	clone, err := NewTask(id, t.Organization, base, now)
 	if err != nil {
 		return clone, nil, err
 	}
 	clone.SourceTask, clone.Origin, clone.Modified = t.ID, t.Origin, time.Time{}
 	clone.ApplyGeofence(o.Geofence)
-	if _, err := clone.apply(o.Overrides, who.NewID, now); err != nil {
+	if _, err := clone.apply(o.Overrides, id.NewID, now); err != nil {
 		return clone, nil, err
 	}
-	return clone, []Event{clone.event(TriggerTaskCloned, who.Creator, now)}, nil
+	return clone, []Event{clone.event(TriggerTaskCloned, id.Creator, now)}, nil
 }
 
 // CheckCycle rejects dependencies that lead back to the task. parents returns

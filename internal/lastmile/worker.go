@@ -216,8 +216,8 @@ func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 		return nil
 	}
 	w.AccountStatus, w.Modified = AccountAccepted, nextModified(w.Modified, now)
-	as := *w
-	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &as}}
+	copied := *w
+	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &copied}}
 }
 
 // UpdateDevice stores what the worker's app reports about its phone. It reports
@@ -259,8 +259,8 @@ func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
 		return nil
 	}
 	w.Whereabouts.OnDuty, w.Whereabouts.LastSeen = onDuty, now
-	as := *w
-	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &as}}
+	copied := *w
+	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &copied}}
 }
 
 // Route returns the tasks of the worker in order, with the active task first.

@@ -264,8 +264,8 @@ func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.P
 				events = append(events, task.JoinedEvent(who.Actor(), now))
 				joined = append(joined, *task)
 			}
-		case task.PlanPlace != int64(i):
-			if task.PlanPlace = int64(i); !moves(*task) {
+		case task.PlanPosition != int64(i):
+			if task.PlanPosition = int64(i); !moves(*task) {
 				shifted = append(shifted, *task)
 			}
 		}

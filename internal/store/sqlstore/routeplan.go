@@ -152,7 +152,7 @@ func (t routePlanTx) SavePlanned(ctx context.Context, tasks []lastmile.Task) err
 			return err
 		}
 		const query = `UPDATE task SET doc = $3, v = $4, events = $5, route_plan = $6, plan_place = $7 WHERE org = $1 AND id = $2`
-		err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
+		err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, task.Events, orNull(string(task.RoutePlan)), task.PlanPosition)
 		if err != nil {
 			return fmt.Errorf("save the route plan of task %s: %w", task.ID, err)
 		}

@@ -125,7 +125,7 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service, COALESCE(t.plan_place, 0)` + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {
 		var row taskRow
-		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &row.planPlace); err != nil {
+		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &row.planPosition); err != nil {
 			return lastmile.Task{}, err
 		}
 		return row.domain(ctx, org, t.now())
@@ -262,7 +262,7 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 	estimates := stored(task)
 	err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, int64(task.State), orNull(string(task.Worker)),
 		string(task.Container.Kind), task.Container.Owner, rank, millis(estimates.Arrival), millis(estimates.Completion),
-		durationMillis(estimates.ETA), durationMillis(estimates.Delay), history, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
+		durationMillis(estimates.ETA), durationMillis(estimates.Delay), history, task.Events, orNull(string(task.RoutePlan)), task.PlanPosition)
 	if err != nil {
 		return fmt.Errorf("move task %s: %w", task.ID, err)
 	}
@@ -355,7 +355,7 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
 		millis(estimates.Arrival), millis(estimates.Completion), durationMillis(estimates.ETA), durationMillis(estimates.Delay), history, task.Events, engine.Flag(task.Pickup),
-		orNull(string(task.RoutePlan)), task.PlanPlace, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
+		orNull(string(task.RoutePlan)), task.PlanPosition, engine.Flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 		orNull(string(task.Origin)),
 	}, resultRow(store.ResultOf(task))...), nil
 }

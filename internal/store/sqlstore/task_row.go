@@ -23,7 +23,7 @@ type taskRow struct {
 	state                           int64
 	tracking                        string
 	history                         engine.Raw
-	events, noService, planPlace    int64
+	events, noService, planPosition int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
@@ -71,7 +71,7 @@ func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now t
 			doc: slices.Clone(r.doc), destination: slices.Clone(r.destination), recipient: slices.Clone(r.recipient), history: slices.Clone(r.history), task: t,
 		})
 	}
-	t.TrackingToken, t.Events, t.Estimates, t.PlanPlace = r.tracking, r.events, r.estimates(now), r.planPlace
+	t.TrackingToken, t.Events, t.Estimates, t.PlanPosition = r.tracking, r.events, r.estimates(now), r.planPosition
 	if r.noService != 0 {
 		t.ServiceTime = new(time.Duration(0))
 	}

@@ -39,7 +39,7 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	full.Tasks = []lastmile.TaskID{id[lastmile.TaskID]("second"), id[lastmile.TaskID]("first")}
 	full.TaskStates = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskUnassigned}
 	first, second := plannedTask("first", full.ID), plannedTask("second", full.ID)
-	first.PlanPlace = 1
+	first.PlanPosition = 1
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveDestination(ctx, destination(acme, "d")), w.SaveHub(ctx, hub(acme, "h")), w.SaveTeam(ctx, team("t")),

@@ -111,7 +111,7 @@ func fullTask() lastmile.Task {
 		ID: id[lastmile.TaskID]("full"), ShortID: "0123abcd", Organization: acme, Created: now, Modified: later, Creator: "creator",
 		Merchant: zenith, Executor: "another", TrackingToken: "token", TrackingURL: "https://dray.example/t/token", TrackingViewed: true,
 		SourceTask: id[lastmile.TaskID]("source"), OrderShortID: "89efcdab",
-		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan", PlanPlace: 3,
+		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan", PlanPosition: 3,
 		CompleteAfter: now.Add(time.Hour), CompleteBefore: notLate, Pickup: true,
 		Geofenced: true, CompletedWithGeofenceWarning: true,
 		GeofenceAttempts: []lastmile.GeofenceAttempt{{Level: lastmile.GeofenceWarn, Location: lastmile.Point{Lon: 12.5, Lat: 55.7}, At: now}},
@@ -176,7 +176,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	})
 	same(t, "a task that was moved", readTask(t, s, "quick"), moved)
 	moved.LeaveRoutePlan(key, now)
-	moved.PlanPlace = 0
+	moved.PlanPosition = 0
 	write(t, s, func(w *sqlstore.Tx) error { return w.SavePlanned(ctx, []lastmile.Task{moved}) })
 	same(t, "a task that left its plan", readTask(t, s, "quick"), moved)
 	several := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
@@ -187,7 +187,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	known := store.Remember(ctx)
 	for range 3 {
 		whole.Notes, whole.Destination.Notes, whole.Recipient.Notes = whole.Notes+"!", whole.Destination.Notes+"!", whole.Recipient.Notes+"!"
-		whole.Events, whole.PlanPlace = whole.Events+1, whole.PlanPlace+1
+		whole.Events, whole.PlanPosition = whole.Events+1, whole.PlanPosition+1
 		write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
 		saveTasks(t, s, whole)
 		again := func() lastmile.Task {

@@ -34,7 +34,7 @@ var phrases = []struct {
 var languageFiles = []string{".go", ".md", ".ts", ".mjs", ".svelte", ".sh", ".sql", ".txt", ".txtar", ".yml"}
 
 func TestLanguage(t *testing.T) {
-	for _, problem := range readAloud(t, os.DirFS("..")) {
+	for _, problem := range findPhrases(t, os.DirFS("..")) {
 		t.Error(problem)
 	}
 }
@@ -46,13 +46,13 @@ func TestLanguageIsChecked(t *testing.T) {
 		"internal/geo/places.bin":     {Data: []byte("whoever")},
 	}
 	want := []string{`docs/guide.md:2: "Whoever": write "callers that"`}
-	if got := readAloud(t, tree); !slices.Equal(got, want) {
+	if got := findPhrases(t, tree); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// readAloud returns the places in a tree where a phrase to avoid is used.
-func readAloud(t *testing.T, tree fs.FS) []string {
+// findPhrases returns the places in a tree where a phrase to avoid is used.
+func findPhrases(t *testing.T, tree fs.FS) []string {
 	t.Helper()
 	var problems []string
 	err := fs.WalkDir(tree, ".", func(p string, entry fs.DirEntry, err error) error {

@@ -25,11 +25,11 @@ const (
 	maxDomainLines = 5000 // of package lastmile
 )
 
-// wiring is the package that puts everything together; its fan-out has no limit.
-const wiring = "app"
+// wiringPackage is the package that puts everything together; its fan-out has no limit.
+const wiringPackage = "app"
 
 func TestArchitectureLimits(t *testing.T) {
-	for _, problem := range measure(t, os.DirFS("..")) {
+	for _, problem := range exceededLimits(t, os.DirFS("..")) {
 		t.Error(problem)
 	}
 }
@@ -98,7 +98,7 @@ func TestArchitectureLimitsAreEnforced(t *testing.T) {
 				"internal/lastmile/event.go": source("lastmile"),
 			}
 			tt.tree(tree)
-			got := measure(t, tree)
+			got := exceededLimits(t, tree)
 			if tt.want == "" && len(got) != 0 || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)) {
 				t.Errorf("got %q, want one problem with %q", got, tt.want)
 			}
@@ -106,8 +106,8 @@ func TestArchitectureLimitsAreEnforced(t *testing.T) {
 	}
 }
 
-// measure returns the limits that a module exceeds.
-func measure(t *testing.T, module fs.FS) []string {
+// exceededLimits returns the limits that a module exceeds.
+func exceededLimits(t *testing.T, module fs.FS) []string {
 	t.Helper()
 	var problems []string
 	imports, interfaces := map[string][]string{}, map[string]*ast.InterfaceType{}
@@ -128,7 +128,7 @@ func measure(t *testing.T, module fs.FS) []string {
 			}
 		}
 		imports[name] = slices.Sorted(maps.Keys(imported))
-		if n := len(imported); n > maxFanOut && name != wiring {
+		if n := len(imported); n > maxFanOut && name != wiringPackage {
 			problems = append(problems, fmt.Sprintf("%s imports %d packages; at most %d are allowed: %v", name, n, maxFanOut, imports[name]))
 		}
 		problems = append(problems, inspectTypes(t, module, name, files, interfaces)...)
@@ -192,7 +192,7 @@ func inspectTypes(t *testing.T, module fs.FS, name string, files []file, interfa
 				}
 			case *ast.AssignStmt:
 				for _, target := range n.Lhs {
-					if field := patched(target); name == wiring && field != "" {
+					if field := patched(target); name == wiringPackage && field != "" {
 						problems = append(problems, fmt.Sprintf("%s: %s:%d sets %s after construction", name, f.name, set.Position(n.Pos()).Line, field))
 					}
 				}

@@ -18,7 +18,7 @@ func (m *month) day(day int) {
 	m.deliveredAll(flaky)
 	m.until(day, 6*time.Hour)
 	m.disturb(day)
-	m.proof(prompt)
+	m.checkAllWork(prompt)
 	m.until(day, 8*time.Hour)
 	if day%7 < 5 {
 		m.work()
@@ -26,7 +26,7 @@ func (m *month) day(day int) {
 	m.until(day, 12*time.Hour)
 	m.longTerm(day % 35)
 	m.until(day, 15*time.Hour)
-	m.proof(prompt) // after hours without any event
+	m.checkAllWork(prompt) // after hours without any event
 	m.until(day, 16*time.Hour)
 	if day%5 == 2 {
 		m.gatewayFails(day%35 == 22)
@@ -60,14 +60,14 @@ func (m *month) disturb(day int) {
 		time.Sleep(time.Minute)
 		m.rateLimit(func() { m.setClock(0) }) // the clock jumps back
 		m.hooks.recover(flaky)
-		m.proof(prompt)
-		m.arrives(lastmile.RetryInterval+m.config.Poll+2*time.Minute, flaky, task)
+		m.checkAllWork(prompt)
+		m.awaitNotification(lastmile.RetryInterval+m.config.Poll+2*time.Minute, flaky, task)
 	case 5:
 		done := m.busy()
 		m.setClock(-jumpSize) // the leases now seem to last for hours
 		m.kill(false)
 		done()
-		m.proof(prompt)
+		m.checkAllWork(prompt)
 		m.setClock(0)
 	}
 }
@@ -88,7 +88,7 @@ func (m *month) busy() (done func()) {
 	number := m.number()
 	m.duty(true)
 	m.position(40.71)
-	task := m.task(m.mine(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
+	task := m.task(m.onWorkersList(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
 	time.Sleep(time.Minute)
 	m.act("start", task, nil)
 	job := m.api(http.MethodPost, "/tasks/batch-async", map[string]any{"tasks": []any{newTaskBody(nil), newTaskBody(nil)}})["jobId"]
@@ -115,7 +115,7 @@ func (m *month) work() {
 	m.t.Helper()
 	m.duty(true)
 	m.position(40.70)
-	task := m.task(m.mine(map[string]any{"completeBefore": m.now().Add(25 * time.Minute).UnixMilli()}))
+	task := m.task(m.onWorkersList(map[string]any{"completeBefore": m.now().Add(25 * time.Minute).UnixMilli()}))
 	for i := range 6 {
 		time.Sleep(5 * time.Minute)
 		shown := m.api(http.MethodGet, "/tasks/"+task, nil)
@@ -125,7 +125,7 @@ func (m *month) work() {
 		}
 		m.position(40.70 + float64(i)/1000)
 	}
-	m.arrives(time.Second, predicted, task)
+	m.awaitNotification(time.Second, predicted, task)
 	m.act("start", task, nil)
 	m.act("complete", task, map[string]any{"success": true})
 	m.duty(false)
@@ -151,7 +151,7 @@ func (m *month) gatewayFails(long bool) {
 	m.t.Helper()
 	number := m.number()
 	m.duty(true)
-	task := m.task(m.mine(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
+	task := m.task(m.onWorkersList(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
 	m.gateway.set(true, 0)
 	begun := time.Now()
 	m.act("start", task, nil)
@@ -240,7 +240,7 @@ func (m *month) longTerm(day int) {
 	case 20, 27: // the receiver was idle for days
 		task := m.task(nil)
 		m.api(http.MethodDelete, "/tasks/"+task, nil)
-		m.arrives(prompt, rare, task)
+		m.awaitNotification(prompt, rare, task)
 	case 32:
 		if status, _ := m.send(http.MethodGet, "http://dray/driver/v1/me", "Bearer "+l.idle, nil); status != http.StatusUnauthorized {
 			m.t.Errorf("%s: a session that was not used for a month: %d", m.when(), status)
@@ -280,7 +280,7 @@ func (m *month) givenUpAfterADay() {
 	m.hooks.recover(rare)
 	m.resent[tried[0].id] = true
 	m.api(http.MethodPost, path+"/redeliver", nil)
-	m.arrives(prompt, rare, m.long.deleted)
+	m.awaitNotification(prompt, rare, m.long.deleted)
 }
 
 // disabledAfterTooManyFailures checks that a webhook was disabled after 300
@@ -313,7 +313,7 @@ func (m *month) disabledAfterTooManyFailures() {
 		return len(tasks) == 0
 	})
 	task := m.task(nil)
-	m.arrives(prompt, dead, task)
+	m.awaitNotification(prompt, dead, task)
 }
 
 func (m *month) enabled(hook string) bool {

@@ -443,8 +443,8 @@ func (m *month) task(more map[string]any, headers ...string) (id string) {
 	return id
 }
 
-// mine puts a task into the worker's list.
-func (m *month) mine(more map[string]any) map[string]any {
+// onWorkersList adds the worker's list to the body of a new task.
+func (m *month) onWorkersList(more map[string]any) map[string]any {
 	all := map[string]any{"container": map[string]any{"type": "WORKER", "worker": m.worker}}
 	maps.Copy(all, more)
 	return all
@@ -460,8 +460,8 @@ func (m *month) duty(on bool) {
 	m.phone(http.MethodPut, "/duty", map[string]any{"onDuty": on})
 }
 
-// arrives waits for a notification about a task.
-func (m *month) arrives(d time.Duration, path, task string) {
+// awaitNotification waits for a notification about a task.
+func (m *month) awaitNotification(d time.Duration, path, task string) {
 	m.t.Helper()
 	m.within(d, "a notification arrives at "+path, func() bool {
 		return len(m.hooks.at(path, func(r received) bool { return r.task == task && r.ok })) > 0
@@ -534,26 +534,26 @@ func (m *month) setUp() {
 	m.phone(http.MethodPost, "/password", map[string]any{"password": "correct horse"})
 }
 
-// proof checks that every kind of work happens in time.
-func (m *month) proof(d time.Duration) {
+// checkAllWork checks that every kind of work happens in time.
+func (m *month) checkAllWork(d time.Duration) {
 	m.t.Helper()
 	m.follow(d)
 
 	m.duty(true)
 	m.position(40.70)
 	number := m.number()
-	task := m.task(m.mine(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
-	m.arrives(d, steady, task)
+	task := m.task(m.onWorkersList(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
+	m.awaitNotification(d, steady, task)
 	m.within(d, "a task is estimated", func() bool {
 		return m.api(http.MethodGet, "/tasks/"+task, nil)["estimatedCompletionTime"] != nil
 	})
 	m.act("start", task, nil)
-	m.arrives(d, onStart, task)
+	m.awaitNotification(d, onStart, task)
 	m.texts(d, number, textmessage.KindStarted)
 	m.within(d, "an active task is estimated", func() bool { return m.api(http.MethodGet, "/tasks/"+task, nil)["eta"] != nil })
 	m.act("arrive", task, nil)
 	m.act("complete", task, map[string]any{"success": true})
-	m.arrives(d, completed, task)
+	m.awaitNotification(d, completed, task)
 	m.texts(d, number, textmessage.KindCompleted)
 	m.duty(false)
 

@@ -47,7 +47,7 @@ type File struct {
 
 // Errors of imports and removals.
 var (
-	ErrBusy     = errors.New("another import into the folder is running")
-	ErrNotFound = errors.New("there is no such map")
-	ErrUseless  = errors.New("the file has nothing to import")
+	ErrBusy            = errors.New("another import into the folder is running")
+	ErrNotFound        = errors.New("there is no such map")
+	ErrNothingToImport = errors.New("the file has nothing to import")
 )

@@ -192,7 +192,7 @@ func (f Folder) build(ctx context.Context, file, name string, progress func(stri
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrUseless, filepath.Base(file))
+		return nil, fmt.Errorf("%w: %s", ErrNothingToImport, filepath.Base(file))
 	}
 	return files, nil
 }

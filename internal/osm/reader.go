@@ -82,7 +82,7 @@ func (r *reader) blob() error {
 	case errors.Is(err, io.EOF):
 		return errEnd
 	case err != nil:
-		return cut(err)
+		return truncated(err)
 	}
 	size := binary.BigEndian.Uint32(length[:])
 	if size > maxBlobHeader {
@@ -115,8 +115,8 @@ func (r *reader) blob() error {
 	return r.data(content)
 }
 
-// cut describes the error of a read that found the end of the file.
-func cut(err error) error {
+// truncated describes the error of a read that found the end of the file.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the file is truncated")
 	}
@@ -132,7 +132,7 @@ func (r *reader) fill(buffer []byte, size int) ([]byte, error) {
 	n, err := io.ReadFull(r.file, buffer)
 	r.offset += int64(n)
 	if err != nil {
-		return buffer, cut(err)
+		return buffer, truncated(err)
 	}
 	return buffer, nil
 }

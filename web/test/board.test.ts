@@ -89,7 +89,7 @@ test('an event moves a task between lists, and only those are rebuilt', () => {
   show();
   assert.deepEqual(ids(pool), ['b']);
   assert.deepEqual(ids(listOf('w')), ['c', 'a']); // at the end, until the list says where
-  records.arranged({ container: { type: 'WORKER', worker: 'w' }, tasks: ['a', 'c'], version: 2 });
+  records.applyOrder({ container: { type: 'WORKER', worker: 'w' }, tasks: ['a', 'c'], version: 2 });
   show();
   assert.deepEqual(ids(listOf('w')), ['a', 'c']);
   assert.equal(groups.group(listOf('v')), untouched);
@@ -123,8 +123,8 @@ test('tasks that are deleted, completed or of another day leave their list', () 
 test('a list is in the order of its latest version', () => {
   const { records, show, ids } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b'])]);
   const container = { type: 'WORKER', worker: 'w' };
-  records.arranged({ container, tasks: ['b', 'a'], version: 5 });
-  records.arranged({ container, tasks: ['a', 'b'], version: 4 });
+  records.applyOrder({ container, tasks: ['b', 'a'], version: 5 });
+  records.applyOrder({ container, tasks: ['a', 'b'], version: 4 });
   show();
   assert.deepEqual(ids(listOf('w')), ['b', 'a']);
 });
@@ -132,7 +132,7 @@ test('a list is in the order of its latest version', () => {
 test('a pin ends when its task leaves the worker', () => {
   const { records } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b']), person('v', [])]);
   const list = (worker: string, tasks: string[], version: number, pinned: Record<string, string> = {}) =>
-    records.arranged({ container: { type: 'WORKER', worker }, activeTask: null, tasks, version, pinned });
+    records.applyOrder({ container: { type: 'WORKER', worker }, activeTask: null, tasks, version, pinned });
   const pinned = (id: string) => records.tasks.get(id)?.pinned;
   list('w', ['a', 'b'], 2, { a: 'worker', b: 'position' });
   records.apply(wire(7, given('a', 'w', { timeLastModified: 2 })));
@@ -155,20 +155,20 @@ test('a pin ends when its task leaves the worker', () => {
 test('it does not matter whether a task or its list arrives first', () => {
   const { records, show, ids } = opened([given('c', 'w')], [person('w', ['c']), person('v', [])]);
   const list = (worker: string, tasks: string[], version: number) =>
-    records.arranged({ container: { type: 'WORKER', worker }, tasks, version });
+    records.applyOrder({ container: { type: 'WORKER', worker }, tasks, version });
   list('w', ['a', 'c'], 2); // the task is not known yet
   records.apply(wire(6, made('a', { timeLastModified: 2 })));
-  assert.deepEqual(records.disputed(), [listOf('w')]);
+  assert.deepEqual(records.conflictingLists(), [listOf('w')]);
   records.apply(wire(9, given('a', 'w', { timeLastModified: 3 })));
   show();
-  assert.deepEqual(records.disputed(), []);
+  assert.deepEqual(records.conflictingLists(), []);
   assert.deepEqual([ids(pool), ids(listOf('w'))], [[], ['a', 'c']]);
   // A move reported only by the lists.
   list('v', ['a'], 2);
   list('w', ['c'], 3);
   show();
   assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [['a'], ['c']]);
-  assert.deepEqual(records.disputed(), []);
+  assert.deepEqual(records.conflictingLists(), []);
 });
 
 test('the active task comes first, and is in no list that can be changed', () => {
@@ -204,7 +204,7 @@ test('two moves of the same task are shown in their order, and settle one by one
   const second = records.move({ ids: ['a'], to: listOf('w'), at: -1 });
   show();
   assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);
-  records.arranged({ container: { type: 'WORKER', worker: 'v' }, tasks: ['a'] });
+  records.applyOrder({ container: { type: 'WORKER', worker: 'v' }, tasks: ['a'] });
   records.settle(first);
   show();
   assert.deepEqual([ids(listOf('v')), ids(listOf('w'))], [[], ['a']]);
@@ -422,9 +422,9 @@ test('teams, hubs and schedules are replaced, and newer positions and lists of w
   const fresh = snapshot([], [{ ...kept, tasks: [], location: [0, 0], schedule: [[1, 2]], teams: ['u'] }]);
   fresh.teams = [{ id: 'u', name: 'Other', workers: ['w'], tasks: [] }];
   fresh.hubs = [{ id: 'h', name: 'Hub', location: [3, 4] }];
-  records.restaff({ ...fresh, fleet: 0 }); // older than what is shown
+  records.replaceFleet({ ...fresh, fleet: 0 }); // older than what is shown
   assert.ok(records.teams.has('t'));
-  records.restaff({ ...fresh, fleet: 2 });
+  records.replaceFleet({ ...fresh, fleet: 2 });
   show();
   assert.deepEqual([...records.teams.keys()], ['u']);
   assert.deepEqual([...records.workers.keys()], ['w']);
@@ -440,7 +440,7 @@ test('a manager of some teams no longer sees the tasks of a worker who leaves', 
   for (const managed of [false, true]) {
     const { records, groups, show } = opened([done, given('b', 'w')], [person('w', ['b']), person('gone', [])]);
     assert.equal(groups.counts.completed, 1);
-    records.restaff({ ...snapshot([], [person('w', ['b'])]), fleet: 2 }, managed);
+    records.replaceFleet({ ...snapshot([], [person('w', ['b'])]), fleet: 2 }, managed);
     show();
     assert.deepEqual([...records.tasks.keys()], managed ? ['b'] : ['a', 'b']);
     assert.equal(groups.counts.completed, managed ? 0 : 1);

@@ -113,7 +113,7 @@ async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]):
   try {
     const changed = await call<Changed>('PUT', records.path(to), { tasks: [at, ...ids] });
     const { type, worker, team, tasks, version } = changed;
-    records.arranged({ container: { type, ...(worker && { worker }), ...(team && { team }) }, tasks, version });
+    records.applyOrder({ container: { type, ...(worker && { worker }), ...(team && { team }) }, tasks, version });
     records.adopt(ids, to);
     return true;
   } catch (error) {

@@ -274,17 +274,17 @@ class Board {
     else if (event === 'tasks') for (const t of JSON.parse(data) as BoardTask[]) yield records.addTask(t);
     else if (event === 'estimates') for (const e of JSON.parse(data) as Estimates[]) yield records.estimate(e);
     else if (event === 'hidden') records.removeTask((JSON.parse(data) as { task: string }).task);
-    else if (event === 'fleet') void this.restaff((JSON.parse(data) as { version: number }).version);
+    else if (event === 'fleet') void this.refreshFleet((JSON.parse(data) as { version: number }).version);
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;
-      records.arranged(change);
+      records.applyOrder(change);
       if (!change.tasks) void this.reread(records.keyOf(change.container));
     } else records.apply(JSON.parse(data) as Event);
   }
 
-  // restaff reads teams, hubs and workers after their version has changed. Many changes are
-  // read together.
-  private async restaff(version: number) {
+  // refreshFleet reads teams, hubs and workers after their version has changed. Many changes
+  // are read together.
+  private async refreshFleet(version: number) {
     this.staff = version;
     if (this.staffing) return;
     this.staffing = true;
@@ -292,12 +292,12 @@ class Board {
     const path = this.path({ tasks: false });
     try {
       for (let i = 0; i < retries && this.staff > records.fleet; i++) {
-        const { staffed } = records;
+        const { fleetChanges } = records;
         const shown = await call<Snapshot>('GET', path);
         if (stream !== this.stream) break;
-        if (staffed === records.staffed) {
+        if (fleetChanges === records.fleetChanges) {
           // otherwise an event is newer than what was read
-          records.restaff(shown, app.me?.type !== 'super');
+          records.replaceFleet(shown, app.me?.type !== 'super');
           this.show();
           i = 0;
         }
@@ -307,7 +307,7 @@ class Board {
       // The next stream says it again.
     }
     this.staffing = false;
-    if (stream !== this.stream && this.staff > records.fleet) void this.restaff(this.staff);
+    if (stream !== this.stream && this.staff > records.fleet) void this.refreshFleet(this.staff);
   }
 
   // admit reads the tasks of workers and teams that a standard administrator did not see
@@ -340,7 +340,7 @@ class Board {
     if (key === pool) return;
     try {
       const { type, worker, team, ...list } = await call<Container & ListChange>('GET', this.records.path(key));
-      this.records.arranged({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
+      this.records.applyOrder({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
       this.show();
     } catch {
       // The stream says it again.
@@ -351,10 +351,10 @@ class Board {
   // are in no list: of those of foreign teams, only the list that they left reports.
   private settleDisputes() {
     const { records } = this;
-    if (this.disputes || (records.disputed().length === 0 && records.orphans().length === 0)) return;
+    if (this.disputes || (records.conflictingLists().length === 0 && records.orphans().length === 0)) return;
     this.disputes = setTimeout(() => {
       this.disputes = undefined;
-      for (const key of records.disputed()) void this.reread(key);
+      for (const key of records.conflictingLists()) void this.reread(key);
       for (const id of records.orphans().slice(0, 100)) void this.find(id);
     }, patience);
   }

@@ -51,7 +51,7 @@ const taskDeleted = 8;
 const workerDeleted = 16;
 const none: readonly string[] = [];
 
-// staff is what restaff replaces of a worker that events report, too.
+// staff is what replaceFleet replaces of a worker that events report, too.
 const staff = (w: BoardWorker | undefined) =>
   w && JSON.stringify([w.name, w.phone, w.teams, w.vehicle?.type, w.capacity]);
 
@@ -77,7 +77,7 @@ export class Records {
   truncated = false;
   clock: () => number = Date.now; // the time of what is shown
   fleet = 0; // version of teams, hubs and schedules
-  staffed = 0; // counts changes of what restaff replaces of workers
+  fleetChanges = 0; // counts changes of what replaceFleet replaces of workers
   readonly newcomers = new Set<ListKey>(); // workers and teams that the snapshot lacked
   readonly removed = new Set<string>(); // tasks, since it was last cleared
   private organization = '';
@@ -88,7 +88,7 @@ export class Records {
   private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
   private readonly versions = new Map<ListKey, number>();
   private readonly lists = new Map<ListKey, string[]>(); // of the two, until one changes
-  private readonly homeless = new Set<string>(); // tasks that left a list, and are in no other yet
+  private readonly tasksWithoutList = new Set<string>(); // that left a list, and are in no other yet
   private readonly contested = new Map<string, ListKey>(); // tasks that left a list which still names them
   private readonly moves = new Map<number, Move>(); // not confirmed, in their order
   private shown = new Map<ListKey, string[]>(); // lists that moves change
@@ -100,7 +100,7 @@ export class Records {
   load(snapshot: Snapshot) {
     for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
     for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
-    for (const set of [this.homeless, this.newcomers, this.removed]) set.clear();
+    for (const set of [this.tasksWithoutList, this.newcomers, this.removed]) set.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
     this.fleet = snapshot.fleet;
@@ -115,11 +115,11 @@ export class Records {
     this.arrange();
   }
 
-  // restaff replaces teams, hubs and what the board knows of workers besides events and
+  // replaceFleet replaces teams, hubs and what the board knows of workers besides events and
   // positions. The lists and positions of workers may be newer than the snapshot, which has
-  // no tasks; the rest is not, if staffed is the same as when it was requested. Who manages
-  // some teams does not see the tasks of those who have left them.
-  restaff(snapshot: Snapshot, managed = false) {
+  // no tasks; the rest is not, if fleetChanges is the same as when it was requested. Who
+  // manages some teams does not see the tasks of those who have left them.
+  replaceFleet(snapshot: Snapshot, managed = false) {
     if (snapshot.fleet < this.fleet) return;
     this.fleet = snapshot.fleet;
     this.hubs.clear();
@@ -215,7 +215,7 @@ export class Records {
       return;
     }
     if (event.triggerId === workerDeleted) {
-      this.staffed++;
+      this.fleetChanges++;
       if (event.workerId) this.removeWorker(event.workerId);
       return;
     }
@@ -226,13 +226,13 @@ export class Records {
     if (worker) {
       const before = this.workers.get(worker.id);
       const after = toWorker(worker, before);
-      if (staff(before) !== staff(after)) this.staffed++;
+      if (staff(before) !== staff(after)) this.fleetChanges++;
       this.setWorker(after);
     }
   }
 
-  // arranged applies the order of a list. An older one than is known changes nothing.
-  arranged({ container, activeTask, tasks, pinned, version }: ListChange) {
+  // applyOrder applies the order of a list. An older one than is known changes nothing.
+  applyOrder({ container, activeTask, tasks, pinned, version }: ListChange) {
     const key = this.keyOf(container);
     const worker = this.workers.get(workerOf(key));
     if (worker && activeTask !== undefined && worker.activeTask !== activeTask) {
@@ -256,15 +256,15 @@ export class Records {
 
   // orphans returns open tasks that are in no list.
   orphans(): string[] {
-    for (const id of this.homeless) {
-      if (this.homes.has(id) || (this.tasks.get(id)?.state ?? 3) > 1) this.homeless.delete(id);
+    for (const id of this.tasksWithoutList) {
+      if (this.homes.has(id) || (this.tasks.get(id)?.state ?? 3) > 1) this.tasksWithoutList.delete(id);
     }
-    return [...this.homeless];
+    return [...this.tasksWithoutList];
   }
 
-  // disputed returns the lists that name tasks which say that they are elsewhere. It is so
-  // for a moment, while the task or the list is on its way.
-  disputed(): ListKey[] {
+  // conflictingLists returns the lists that name tasks which say that they are elsewhere. It
+  // is so for a moment, while the task or the list is on its way.
+  conflictingLists(): ListKey[] {
     for (const [id, key] of this.contested) {
       if (this.homes.get(id) === key || !this.orders.get(key)?.includes(id)) this.contested.delete(id);
     }
@@ -411,11 +411,11 @@ export class Records {
     }
     if (key === undefined) {
       this.homes.delete(id);
-      this.homeless.add(id);
+      this.tasksWithoutList.add(id);
       return;
     }
     this.homes.set(id, key);
-    this.homeless.delete(id);
+    this.tasksWithoutList.delete(id);
     let members = this.members.get(key);
     if (!members) this.members.set(key, (members = new Set()));
     members.add(id);

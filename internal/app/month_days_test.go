@@ -18,7 +18,7 @@ func (m *month) day(day int) {
 	m.deliveredAll(flaky)
 	m.until(day, 6*time.Hour)
 	m.disturb(day)
-	m.checkAllWork(prompt)
+	m.checkAllWork()
 	m.until(day, 8*time.Hour)
 	if day%7 < 5 {
 		m.work()
@@ -26,7 +26,7 @@ func (m *month) day(day int) {
 	m.until(day, 12*time.Hour)
 	m.longTerm(day % 35)
 	m.until(day, 15*time.Hour)
-	m.checkAllWork(prompt) // after hours without any event
+	m.checkAllWork() // after hours without any event
 	m.until(day, 16*time.Hour)
 	if day%5 == 2 {
 		m.gatewayFails(day%35 == 22)
@@ -60,14 +60,14 @@ func (m *month) disturb(day int) {
 		time.Sleep(time.Minute)
 		m.rateLimit(func() { m.setClock(0) }) // the clock jumps back
 		m.hooks.recover(flaky)
-		m.checkAllWork(prompt)
+		m.checkAllWork()
 		m.awaitNotification(lastmile.RetryInterval+m.config.Poll+2*time.Minute, flaky, task)
 	case 5:
 		done := m.busy()
 		m.setClock(-jumpSize) // the leases now seem to last for hours
 		m.kill(false)
 		done()
-		m.checkAllWork(prompt)
+		m.checkAllWork()
 		m.setClock(0)
 	}
 }

@@ -534,36 +534,36 @@ func (m *month) setUp() {
 	m.phone(http.MethodPost, "/password", map[string]any{"password": "correct horse"})
 }
 
-// checkAllWork checks that every kind of work happens in time.
-func (m *month) checkAllWork(d time.Duration) {
+// checkAllWork checks that every kind of work happens promptly.
+func (m *month) checkAllWork() {
 	m.t.Helper()
-	m.follow(d)
+	m.follow(prompt)
 
 	m.duty(true)
 	m.position(40.70)
 	number := m.number()
 	task := m.task(m.onWorkersList(map[string]any{"recipients": []any{map[string]any{"name": "R", "phone": number}}}))
-	m.awaitNotification(d, steady, task)
-	m.within(d, "a task is estimated", func() bool {
+	m.awaitNotification(prompt, steady, task)
+	m.within(prompt, "a task is estimated", func() bool {
 		return m.api(http.MethodGet, "/tasks/"+task, nil)["estimatedCompletionTime"] != nil
 	})
 	m.act("start", task, nil)
-	m.awaitNotification(d, onStart, task)
-	m.texts(d, number, textmessage.KindStarted)
-	m.within(d, "an active task is estimated", func() bool { return m.api(http.MethodGet, "/tasks/"+task, nil)["eta"] != nil })
+	m.awaitNotification(prompt, onStart, task)
+	m.texts(prompt, number, textmessage.KindStarted)
+	m.within(prompt, "an active task is estimated", func() bool { return m.api(http.MethodGet, "/tasks/"+task, nil)["eta"] != nil })
 	m.act("arrive", task, nil)
 	m.act("complete", task, map[string]any{"success": true})
-	m.awaitNotification(d, completed, task)
-	m.texts(d, number, textmessage.KindCompleted)
+	m.awaitNotification(prompt, completed, task)
+	m.texts(prompt, number, textmessage.KindCompleted)
 	m.duty(false)
 
-	m.batch(d)
+	m.batch(prompt)
 
 	before := len(m.hooks.at(predicted, func(received) bool { return true }))
 	m.api(http.MethodPost, "/webhooks/"+m.hookID[predicted]+"/test", nil)
-	m.within(d, "a test event arrives", func() bool { return len(m.hooks.at(predicted, func(received) bool { return true })) > before })
+	m.within(prompt, "a test event arrives", func() bool { return len(m.hooks.at(predicted, func(received) bool { return true })) > before })
 
-	m.redeliver(d, task)
+	m.redeliver(prompt, task)
 }
 
 // batch creates a batch and waits for it.

@@ -27,6 +27,7 @@ var phrases = []struct {
 	{regexp.MustCompile(`(?i)\blook(s|ed)? at (a|the) worker`), "refresh the estimates of a worker"},
 	{regexp.MustCompile(`(?i)\bheld against\b`), "compared with"},
 	{regexp.MustCompile(`(?i)\bwhoever\b`), "callers that"},
+	{regexp.MustCompile(`\b[mM]ax\w+ is how (many|long|much)\b`), "the maximum number, time or size"},
 }
 
 // languageFiles are the extensions of the files that people write and read. The

@@ -8,7 +8,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MaxAreaPoints is how many positions an area has at most.
+// MaxAreaPoints is the maximum number of positions of an area.
 const MaxAreaPoints = 10_000
 
 // Area is a part of the earth: polygons, each an outer ring and holes. Rings are

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MaxPastReady is how long ago a delivery can have been ready for which a quote is
+// MaxPastReady is the maximum time since a delivery was ready for which a quote is
 // requested.
 const MaxPastReady = 24 * time.Hour
 

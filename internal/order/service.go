@@ -41,7 +41,7 @@ type Service struct {
 	Rates             []Rate
 }
 
-// Limits are what a service delivers at most; nil is no limit.
+// Limits are what a service delivers at most; nil for no limit.
 type Limits struct {
 	Weight   *Weight
 	Quantity *int

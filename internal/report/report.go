@@ -60,7 +60,7 @@ func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker
 	return track, nil
 }
 
-// MaxStops is how many completed and how many open stops of a worker a page has.
+// MaxStops is the maximum number of completed, and of open, stops of a worker on a page.
 const MaxStops = 500
 
 // Stop is a task of a worker, completed or not.

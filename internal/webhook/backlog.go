@@ -20,7 +20,8 @@ const Clearing work.Kind = "webhookClearing"
 // not wait long. A webhook may have millions.
 const clearedAtOnce = 1_000
 
-// maxPortions is how many such transactions a request makes that needs the webhook to be cleared.
+// maxPortions is the maximum number of such transactions in a request that needs the webhook to
+// be cleared.
 const maxPortions = 100
 
 // errClearing is the error of a request that would need more of them.

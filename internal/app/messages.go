@@ -159,7 +159,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 		Store: db, Events: a.Events, Gateway: gateway, Policy: a.Config.SMS.policy(), Now: a.Now, NewID: newID, Log: a.Log,
 		Idle:  a.Config.Poll,
 		Wake:  texts.Channel(),
-		Alone: a.Store.Engine() == "sqlite", // only one process opens a SQLite database
+		Alone: a.Store.Engine() == "sqlite", // only one server uses a data folder
 	}
 	return nil
 }

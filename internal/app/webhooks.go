@@ -41,7 +41,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	a.Sender = &webhook.Sender{
 		Store: db, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
 		Idle:  a.Config.Poll,
-		Alone: a.Store.Engine() == "sqlite", // only one process opens a SQLite database
+		Alone: a.Store.Engine() == "sqlite", // only one server uses a data folder
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Organizations.WebhookSecrets(ctx, org)
 		},

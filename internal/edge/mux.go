@@ -183,7 +183,8 @@ func (m *Mux) endpoint(rt Route) http.Handler {
 	})
 }
 
-// statusAborted stands for a response that ended early, in the metrics.
+// statusAborted stands for a response that ended early, or for which the client did not wait,
+// in the metrics.
 const statusAborted = 499
 
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {

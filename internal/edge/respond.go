@@ -14,7 +14,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// respondError writes an error. It is the only place where errors are logged.
+// respondError writes an error, and returns the status of the response. It is the only place
+// where errors are logged. A client that has disconnected gets none.
 func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, requestID string, err error) int {
 	rejection, ok := errors.AsType[*lastmile.Error](err)
 	if ok && isDenial(rejection) {
@@ -29,6 +30,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		m.logRejection(r, requestID, rejection, status, err)
 	} else if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		m.Log.Info("client went away", "request", requestID)
+		return statusAborted
 	} else {
 		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 	}

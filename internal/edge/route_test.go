@@ -139,3 +139,32 @@ func TestErrorsOfABatchHaveTheirShape(t *testing.T) {
 		t.Errorf("responded %s and %s", plain, batch)
 	}
 }
+
+// TestClientThatDisconnects: a request whose client does not wait for the response is not
+// counted as a failure of the server.
+func TestClientThatDisconnects(t *testing.T) {
+	ctx, disconnect := context.WithCancel(t.Context())
+	ring := func(ctx context.Context, _ *Call, _ bellBody) (bellReply, error) {
+		disconnect()
+		return bellReply{}, fmt.Errorf("ring: %w", ctx.Err())
+	}
+	var counted int
+	settings := Settings{
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Receipts: &receipts{},
+		Observe: func(_, _ string, status int, _ time.Duration) { counted = status },
+	}
+	access := Access{Authenticate: func(context.Context, *http.Request) (lastmile.Principal, error) {
+		return lastmile.Principal{Organization: "acme"}, nil
+	}}
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/bells", strings.NewReader(`{}`))
+	w := httptest.NewRecorder()
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // it is not wrapped
+			t.Errorf("the handler did not end the connection: %v", p)
+		}
+		if counted != 499 || w.Body.Len() > 0 {
+			t.Errorf("counted as %d, and got %q", counted, w.Body)
+		}
+	}()
+	NewMux(settings, "/v1", access, Post("/bells", "Ring a bell", ring)).ServeHTTP(w, r)
+}

@@ -59,9 +59,9 @@ func TestManyWorkersHaveFewerPositions(t *testing.T) {
 }
 
 func TestDayBeginsWhenClocksAreSetForward(t *testing.T) {
-	org := lastmile.Organization{Timezone: "Africa/Cairo"}
-	_, window, _, err := day(org, "2026-04-24", time.Date(2026, 4, 24, 12, 0, 0, 0, time.UTC))
-	if want := time.Date(2026, 4, 23, 22, 0, 0, 0, time.UTC); err != nil || window.From != want || window.To != want.Add(23*time.Hour) {
+	org := lastmile.Organization{Timezone: "America/Santiago"}
+	_, window, _, err := day(org, "2026-09-06", time.Date(2026, 9, 6, 12, 0, 0, 0, time.UTC))
+	if want := time.Date(2026, 9, 6, 4, 0, 0, 0, time.UTC); err != nil || window.From != want || window.To != want.Add(23*time.Hour) {
 		t.Errorf("the day is %v, %v; want 23 hours from %v", window, err, want)
 	}
 	for _, date := range []string{"1999-12-31", "2100-01-01", "2026-13-01"} {

@@ -13,6 +13,8 @@ func TestDay(t *testing.T) {
 		{"Africa/Cairo", "2026-04-24", "2026-04-23T22:00Z", "2026-04-24T21:00Z"},                   // begins at 1:00
 		{"Africa/Cairo", "2026-04-23", "2026-04-22T22:00Z", "2026-04-23T22:00Z"},                   // ends then
 		{"Africa/Cairo", "2026-10-29", "2026-10-28T21:00Z", "2026-10-29T22:00Z"},                   // 24:00 is 23:00 once more
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00Z", "2026-09-07T03:00Z"},               // begins at 1:00
+		{"America/Santiago", "2026-09-05", "2026-09-05T04:00Z", "2026-09-06T04:00Z"},               // ends then
 		{"America/Havana", "2026-11-01", "2026-11-01T04:00Z", "2026-11-02T05:00Z"},                 // two midnights
 		{"America/Havana", "2026-10-31", "2026-10-31T04:00Z", "2026-11-01T04:00Z"},                 // ends at the first
 		{"America/St_Johns", "2010-11-07", "2010-11-07T02:30Z", "2010-11-08T03:30Z"},               // 0:01 is 23:01 of the day before

@@ -222,7 +222,7 @@ func (n *Notification) Record(h *Webhook, a Attempt) {
 	}
 }
 
-// DetailedNotification is a notification with all its attempts.
+// DetailedNotification is a notification with its latest attempts.
 type DetailedNotification struct {
 	Notification Notification
 	Attempts     []Attempt

@@ -208,7 +208,7 @@ func (r *Registry) TaskLog(ctx context.Context, who lastmile.Principal, id lastm
 	return log, err
 }
 
-// Notification returns a notification of a webhook with all its attempts.
+// Notification returns a notification of a webhook with its latest attempts.
 func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
 	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		if d.Notification, err = notification(ctx, tx, who, hook, id); err != nil {

@@ -95,7 +95,7 @@ type Notification struct {
 	NextTime Millis `json:"nextTime" nullable:"true"`
 }
 
-// DetailedNotification is a notification with all delivery attempts and its body.
+// DetailedNotification is a notification with the latest 200 delivery attempts and its body.
 type DetailedNotification struct {
 	Notification
 	// Delivery attempts, oldest first.

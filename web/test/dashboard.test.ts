@@ -31,7 +31,11 @@ test('shifts are those of clocks in the zone, also when clocks change', () => {
   assert.equal(new Date(instant('2026-11-16', '08:00', zone)).toISOString(), '2026-11-16T13:00:00.000Z');
   assert.equal(new Date(instant('2026-03-08', '08:00', zone)).toISOString(), '2026-03-08T12:00:00.000Z');
   assert.equal(new Date(instant('2026-11-01', '00:30', zone)).toISOString(), '2026-11-01T04:30:00.000Z');
+  assert.equal(new Date(instant('2026-03-08', '02:30', zone)).toISOString(), '2026-03-08T07:30:00.000Z');
   assert.equal(clock(instant('2026-07-01', '23:45', zone), zone), '23:45');
+  // Days that begin at 1:00.
+  assert.equal(new Date(instant('2026-09-06', '00:00', 'America/Santiago')).toISOString(), '2026-09-06T04:00:00.000Z');
+  assert.equal(new Date(instant('2026-04-24', '00:00', 'Africa/Cairo')).toISOString(), '2026-04-23T22:00:00.000Z');
   const day = { date: '2026-10-31', shifts: [{ from: '22:00', to: '06:00' }] };
   const entry = toEntry(day, zone);
   assert.equal(entry.shifts[0]![1] - entry.shifts[0]![0], 9 * 3600_000); // the night is an hour longer

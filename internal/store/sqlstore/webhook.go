@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"dray/internal/lastmile"
@@ -93,13 +95,22 @@ func (t webhookTx) DeleteNotifications(ctx context.Context, org lastmile.Organiz
 	failed := func(err error) (bool, error) {
 		return false, fmt.Errorf("delete notifications of webhook %s: %w", id, err)
 	}
-	const first = `FROM notification n WHERE n.org = $1 AND n.webhook = $2 ORDER BY n.due, n.id LIMIT $3`
+	const oldest = `FROM notification n WHERE n.org = $1 AND n.webhook = $2 ORDER BY n.due, n.id LIMIT $3`
+	first := ""
 	attempts, err := collect(ctx, t, func(r rows) (n int, err error) {
-		err = r.Scan(&n)
+		var id string
+		err = r.Scan(&id, &n)
+		first = cmp.Or(first, id)
 		return n, err
-	}, `SELECT n.attempts `+first, org, id, most)
+	}, `SELECT n.id, n.attempts `+oldest, org, id, most)
 	if err != nil {
 		return failed(err)
+	}
+	if len(attempts) > 0 && attempts[0] > most { // they were not always limited
+		n, err := t.deleteAttempts(ctx, org, first, math.MaxInt64, most)
+		if err != nil || n == int64(most) {
+			return err == nil, err
+		}
 	}
 	count, size := 0, 0 // the last attempt at a notification is in the same row
 	for count < len(attempts) && (count == 0 || size+max(attempts[count], 1) <= most) {
@@ -107,8 +118,8 @@ func (t webhookTx) DeleteNotifications(ctx context.Context, org lastmile.Organiz
 		count++
 	}
 	for _, query := range []string{
-		`DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id ` + first + `)`,
-		`DELETE FROM notification WHERE org = $1 AND id IN (SELECT n.id ` + first + `)`,
+		`DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id ` + oldest + `)`,
+		`DELETE FROM notification WHERE org = $1 AND id IN (SELECT n.id ` + oldest + `)`,
 	} {
 		if count == 0 {
 			break
@@ -271,8 +282,8 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 		}
 	}
 	if old := a.Number - store.KeptAttempts; old > 0 {
-		if _, err := t.exec(ctx, `DELETE FROM attempt WHERE org = $1 AND notification = $2 AND number = $3`, n.Organization, n.ID, old); err != nil {
-			return false, fmt.Errorf("delete an old attempt at notification %s: %w", n.ID, err)
+		if _, err := t.deleteAttempts(ctx, n.Organization, n.ID, old, 100); err != nil {
+			return false, err
 		}
 	}
 	const query = `
@@ -287,6 +298,18 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
 	}
 	return changed > 0, nil
+}
+
+// deleteAttempts deletes the first attempts at a notification, with numbers up to last and no
+// more than limit of them, and returns how many.
+func (t webhookTx) deleteAttempts(ctx context.Context, org lastmile.OrganizationID, notification string, last int64, limit int) (int64, error) {
+	const query = `DELETE FROM attempt WHERE org = $1 AND notification = $2 AND number IN (
+		SELECT a.number FROM attempt a WHERE a.org = $1 AND a.notification = $2 AND a.number <= $3 ORDER BY a.number LIMIT $4)`
+	n, err := t.exec(ctx, query, org, notification, last, limit)
+	if err != nil {
+		return 0, fmt.Errorf("delete attempts at notification %s: %w", notification, err)
+	}
+	return n, nil
 }
 
 // Redeliver makes a notification due again.

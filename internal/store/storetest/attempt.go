@@ -54,6 +54,29 @@ func testKeptAttempts(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
+// testDeletedAttempts: more attempts at one notification than a transaction deletes.
+func testDeletedAttempts(t *testing.T, s *sqlstore.Store) {
+	ctx, n := t.Context(), pending(t, s)
+	write(t, s, func(w *sqlstore.Tx) error {
+		for n.Attempts < 10 {
+			n.Attempts++
+			if _, err := w.SaveAttempt(ctx, n, attempt(n)); err != nil {
+				return err
+			}
+		}
+		return w.DeleteWebhook(ctx, acme, n.Webhook)
+	})
+	var left []int
+	for more := true; more; {
+		left = append(left, len(read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) })))
+		write(t, s, func(w *sqlstore.Tx) (err error) {
+			more, err = w.DeleteNotifications(ctx, acme, n.Webhook, 3)
+			return err
+		})
+	}
+	same(t, "attempts before each step", left, []int{10, 7, 4, 1, 0})
+}
+
 // pending returns a notification that is due.
 func pending(t *testing.T, s *sqlstore.Store) lastmile.Notification {
 	t.Helper()

@@ -23,6 +23,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("the latest attempts are kept", func(t *testing.T) { testKeptAttempts(t, open(t)) })
+	t.Run("many attempts at one notification are deleted step by step", func(t *testing.T) { testDeletedAttempts(t, open(t)) })
 	t.Run("an attempt does not undo what was done to its notification meanwhile", func(t *testing.T) { testChangedMeanwhile(t, open(t)) })
 	t.Run("notifications are given up and deleted step by step", func(t *testing.T) { testClearing(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })

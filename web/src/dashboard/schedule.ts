@@ -41,11 +41,13 @@ function offset(zone: string, at: number): number {
   return shown - Math.floor(at / 1000) * 1000;
 }
 
-// instant returns the time at which clocks in a zone show a date and a time of day.
+// instant returns the time at which clocks in a zone show a date and a time of day. If they are
+// set forward over it, as at midnight in Chile, that is when they are set or later.
 export function instant(date: string, clock: string, zone: string): number {
   const plain = Date.parse(`${date}T${clock}:00Z`);
   const guess = plain - offset(zone, plain);
-  return plain - offset(zone, guess);
+  const at = plain - offset(zone, guess);
+  return offset(zone, at) === offset(zone, guess) ? at : Math.max(at, guess);
 }
 
 // clock returns what clocks in a zone show at a time, as HH:MM.

@@ -63,3 +63,22 @@ func TestAllFollowersTogetherAreLimited(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyWhatLastsEndsAPage: a page that loses its task for good is told so, and one whose
+// server is busy tries again.
+func TestOnlyWhatLastsEndsAPage(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{fmt.Errorf("read: %w", lastmile.NotFound("page", "abc")), true},
+		{fmt.Errorf("read: %w", lastmile.Overloaded("the database cannot be reached")), false},
+		{lastmile.TooMany(), false},
+		{errors.New("a bug"), false},
+		{nil, false},
+	} {
+		if got := isRejection(test.err); got != test.want {
+			t.Errorf("%v ends a page: %v", test.err, got)
+		}
+	}
+}

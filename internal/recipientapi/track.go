@@ -232,8 +232,8 @@ func language(c *edge.Call, country string) string {
 	return textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), country)
 }
 
-// isRejection reports whether an error is for the client to act on.
+// isRejection reports whether an error will be the same if the client tries again.
 func isRejection(err error) bool {
-	_, ok := errors.AsType[*lastmile.Error](err)
-	return ok
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	return ok && rejected.Code != lastmile.CodeOverloaded && rejected.Code != lastmile.CodeTooMany
 }

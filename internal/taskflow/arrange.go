@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// MaxMoved is the most tasks that one request moves.
+	// MaxMoved is the maximum number of tasks that one request moves.
 	MaxMoved = 10_000
 
 	// maxAtOnce is the maximum number of tasks that one transaction moves, so
@@ -24,25 +24,25 @@ const (
 	// changes it.
 	maxShort = 100
 
-	// stepPause is longer than a step takes.
+	// stepPause delays the refresh of estimates after a step. The next step, which
+	// takes less time, delays it again.
 	stepPause = 2 * time.Second
 
-	// planTries is how often a change is planned from a snapshot that turns out to
-	// be old, before it is planned in the transaction.
+	// planTries is the number of attempts to plan a change from a snapshot. If the
+	// snapshot is outdated each time, the change is planned in the transaction.
 	planTries = 4
 )
 
-// errListChanged ends a transaction for a change that was planned from a list that
-// has changed since.
+// errListChanged aborts a transaction whose change was planned from an outdated list.
 var errListChanged = errors.New("the list has changed")
 
-// arrangement is a change of a container, worked out for one state of its list.
+// arrangement is a change of a container, planned for one state of its list.
 type arrangement struct {
 	before lastmile.Container
 	ids    []lastmile.TaskID // to insert
-	left   []lastmile.TaskID // those that are replaced
-	rest   []lastmile.TaskID // those that stay, in order
-	index  int               // in rest, where ids are inserted
+	left   []lastmile.TaskID // to move to the organization's container
+	rest   []lastmile.TaskID // the other tasks of the list, in order
+	index  int               // in rest; ids are inserted there
 }
 
 // Arrange changes a container: it puts tasks at a position of the list, or replaces
@@ -59,8 +59,8 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 }
 
 // arrangeAtOnce changes a container in one transaction, or returns the change if it
-// is too large for that. The changes of one container take turns: of those that are
-// planned for the same list at the same time, only one could be made.
+// is too large for that. Changes of the same container take turns, because only one of
+// several changes planned for the same list could be saved.
 func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, large *arrangement, err error) {
 	end, err := cs.changes.Take(ctx, string(who.Organization)+in.Owner)
 	if err != nil {
@@ -78,8 +78,8 @@ func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal,
 }
 
 // arrangeShort changes a container with a short list. It reports whether the list is short:
-// otherwise, it changes nothing. Organizations, whose lists are long, are not for it: a
-// transaction that reads the end of such a list would lose against every new task.
+// otherwise, it changes nothing. It is not used for organizations, whose lists are long: a
+// transaction that reads the end of such a list would conflict with every new task.
 func (cs *Containers) arrangeShort(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (c lastmile.Container, large *arrangement, short bool, err error) {
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
 		c, large, short = lastmile.Container{}, nil, false
@@ -112,8 +112,8 @@ func (cs *Containers) arrangeShort(ctx context.Context, who lastmile.Principal, 
 	return c, large, short, err
 }
 
-// arrangeLong changes a container whose list is read before the transaction, which checks
-// that it has not changed: a transaction must not take longer because a list is long.
+// arrangeLong reads the list of a container before the transaction that changes it, which
+// only checks that the list is the same, so that long lists do not make it take longer.
 func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, now time.Time) (c lastmile.Container, large *arrangement, err error) {
 	for range planTries {
 		before, err := cs.Container(ctx, who, in)
@@ -184,7 +184,7 @@ func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, i
 }
 
 // lockInvolved locks a container that is about to change, and those that tasks leave or
-// join. A large change is not made in this transaction, and needs only the first.
+// join. It omits those that tasks leave if there are too many tasks for this transaction.
 func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, ids []lastmile.TaskID, now time.Time) error {
 	lists := []lastmile.ContainerRef{in}
 	if change.Replace {
@@ -202,7 +202,7 @@ func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who l
 	return cs.lockAll(ctx, w, who.Organization, now, lists...)
 }
 
-// arrange works out a change of a container, to which tasks go.
+// arrange plans a change of a container that inserts the tasks ids.
 func arrange(before lastmile.Container, change lastmile.ContainerChange, ids []lastmile.TaskID) (arrangement, error) {
 	a := arrangement{before: before, ids: ids, index: change.Index}
 	if len(a.ids) > MaxMoved {
@@ -254,8 +254,8 @@ func checkUnchanged(ctx context.Context, r ContainerWriter, c lastmile.Container
 	return err
 }
 
-// save makes a small change of a container, whose list is as it was read, and
-// returns the container after the change.
+// save makes a small change of a container whose list has not changed since it was
+// read, and returns the container after the change.
 func (cs *Containers) save(ctx context.Context, w ContainerWriter, who lastmile.Principal, a arrangement, now time.Time) (lastmile.Container, error) {
 	c, home := a.before, lastmile.OrganizationContainer(who.Organization)
 	also := []lastmile.ContainerRef{}
@@ -279,8 +279,9 @@ func (cs *Containers) save(ctx context.Context, w ContainerWriter, who lastmile.
 // moveInSteps makes a large change of a container, in several transactions, and
 // returns the container after them.
 //
-// Tasks go to one of the ends of the list, where there is room for any number of
-// them. To get between two tasks, the shorter part of the list then goes there too.
+// Tasks are moved to one end of the list, where there is room for any number of them.
+// If they belong between two others, the tasks on that side of the gap are then moved
+// to the same end. The end is the one for which these are fewer.
 func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a arrangement) (lastmile.Container, error) {
 	if n := len(a.ids) + len(a.left); n > MaxMoved {
 		return a.before, lastmile.Invalid("this would move %d tasks; at most %d are allowed in one request", n, MaxMoved)
@@ -319,8 +320,8 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 	return cs.Container(ctx, who, in)
 }
 
-// chunks divides tasks for several transactions. What is inserted at the start is
-// inserted from behind.
+// chunks divides tasks for several transactions. At the start of a list the last chunk
+// is inserted first.
 func chunks(ids []lastmile.TaskID, fromBehind bool) [][]lastmile.TaskID {
 	all := slices.Collect(slices.Chunk(ids, moveChunk))
 	if fromBehind {
@@ -329,10 +330,10 @@ func chunks(ids []lastmile.TaskID, fromBehind bool) [][]lastmile.TaskID {
 	return all
 }
 
-// moveSome moves some tasks in one transaction. If listed, those that are no longer
-// in the list of the container in stay where they are.
+// moveSome moves some tasks in one transaction. If listed, tasks that are no longer in
+// the list of the container in stay where they are.
 func (cs *Containers) moveSome(ctx context.Context, who lastmile.Principal, in, to lastmile.ContainerRef, at store.Position, ids []lastmile.TaskID, listed bool) error {
-	end, err := cs.steps.Take(ctx, "") // other writers wait for one of them at most
+	end, err := cs.steps.Take(ctx, "") // so that other writers wait for at most one step
 	if err != nil {
 		return err
 	}
@@ -352,11 +353,11 @@ func (cs *Containers) moveSome(ctx context.Context, who lastmile.Principal, in, 
 	})
 }
 
-// step returns what a step uses instead of Base: the estimates of workers are
-// refreshed when all steps are done, not after each of them.
+// step returns the Base of a step: the estimates of workers are refreshed when all
+// steps are done, not after each of them.
 func (b *Base) step() *Base { return &Base{Events: b.Events, Now: b.Now, pause: stepPause} }
 
-// checkMove rejects a large change before any of it is made.
+// checkMove checks all tasks of a large change before the first of them is moved.
 func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a arrangement) error {
 	return cs.Store.Read(ctx, func(r ContainerReader) error {
 		for chunk := range slices.Chunk(a.ids, moveChunk) {
@@ -374,8 +375,8 @@ func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a a
 	})
 }
 
-// Drain moves the tasks of a container to the organization's, except for a few, which
-// Release moves in the transaction that deletes the container's owner.
+// Drain moves the tasks of a container to the organization's container, except for a
+// few, which Release moves in the transaction that deletes the container's owner.
 func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error {
 	end, err := cs.large.Take(ctx, string(who.Organization))
 	if err != nil {
@@ -397,8 +398,8 @@ func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from la
 	return nil
 }
 
-// Release moves the tasks of a container to the organization's, because the
-// container's owner is about to be deleted. Callers call Drain before.
+// Release moves the tasks of a container to the organization's container, because the
+// owner is about to be deleted. Callers call Drain first.
 func (cs *Containers) Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error {
 	w, err := cs.Store.Join(tx)
 	if err != nil {
@@ -421,7 +422,7 @@ func (cs *Containers) Lock(ctx context.Context, tx store.Transaction, org lastmi
 }
 
 // PutRoute puts tasks at the start of a worker's list, in order, in the transaction of
-// the caller. Those that are neither in that list nor in one of the containers from stay
+// the caller. Tasks that are neither in that list nor in one of the containers from stay
 // where they are.
 func (cs *Containers) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from []lastmile.ContainerRef, ids []lastmile.TaskID) error {
 	w, err := cs.Store.Join(tx)

@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// MaxAutoAssign is the most tasks one request may assign.
+	// MaxAutoAssign is the maximum number of tasks that one request may assign.
 	MaxAutoAssign = 1_000
 
-	// MaxRelated is the most related tasks that are assigned together.
+	// MaxRelated is the maximum number of related tasks that are assigned together.
 	MaxRelated = 500
 
-	// assignChunk is how many tasks one transaction assigns. A request that assigns
-	// more is done in several transactions.
+	// assignChunk is the maximum number of tasks that one transaction assigns. A
+	// request that assigns more is done in several transactions.
 	assignChunk = 25
 )
 
-// crew is the workers whom tasks can be assigned to, with their lists as of some
-// time.
+// crew is a snapshot of the workers whom tasks can be assigned to, with their lists.
 type crew struct {
 	candidates []assignment.Candidate
 	versions   map[lastmile.WorkerID]int64 // of the lists
@@ -37,10 +36,10 @@ type choice struct {
 	together []lastmile.Task
 }
 
-// AutoAssign finds workers for unassigned tasks, one task after the other. The
-// reasons for each choice are stored. Workers are compared before the transaction
-// that assigns tasks, which checks that the lists of those chosen are unchanged: a
-// transaction must not take longer because there are many workers.
+// AutoAssign finds workers for unassigned tasks, one task after the other, and stores
+// the reasons for each choice. Workers are compared before the transaction, so that it
+// does not take longer if there are many. The transaction checks that the lists of the
+// chosen workers have not changed.
 func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
@@ -103,7 +102,7 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 }
 
 // assignSome assigns some tasks in one transaction, which run runs. It returns the
-// crew with the lists after it.
+// crew after the transaction, or nil if the crew must be read again.
 func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options, known *crew,
 	run func(step func(ContainerWriter) (assignment.Assigned, error)) error,
 ) (*crew, error) {
@@ -150,8 +149,8 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 	return nil, err
 }
 
-// readCrew returns the workers on duty with their task lists: those whom the caller may
-// assign tasks to. It rejects teams and workers in the options that are not the
+// readCrew returns the workers on duty whom the caller may assign tasks to, with their
+// task lists. It rejects teams and workers in the options that are not the
 // organization's.
 func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assignment.Options) (*crew, error) {
 	org := who.Organization
@@ -183,8 +182,8 @@ func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assig
 	return c, err
 }
 
-// chooseAll finds workers for those of the tasks that are unassigned, and adds the
-// tasks to their lists in the crew.
+// chooseAll finds workers for the tasks that are unassigned, and adds the tasks to the
+// lists of these workers in the crew.
 func (b *Base) chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, ids []lastmile.TaskID, c *crew, o assignment.Options, now time.Time) ([]choice, error) {
 	tasks, err := r.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
@@ -220,9 +219,9 @@ func (b *Base) pick(ctx context.Context, task lastmile.Task, together []lastmile
 	return assignment.PickWorker(append([]lastmile.Task{task}, others...), c.candidates, o, b.ruler(ctx), now)
 }
 
-// assign gives tasks to the workers who were chosen for them, and stores the reasons.
-// It returns errListChanged if a task was assigned since, or the list of one of the
-// workers has changed. It also returns the versions of the lists after the change.
+// assign assigns tasks to the workers chosen for them, stores the reasons, and returns
+// the assigned tasks and the new versions of the workers' lists. The error is
+// errListChanged if a task is no longer unassigned or checkCrew returns it.
 func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmile.Principal, choices []choice, c *crew) (assignment.Assigned, map[lastmile.WorkerID]int64, error) {
 	workers, err := checkCrew(ctx, w, who.Organization, choices, c)
 	if err != nil {
@@ -268,7 +267,8 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 }
 
 // checkCrew returns the workers who were chosen. It returns errListChanged if one of
-// them is off duty, or has another list than the crew.
+// them was deleted or is off duty, or if a worker's list has changed since the crew
+// was read.
 func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, choices []choice, c *crew) ([]lastmile.WorkerID, error) {
 	var workers []lastmile.WorkerID
 	for _, one := range choices {
@@ -292,8 +292,8 @@ func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, c
 	return workers, nil
 }
 
-// relatedTasks returns tasks that are not started and the tasks that they are
-// linked with by dependencies: parents before children.
+// relatedTasks returns the given tasks and those linked with them by dependencies,
+// parents before children, without tasks that have been started.
 func relatedTasks(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	all, err := families(ctx, r, who, ids)
 	if err != nil {

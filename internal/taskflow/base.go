@@ -14,8 +14,8 @@ import (
 	"dray/internal/travel"
 )
 
-// Base has what the use cases of this package share: moving tasks between
-// containers, and the progress of route plans.
+// Base is shared by the use cases of this package: it moves tasks between
+// containers and updates the progress of route plans.
 type Base struct {
 	Events *events.Log
 	Now    func() time.Time
@@ -24,13 +24,13 @@ type Base struct {
 	pause time.Duration // before estimates are refreshed
 }
 
-// Ways returns the legs of ways without asking a service, so that it can be used in
-// transactions: on imported roads, or by formula.
+// Ways returns the legs of a way, on imported roads or by formula. It calls no external
+// service, so that it can be used in transactions.
 type Ways interface {
 	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
-// ruler measures ways on imported roads.
+// ruler returns a Ruler that measures on imported roads.
 func (b *Base) ruler(ctx context.Context) assignment.Ruler {
 	return func(by lastmile.VehicleType, way []lastmile.Point) (sum lastmile.Meters, known bool) {
 		legs, err := b.Ways.Legs(ctx, by, way)
@@ -87,9 +87,9 @@ func (b *Base) transferTasks(ctx context.Context, w moveWriter, who lastmile.Pri
 	return b.Events.Append(ctx, w, events...)
 }
 
-// lockAll locks containers, before tasks in them are saved. It always locks in the
-// same order, so that transactions do not deadlock: those that lock several containers
-// call it once, and before they save tasks, workers or route plans.
+// lockAll locks containers before tasks in them are saved. It always locks in the same
+// order, so that transactions do not deadlock. For the same reason, a transaction that
+// locks several containers calls it once, before it saves tasks, workers or route plans.
 func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
 	return b.lockLists(ctx, w, org, now, containers, nil)
 }
@@ -118,7 +118,7 @@ func (b *Base) lockLists(ctx context.Context, w containerLocker, org lastmile.Or
 	return nil
 }
 
-// lockOrder compares containers that are locked in the same transaction.
+// lockOrder defines the order in which a transaction locks containers.
 func lockOrder(a, b lastmile.ContainerRef) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
 }
@@ -142,8 +142,8 @@ func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.Organiz
 	return nil
 }
 
-// saveProgress saves a task that was started, visited or completed, and was in a
-// container before.
+// saveProgress saves a task that was started, visited or completed. before is the
+// container that it was in.
 func (b *Base) saveProgress(ctx context.Context, w progressWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (b *Base) saveProgress(ctx context.Context, w progressWriter, task lastmile
 	return w.DeleteFired(ctx, task.Organization, string(task.ID)) // it reaches no more thresholds
 }
 
-// saveMoved saves a task that may have moved from another container, to the end of
-// its new one.
+// saveMoved saves a task. If its container differs from before, the task goes to the
+// end of the new one.
 func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
 		if before.Kind != lastmile.InOrganization { // so that phones see the change

@@ -22,20 +22,20 @@ const (
 	// before, perhaps in a conflict with other writers, uses small chunks only.
 	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
-	// chunkBytes is how much of what a client sent becomes tasks in one transaction.
+	// chunkBytes is the maximum size of a chunk of several items, as they were sent.
 	// Chunks of ordinary tasks are smaller.
 	chunkBytes = 512 << 10
 
-	// prepareConcurrency is how many items are prepared at the same time, which
-	// may include a request to a geocoder.
+	// prepareConcurrency is the number of items that are prepared at the same time.
+	// Each may need a request to a geocoder.
 	prepareConcurrency = 8
 )
 
-// Batches creates many tasks, at once or in the background.
+// Batches creates many tasks, immediately or in the background.
 type Batches struct {
 	Creator
 	Store BatchStore
-	Wake  *events.Wake // of the loop that runs batches
+	Wake  *events.Wake // wakes the loop that runs batches
 }
 
 // Submit stores a batch of tasks to be created in the background. Once it has
@@ -81,7 +81,7 @@ func fillTasks(ctx context.Context, r BatchReader, batch *lastmile.Batch) error 
 	return err
 }
 
-// createdIDs lists the tasks of results.
+// createdIDs returns the ids of the tasks in results.
 func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 	ids := make([]lastmile.TaskID, 0, len(results))
 	for _, result := range results {
@@ -92,8 +92,8 @@ func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 	return ids
 }
 
-// CreateAll creates a small batch of tasks at once. An error in one of them is
-// its own result and does not keep the others from being created.
+// CreateAll creates a small batch of tasks immediately. A rejected item gets an error
+// as its result and does not keep the others from being created.
 func (bs *Batches) CreateAll(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (lastmile.CreatedBatch, error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
@@ -224,7 +224,7 @@ func (bs *Batches) GiveUp(ctx context.Context, w BatchWriter, job work.Item) err
 	return bs.completeBatch(ctx, w, batch)
 }
 
-// completeBatch completes a batch, all items of which have a result.
+// completeBatch completes a batch whose items all have a result.
 func (bs *Batches) completeBatch(ctx context.Context, w BatchWriter, batch lastmile.Batch) error {
 	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
 	event := batch.Complete(who.Actor(), bs.Now())

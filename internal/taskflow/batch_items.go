@@ -83,8 +83,8 @@ func (bs *Batches) prepareChunk(ctx context.Context, who lastmile.Principal, id 
 	return chunk{items: bs.prepareItems(ctx, who, sent, check)}
 }
 
-// prepareItems does for some items, several at a time, what must not happen
-// inside a transaction.
+// prepareItems prepares items, several at a time: it does the part of their creation
+// that must not happen inside a transaction.
 func (bs *Batches) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.BatchItem) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
@@ -120,34 +120,34 @@ func (bs *Batches) prepareItem(ctx context.Context, who lastmile.Principal, sent
 	return bs.prepareNew(ctx, who, sent.Draft)
 }
 
-// way is how a transaction creates items.
+// way defines how a transaction creates items.
 type way struct {
-	// known is the recipients of the items, as they were before the transaction. On
-	// PostgreSQL transactions that look for the same numbers conflict with those that
-	// add them, and one that reads many recipients does so with any that adds one. If
-	// it is nil, or the transaction runs again, they are read in it.
+	// known has the recipients of the items, as they were before the transaction. On
+	// PostgreSQL, a transaction that looks up a phone number conflicts with one that
+	// adds it, and a transaction that reads many recipients conflicts with any that
+	// adds one. If known is nil, or the transaction runs again, it reads them itself.
 	known knownRecipients
 
-	// used is the import keys of items that have been used, as far as it is known.
+	// used has the import keys of the items that are known to have been used.
 	used store.UsedKeys
 
-	// savepoints is set if each item can be undone alone. That is slower, and few
+	// savepoints makes it possible to undo each item alone. That is slower, and few
 	// batches have items to undo.
 	savepoints bool
 }
 
-// knownRecipients is recipients by phone number: none or one.
+// knownRecipients maps phone numbers to their recipient, or to nil if there is none.
 type knownRecipients map[lastmile.Phone][]lastmile.Recipient
 
-// errChanged ends a transaction that would change a recipient who was read before it.
-// errRejected ends one without savepoints in which an item was rejected.
+// errChanged aborts a transaction that would change a recipient who was read before it.
+// errRejected aborts a transaction without savepoints in which an item was rejected.
 var (
 	errChanged  = errors.New("a recipient must be read in the transaction")
 	errRejected = errors.New("an item was rejected")
 )
 
-// createItems runs create in the way that is most likely to be sufficient, and again in
-// another if it is not.
+// createItems calls create with the way that suffices for most items, and with others if
+// it does not.
 func createItems[T any](ctx context.Context, s BatchStore, org lastmile.OrganizationID, items []item, create func(*way) (T, error)) (made T, err error) {
 	known := knownRecipients{}
 	err = s.Read(ctx, func(r BatchReader) error { return known.read(ctx, r, org, items) })
@@ -248,7 +248,7 @@ func (bs *Batches) lockNamed(ctx context.Context, w BatchWriter, who lastmile.Pr
 	return bs.lockAll(ctx, w, who.Organization, now, lists...)
 }
 
-// createEach creates each item so that it can be undone alone.
+// createEach creates items one by one. create must undo an item that it rejects.
 func createEach(items []item, create func(item) error, report func(*lastmile.Task, lastmile.BatchResult)) error {
 	for _, one := range items {
 		err := one.err
@@ -264,9 +264,9 @@ func createEach(items []item, create func(item) error, report func(*lastmile.Tas
 	return nil
 }
 
-// createTogether creates all items with few reads and writes. It returns
-// errRejected if one of them is rejected, except for an import key that is known to have
-// been used: of a batch that is sent again, that may be all of them.
+// createTogether creates all items with few reads and writes. It returns errRejected if
+// one of them is rejected, unless its import key is known to have been used: in a batch
+// that is sent again, that may be true of all items.
 func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, by way, create func(creationWriter, item) error,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {

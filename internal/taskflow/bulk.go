@@ -16,22 +16,22 @@ import (
 // reads is read once, and what the items save is saved together.
 //
 // It implements creationWriter and no other method of a transaction, so that code
-// for a single task cannot read around the buffer. Of the records in the buffer
-// only recipients can be read: by their phone numbers. Destinations and tasks
-// have ids that no item can name yet.
+// for a single task cannot bypass the buffer. Only recipients are read from the
+// buffer, by their phone numbers: no item can name the ids of new destinations and
+// tasks yet.
 type bulkWriter struct {
 	w          bulkStore
 	org        lastmile.OrganizationID
 	fields     customfield.Fields
 	settings   lastmile.Settings
-	recipients knownRecipients // those of the items
-	outside    bool            // they were read before the transaction
-	keys       store.UsedKeys  // by others, as far as it is known, and by the items
+	recipients knownRecipients // of the items
+	outside    bool            // recipients were read before the transaction
+	keys       store.UsedKeys  // known to have been used, including those of created items
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int        // index in buffer.Recipients
-	changed    []lastmile.Recipient                // known before, without duplicates
+	changed    []lastmile.Recipient                // not new, without duplicates
 	changes    map[lastmile.RecipientID]int        // index in changed
-	owners     map[lastmile.ContainerRef]time.Time // when they were created
+	owners     map[lastmile.ContainerRef]time.Time // when each owner was created
 	lists      map[lastmile.ContainerRef]extendedList
 }
 
@@ -39,11 +39,11 @@ type bulkWriter struct {
 type extendedList struct {
 	org      lastmile.OrganizationID
 	changed  time.Time
-	estimate time.Time // when the estimates of its worker are refreshed; zero for others
+	estimate time.Time // when the estimates of its worker are refreshed; zero if it is a team's
 }
 
-// prefetch returns a bulkWriter that has read what the items need, except for recipients
-// that are known, and knows the import keys that have been used.
+// prefetch returns a bulkWriter that has read the settings, custom fields and recipients
+// that the items need. Recipients are not read if by.known has them.
 func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, by way) (*bulkWriter, error) {
 	b := &bulkWriter{
 		w: w, org: org, recipients: by.known, outside: by.known != nil, keys: store.UsedKeys{},
@@ -82,7 +82,7 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 	return b.w.SaveNew(ctx, b.buffer)
 }
 
-// flushRecipients saves the recipients, because others are about to be read.
+// flushRecipients saves the buffered recipients, because the store is about to be read.
 func (b *bulkWriter) flushRecipients(ctx context.Context) error {
 	if err := b.saveChanged(ctx); err != nil || len(b.buffer.Recipients) == 0 {
 		return err
@@ -93,7 +93,7 @@ func (b *bulkWriter) flushRecipients(ctx context.Context) error {
 	return b.w.SaveNew(ctx, added)
 }
 
-// saveChanged saves the recipients that were known before, in the same order as others do.
+// saveChanged saves the changed recipients, ordered by id like other transactions do.
 func (b *bulkWriter) saveChanged(ctx context.Context) error {
 	slices.SortFunc(b.changed, func(a, b lastmile.Recipient) int { return cmp.Compare(a.ID, b.ID) })
 	for _, recipient := range b.changed {
@@ -108,7 +108,7 @@ func (b *bulkWriter) saveChanged(ctx context.Context) error {
 
 // Settings implements creationWriter.
 func (b *bulkWriter) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
-	if org != b.org { // it executes the task
+	if org != b.org { // org is the executor of the task
 		return b.w.Settings(ctx, org)
 	}
 	return b.settings, nil
@@ -182,7 +182,7 @@ func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) 
 	if d.Organization != b.org && slices.ContainsFunc(b.buffer.Destinations, func(saved lastmile.Destination) bool {
 		return saved.ID == d.ID && saved.Organization == d.Organization
 	}) {
-		return nil // several items have it
+		return nil // another item has saved it
 	}
 	b.buffer.Destinations = append(b.buffer.Destinations, d)
 	return nil
@@ -225,7 +225,7 @@ func (b *bulkWriter) AddTask(_ context.Context, t lastmile.Task) error {
 func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
 
 // LockContainer implements containerLocker. Items may name containers in any order, so
-// that they are locked together.
+// flush locks them together.
 func (b *bulkWriter) LockContainer(_ context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	if _, known := b.lists[in]; !known {
 		b.lists[in] = extendedList{org: org, changed: now}

@@ -16,9 +16,9 @@ type Containers struct {
 	Base
 	Store ContainerStore
 
-	changes rate.Turns // of containers
-	large   rate.Turns // of organizations: changes that take several transactions
-	steps   rate.Turns // of all organizations: these transactions, one at a time
+	changes rate.Turns // one change of each container at a time
+	large   rate.Turns // one change in several transactions for each organization at a time
+	steps   rate.Turns // one of the transactions of moveInSteps at a time
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when
@@ -46,8 +46,8 @@ func (cs *Containers) Container(ctx context.Context, who lastmile.Principal, in 
 	return c, err
 }
 
-// container reads a container that must be the organization's, with the first tasks of its
-// list, up to a limit, or with all of them if that is 0.
+// container reads a container that must be the organization's, with the first most tasks
+// of its list, or with all of them if most is 0.
 func container(ctx context.Context, r listReader, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (c lastmile.Container, err error) {
 	var created time.Time
 	if in.Kind != lastmile.InOrganization {
@@ -71,8 +71,8 @@ func container(ctx context.Context, r listReader, org lastmile.OrganizationID, i
 	return withModified(c), err
 }
 
-// withModified sets when a container was modified, if it never was, to when it was
-// created.
+// withModified sets the modification time of a container that was never modified to its
+// creation time.
 func withModified(c lastmile.Container) lastmile.Container {
 	if c.Modified.IsZero() {
 		c.Modified = c.Created
@@ -95,9 +95,9 @@ func (cs *Containers) Resolve(ctx context.Context, who lastmile.Principal, id st
 	return in, err
 }
 
-// families adds the unfinished tasks that the given ones are linked with by
-// dependencies: parents before children, each family together. It rejects those that the
-// caller may not move.
+// families returns the given tasks and the tasks linked with them by dependencies that
+// are not started: parents before children, each family together. It returns an error if
+// the caller may not move one of the family.
 func families(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	org := who.Organization
 	var all []lastmile.TaskID
@@ -125,7 +125,7 @@ func families(ctx context.Context, r familyReader, who lastmile.Principal, ids [
 	return movable, checkManaged(ctx, r, who, tasks)
 }
 
-// checkManaged denies an administrator who manages some teams tasks of others.
+// checkManaged denies tasks of other teams to an administrator who manages only some.
 func checkManaged(ctx context.Context, r familyReader, who lastmile.Principal, tasks []lastmile.Task) error {
 	if who.Manager() == "" {
 		return nil
@@ -169,7 +169,7 @@ func family(ctx context.Context, r familyReader, org lastmile.OrganizationID, id
 	return found, nil
 }
 
-// parentsFirst appends a task to all, after those it depends on.
+// parentsFirst appends a task to all, after the tasks it depends on.
 func parentsFirst(id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID, seen map[lastmile.TaskID]bool, all *[]lastmile.TaskID) {
 	if seen[id] {
 		return
@@ -181,9 +181,9 @@ func parentsFirst(id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.Tas
 	*all = append(*all, id)
 }
 
-// Owners replaces ids of containers by the ids of their owners. The store
-// knows every container that has been changed, which all with tasks have been,
-// except perhaps the organization's.
+// Owners replaces ids of containers by the ids of their owners. The store lists the
+// containers that have ever changed. Every container with tasks is among them, except
+// perhaps the organization's.
 func (cs *Containers) Owners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return ids, nil

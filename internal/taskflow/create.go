@@ -50,7 +50,7 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 	})
 }
 
-// assigner is how a worker for a new task is found.
+// assigner has the options and the workers to choose from for a new task.
 type assigner struct {
 	assignment.Options
 	crew *crew
@@ -117,7 +117,7 @@ func (c *Creator) createInBatch(ctx context.Context, w creationWriter, who lastm
 	return task, events, c.saveNew(ctx, w, task, now)
 }
 
-// newTask makes a task of a prepared draft, in the container of its executor. It saves
+// newTask makes a task from a prepared draft, in the container of its executor. It saves
 // the draft's destination and recipient, but not the task.
 func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
 	change, err := p.change(ctx, w, who.Organization)

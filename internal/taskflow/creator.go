@@ -7,7 +7,7 @@ import (
 	"dray/internal/store"
 )
 
-// Creator makes tasks of drafts, for Tasks and Batches.
+// Creator makes tasks from drafts, for Tasks and Batches.
 type Creator struct {
 	Base
 	Book       AddressBook
@@ -16,10 +16,10 @@ type Creator struct {
 	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
 	Placed     Placed
-	MaxPlaced  int // open tasks of an organization with others
+	MaxPlaced  int // maximum number of open tasks that an organization has placed with others
 }
 
-// Placed counts tasks.
+// Placed counts the tasks that organizations placed with others.
 type Placed interface {
 	// CountPlaced returns how many open tasks an organization placed with others, up to
 	// limit.
@@ -29,9 +29,9 @@ type Placed interface {
 // AddressBook checks the destinations and recipients of drafts. It saves
 // nothing. field is a prefix for error messages.
 type AddressBook interface {
-	// Locate makes a destination of a draft and geocodes it if needed.
+	// Locate makes a destination from a draft and geocodes it if needed.
 	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
-	// PrepareRecipient makes a recipient of a draft.
+	// PrepareRecipient makes a recipient from a draft.
 	PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error)
 }
 
@@ -41,9 +41,9 @@ type prepared struct {
 	draft       lastmile.TaskDraft
 	destination *lastmile.Destination // nil when the draft has an id instead
 	recipients  []lastmile.PreparedRecipient
-	of          *lastmile.Task // the one to change or to clone; nil for a new one
-	clones      bool
-	order       string // short id of the order of a new task; empty for none
+	of          *lastmile.Task // the task to change or to clone; nil for a new one
+	clones      bool           // of is cloned, not changed
+	order       string         // short id of the order of a new task; empty for none
 }
 
 // prepare does the part of a change that must not happen in a transaction.
@@ -74,8 +74,8 @@ func (c *Creator) prepare(ctx context.Context, who lastmile.Principal, d lastmil
 	return p, nil
 }
 
-// change saves the destination and recipient of a draft, or reads those that it
-// has the ids of, and returns the change with them in it.
+// change saves the destination and recipient of a draft, or reads them if the draft has
+// only their ids. It returns the change that includes them.
 func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	if p.of != nil && !p.clones && p.of.Origin != "" && p.of.Origin != org {
 		var err error
@@ -86,7 +86,7 @@ func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.Org
 	change := p.draft.Change
 	switch {
 	case p.destination != nil && p.of != nil && !p.clones && p.of.Destination.SamePlace(*p.destination):
-		// It was read and sent back.
+		// The client sent the destination that the task has.
 	case p.destination != nil:
 		change.Destination = p.destination
 		if err := w.SaveDestination(ctx, *p.destination); err != nil {
@@ -158,9 +158,9 @@ func checkConnections(ctx context.Context, r connectionReader, org lastmile.Orga
 	return nil
 }
 
-// checkDependencies rejects dependencies that are not the organization's tasks. If the
-// caller placed the task there, it must have placed those as well. A new task needs no
-// check for cycles: no task can depend on it yet.
+// checkDependencies rejects dependencies that are not tasks of the task's organization.
+// If the caller placed the task there, it must have placed the dependencies as well. A
+// new task needs no check for cycles: no task can depend on it yet.
 func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.OrganizationID, t lastmile.Task) error {
 	found, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	for _, parent := range found {
@@ -171,8 +171,8 @@ func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.Organ
 	return err
 }
 
-// MaxAncestors is the maximum number of tasks checked for a cycle when the
-// dependencies of a task change: those that it depends on, directly or not.
+// MaxAncestors is the maximum number of tasks that a task may depend on, directly or
+// not. They are checked for a cycle when its dependencies change.
 const MaxAncestors = 1_000
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have

@@ -14,14 +14,13 @@ const (
 	feedbackPause = 5 * time.Minute // between two changes, in the long run
 )
 
-// NewFeedbackLimit returns the limit of how often feedback on a task is changed on
-// this node.
+// NewFeedbackLimit returns a limiter for changes of the feedback on a task on this node.
 func NewFeedbackLimit(now func() time.Time) *rate.Limiter {
 	return rate.New(rate.Limit{Burst: feedbackBurst, PerSecond: 1 / feedbackPause.Seconds()}, now)
 }
 
-// Rate stores the recipient's feedback on a completed task. Only feedback that
-// changes the task counts.
+// Rate stores the recipient's feedback on a completed task. Feedback that changes
+// nothing does not count towards the limit.
 func (ps *Pages) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
 	var task lastmile.Task
 	err := ps.Store.Read(ctx, func(r PageReader) (err error) {

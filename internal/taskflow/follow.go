@@ -38,7 +38,7 @@ type TaskFollower struct {
 	task     lastmile.Task
 	merchant lastmile.Organization
 	settings lastmile.PageSettings // of the merchant
-	newTimes bool                  // the organization of the task offers them
+	newTimes bool                  // the organization of the task offers other times
 	worker   *lastmile.Worker      // nil unless the task is assigned or active
 }
 
@@ -107,7 +107,7 @@ func (p *TaskFollower) read(ctx context.Context) error {
 	})
 }
 
-// Show returns the page as of now, from the data of the last Read. It changes with
+// Show returns the page as of now, from the data of the last Read. The page changes with
 // time even if the data does not.
 func (p *TaskFollower) Show() (trackingpage.Page, error) {
 	now := p.pages.Now()
@@ -119,8 +119,8 @@ func (p *TaskFollower) Show() (trackingpage.Page, error) {
 }
 
 // readSettings reads the organization that the page shows, and what it sets for the
-// page. Requests for another time are handled by the organization of the task, so it
-// decides whether there are any.
+// page. Requests for another time are handled by the organization of the task, so that
+// one decides whether the page offers them.
 func (p *TaskFollower) readSettings(ctx context.Context, r PageReader) (err error) {
 	if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"dray/internal/store"
 )
 
-// MaxImportKey is the number of characters of an import key.
+// MaxImportKey is the maximum number of characters of an import key.
 const MaxImportKey = 100
 
-// checkImportKey rejects the import key of a draft that can be none.
+// checkImportKey rejects a draft with an invalid import key.
 func checkImportKey(d lastmile.TaskDraft) error {
 	if d.ImportKey == nil {
 		return nil
@@ -21,7 +21,7 @@ func checkImportKey(d lastmile.TaskDraft) error {
 	return lastmile.CheckText("importKey", *d.ImportKey, MaxImportKey)
 }
 
-// checkUnused rejects an import key that has been used. An empty one is none.
+// checkUnused rejects an import key that has been used.
 func checkUnused(used store.UsedKeys, key string) error {
 	task, found := used[key]
 	if !found {
@@ -34,8 +34,8 @@ func checkUnused(used store.UsedKeys, key string) error {
 	}
 }
 
-// rejectUsed is the error of a task that could not be saved: a rejection, if its import
-// key has been used.
+// rejectUsed returns the error of saving a task, converted to a rejection if the import
+// key of the task has been used.
 func rejectUsed(err error, task lastmile.Task) error {
 	if used, ok := errors.AsType[store.UsedKeys](err); ok {
 		return checkUnused(used, task.ImportKey)

@@ -61,8 +61,8 @@ func (ps *Pages) Merchant(ctx context.Context, token string) (lastmile.Organizat
 	return p.merchant.ID, err
 }
 
-// RequestTime stores that the recipient of a failed task requests another time, which
-// begins at a time that the page offers.
+// RequestTime stores that the recipient of a failed task requests another time. begin
+// must be one of the times that the page offers.
 func (ps *Pages) RequestTime(ctx context.Context, token string, begin time.Time) error {
 	request := func(r PageReader) (p TaskFollower, changes []lastmile.Event, err error) {
 		p = TaskFollower{pages: ps, token: token}

@@ -9,13 +9,13 @@ import (
 	"dray/internal/store"
 )
 
-// A task that an organization places with another is the other's: it is in its
-// containers, and its workers carry it out. The origin, which placed it, keeps the
-// recipient in its own book and can read the task, and change and delete it as far as
-// that does not concern how the executor organizes its work.
+// A task that one organization, the origin, places with another, the executor, belongs
+// to the executor: it is in the executor's containers, and the executor's workers carry
+// it out. The origin keeps the recipient in its own address book. It can read, change
+// and delete the task, except for how the executor organizes its work.
 
-// inside returns the caller as the organization that has a task sees it: one that
-// placed the task there acts as itself, not with one of its keys or people.
+// inside returns the caller as the organization that has a task sees it: the origin of
+// the task acts as an organization, not as one of its API keys or people.
 func inside(who lastmile.Principal, home lastmile.OrganizationID) lastmile.Principal {
 	if home != who.Organization {
 		who = lastmile.Principal{Organization: home, Key: lastmile.KeyID(who.Organization), Receipt: who.Receipt}
@@ -31,8 +31,9 @@ func (p prepared) home(org lastmile.OrganizationID) lastmile.OrganizationID {
 	return org
 }
 
-// placeWith completes the change that makes a new task of one organization for
-// another: who is shown to the recipient, and the destination in the other's book.
+// placeWith completes the change of a new task that one organization places with
+// another: it sets the organization that the recipient sees, and saves the destination
+// in the other's address book.
 func placeWith(ctx context.Context, w creationWriter, org, home lastmile.OrganizationID, change *lastmile.TaskChange) error {
 	if home == org {
 		return nil
@@ -50,8 +51,8 @@ func placeWith(ctx context.Context, w creationWriter, org, home lastmile.Organiz
 }
 
 // checkRoom rejects a new task for another organization if the caller has too many open
-// tasks with others. The transactions that create tasks do not count them, because on
-// PostgreSQL these would conflict.
+// tasks with others. Tasks are not counted in the transactions that create them, because
+// on PostgreSQL these would conflict.
 func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.OrganizationID) error {
 	if home == org {
 		return nil
@@ -75,7 +76,7 @@ func (c *Creator) prepareNew(ctx context.Context, who lastmile.Principal, d last
 	return c.prepare(ctx, who, d)
 }
 
-// shareDestination saves a destination, if there is one, in the book of the
+// shareDestination saves a destination, if there is one, in the address book of the
 // organization that has the task.
 func shareDestination(ctx context.Context, w creationWriter, home lastmile.OrganizationID, d *lastmile.Destination) error {
 	if d == nil || d.Organization == home {
@@ -86,8 +87,8 @@ func shareDestination(ctx context.Context, w creationWriter, home lastmile.Organ
 	return w.SaveDestination(ctx, shared)
 }
 
-// keepPlacement returns a draft of the executor of a task that another organization
-// placed without what only that one decides, and rejects a change of that.
+// keepPlacement removes the fields that only the origin of a task decides from a draft
+// of the executor, and rejects the draft if it changes one of them.
 func (p prepared) keepPlacement() (prepared, error) {
 	change, of := &p.draft.Change, p.of
 	switch {
@@ -131,8 +132,8 @@ func checkPlaced(ctx context.Context, r ownerChecker, who lastmile.Principal, ta
 	return lastmile.Invalid("container cannot be chosen for a task of another executor, which decides where the task goes")
 }
 
-// adopt makes the copy of a task that another organization placed the executor's own:
-// its recipient is one of the executor's book.
+// adopt turns the copy of a task that another organization placed into a task of the
+// executor itself, with a recipient in the executor's address book.
 func (ts *Tasks) adopt(ctx context.Context, w TaskWriter, task *lastmile.Task) error {
 	task.Origin = ""
 	if task.Recipient == nil {
@@ -152,8 +153,8 @@ func (ts *Tasks) adopt(ctx context.Context, w TaskWriter, task *lastmile.Task) e
 	return w.AddRecipient(ctx, copied)
 }
 
-// checkOrder rejects a change of a task of an order that would take its order apart: the
-// pickup is a pickup, and what the drop-off depends on first.
+// checkOrder rejects a change that would break the order of a task: its pickup must stay
+// a pickup, and its drop-off must depend on the pickup.
 func checkOrder(before, after lastmile.Task) error {
 	switch {
 	case before.OrderShortID == "":
@@ -166,8 +167,8 @@ func checkOrder(before, after lastmile.Task) error {
 	return nil
 }
 
-// checkOrdered rejects a change, by the client, of what the price of an order is for: the
-// order knows how far that can change.
+// checkOrdered rejects a change, by the client, of a field that the price of an order
+// depends on. The order has the rules for such changes.
 func checkOrdered(before, after lastmile.Task) error {
 	field := ""
 	switch {
@@ -198,7 +199,8 @@ func (ts *Tasks) Prepare(ctx context.Context, who lastmile.Principal, d lastmile
 }
 
 // Place creates a task of an order in a transaction that another use case began. The
-// caller is the organization that places it; the draft names the executor.
+// caller is the organization that places it; the draft names the executor. The task
+// depends on the tasks in after.
 func (ts *Tasks) Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p Prepared, order string, after ...lastmile.TaskID) (lastmile.Task, error) {
 	w, err := ts.Store.Join(tx)
 	if err != nil {
@@ -256,7 +258,7 @@ func (ts *Tasks) Lock(ctx context.Context, tx store.Transaction, who lastmile.Pr
 	return err
 }
 
-// lockTasks locks the containers of tasks, which it returns.
+// lockTasks locks the containers of tasks, and returns the tasks.
 func (ts *Tasks) lockTasks(ctx context.Context, w TaskWriter, who lastmile.Principal, ids []lastmile.TaskID) (tasks []lastmile.Task, err error) {
 	lists := map[lastmile.OrganizationID][]lastmile.ContainerRef{}
 	for _, id := range ids {

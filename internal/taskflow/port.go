@@ -12,9 +12,9 @@ import (
 	"dray/internal/work"
 )
 
-// Each use case has a Reader, what it reads in a transaction, a Writer, what it
-// reads and saves in one, and a Store, which runs its transactions. They consist
-// of the small interfaces below, which are also what shared functions take.
+// Each use case has three interfaces: a Reader for what it reads in a transaction, a
+// Writer for what it reads and saves in one, and a Store that runs its transactions.
+// They consist of the small interfaces below, which shared functions take as well.
 
 // TaskReader is what Tasks reads in a transaction.
 type TaskReader interface {
@@ -22,7 +22,7 @@ type TaskReader interface {
 	crewReader
 	familyReader
 	// VisibleTask returns a task that the organization has, or that it placed with
-	// another.
+	// another one.
 	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TaskByShortID finds a task that the organization has, or that it placed with
 	// another, by its short id.
@@ -59,11 +59,11 @@ type ContainerReader interface {
 	crewReader
 	// Containers lists the containers that ever changed, in no particular order.
 	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
-	// Explanation returns why a task was assigned to its worker.
+	// Explanation returns why a task was assigned to its worker, or to none.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// ExpectContainer announces that a container will be read, with its owner and
-	// whether it is Unplaced, so that this is one round trip. So is the list, up to
-	// limit, unless that is 0.
+	// Unplaced, so that this takes one round trip. If limit is not 0, that includes the
+	// first limit tasks of the list.
 	ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, limit int)
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
@@ -84,8 +84,8 @@ type ContainerWriter interface {
 	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
 	// ListState returns what changes whenever the list of a container does.
 	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
-	// StillListed returns those of the tasks that are in the list of a container,
-	// in their order.
+	// StillListed returns the ids of the tasks that are still in the list of a
+	// container, in the order of ids.
 	StillListed(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
 	// PlaceTasks fixes the order of the new tasks at the end of a container, so
 	// that tasks committed later follow them.
@@ -130,8 +130,8 @@ type BatchWriter interface {
 	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
 	// CompleteBatch saves when a batch was completed, and deletes its items.
 	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
-	// NoteNewTasks notes that tasks were created without an event, for those who follow
-	// boards.
+	// NoteNewTasks records that tasks were created without an event, so that the
+	// followers of boards see them.
 	NoteNewTasks(ctx context.Context, tasks []lastmile.Task) error
 	// Try runs fn as a part of the transaction that can fail alone: when fn
 	// returns an error, what it saved is undone and the transaction continues. A
@@ -163,7 +163,7 @@ type PlanWriter interface {
 	// DeleteRoutePlan deletes a route plan that has no tasks.
 	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
 	// SavePlanned saves tasks that have joined or left a route plan, or have another
-	// position in it.
+	// position in the plan.
 	SavePlanned(ctx context.Context, tasks []lastmile.Task) error
 }
 
@@ -209,8 +209,8 @@ type WorkReader interface {
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TaskOutlines returns several tasks in the order of their ids, with only the id,
-	// when each was modified, and the estimates.
+	// TaskOutlines returns several tasks in the order of ids, with only their ids,
+	// modification times and estimates.
 	TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Unfinished returns which of the tasks are not completed.
 	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
@@ -300,7 +300,7 @@ type listReader interface {
 
 // tasksReader reads tasks.
 type tasksReader interface {
-	// TasksOf returns several tasks in the order of their ids.
+	// TasksOf returns several tasks in the order of ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 }
 
@@ -367,10 +367,10 @@ type moveWriter interface {
 	tasksReader
 	taskWriter
 	// MoveTasks inserts tasks at a position of the list of a container, in order. They
-	// leave their former positions first. It also saves those that were put into the
-	// container, moved, whose dependencies and metadata have not changed; the others
-	// were saved with the container. It returns store.ErrMoved if the task of the
-	// position is not in the list.
+	// leave their former positions first. It also saves the tasks in moved, which come
+	// from other containers and whose dependencies and metadata have not changed; the
+	// others must have been saved with this container. It returns store.ErrMoved if the
+	// task that the position refers to is not in the list.
 	MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error
 }
 
@@ -381,10 +381,10 @@ type progressWriter interface {
 	firingWriter
 }
 
-// firingWriter deletes the thresholds that were reached.
+// firingWriter deletes records of thresholds that were reached.
 type firingWriter interface {
-	// DeleteFired deletes the names under which a task or a route plan has
-	// fired.
+	// DeleteFired deletes the records of all thresholds that a task or a route plan
+	// has reached.
 	DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error
 }
 
@@ -400,13 +400,13 @@ type planWriter interface {
 
 // explanationWriter saves the reasons for assignments.
 type explanationWriter interface {
-	// SaveExplanation saves why a task was assigned to its worker.
+	// SaveExplanation saves why a task was assigned to its worker, or to none.
 	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error
 }
 
 // creationWriter has the methods of a transaction that the creation of a task
-// needs. A batch buffers writes behind it: a method added here must take the
-// buffer of bulkWriter into account.
+// needs. For batches, bulkWriter implements it with a buffer, which a method added
+// here must take into account.
 type creationWriter interface {
 	store.RecipientStore
 	connectionReader

@@ -11,7 +11,7 @@ import (
 	"dray/internal/travel"
 )
 
-// MaxRoutePlans is the most route plans that one response lists.
+// MaxRoutePlans is the maximum number of route plans that one response lists.
 const MaxRoutePlans = 500
 
 // RoutePlans manages route plans and their tasks.
@@ -21,12 +21,12 @@ type RoutePlans struct {
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 
-	large rate.Shares // changes of plans with many tasks: one at a time, each of which keeps the writer busy
+	large rate.Shares // one change of a plan with many tasks at a time, because each keeps the writer busy
 }
 
 // turn waits for the organization's turn to change a plan, if many tasks are involved:
-// those of the plan, if there is an id, and others. It returns the context for the
-// change, to which these tasks are known.
+// the given ones, and those of the plan if there is an id. It returns a context for the
+// change in which these tasks have been decoded already; see store.Remember.
 func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (known context.Context, end func(), err error) {
 	if id != "" {
 		plan, err := rs.Read(ctx, who, id)
@@ -42,7 +42,7 @@ func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastm
 		return ctx, nil, err
 	}
 	known = store.Remember(ctx)
-	//nolint:errcheck // the transaction, which may find that the change was made before, returns it
+	//nolint:errcheck // the transaction returns the error, unless it finds that the change was made before
 	rs.Store.Read(known, func(r PlanReader) error {
 		_, err := r.TasksOf(known, who.Organization, tasks)
 		return err
@@ -134,9 +134,9 @@ func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// changePlan applies change to a plan, which may add some tasks. change reports
-// whether the plan is different, and returns the tasks that must move to the plan's
-// container.
+// changePlan applies change to a plan. added are the tasks that change may add. change
+// reports whether the plan is different, and returns the tasks that must move to the
+// plan's container.
 func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, added []lastmile.TaskID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
 	ctx, end, err := rs.turn(ctx, who, id, added)
 	if err != nil {

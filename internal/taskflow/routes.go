@@ -9,8 +9,8 @@ import (
 	"dray/internal/travel"
 )
 
-// Routes finds ways along roads, for maps. Those of an organization are found one after
-// another.
+// Routes finds ways along roads, for maps. Requests of an organization are served one at
+// a time.
 type Routes struct {
 	Ways RouteWays
 
@@ -19,7 +19,7 @@ type Routes struct {
 	shown map[string]shownRoute // by link
 }
 
-// RouteWays finds the way along stops without asking a service.
+// RouteWays finds the way along stops without calling an external service.
 type RouteWays interface {
 	Route(ctx context.Context, by lastmile.VehicleType, stops []lastmile.Point) (travel.Route, error)
 }
@@ -68,12 +68,12 @@ func (rs *Routes) Shown(ctx context.Context, link string, by lastmile.VehicleTyp
 	route.Thin(maxShownPoints)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if rs.shown == nil || len(rs.shown) >= maxShownRoutes && !ok { // others are found again
+	if rs.shown == nil || len(rs.shown) >= maxShownRoutes && !ok { // discarded routes are found again
 		rs.shown = map[string]shownRoute{}
 	}
 	rs.shown[link] = shownRoute{from, to, by, route}
 	return route, nil
 }
 
-// maxShownPoints is the maximum number of points of such a route.
+// maxShownPoints is the maximum number of points of a route to a recipient.
 const maxShownPoints = 1_000

@@ -11,7 +11,7 @@ import (
 	"dray/internal/store"
 )
 
-// PageSize is how many tasks a page of a list holds.
+// PageSize is the maximum number of tasks on a page of a list.
 const PageSize = 64
 
 // Tasks creates, reads, lists, changes, completes and deletes tasks.
@@ -66,7 +66,7 @@ func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (doc
 	return docs, last, nil
 }
 
-// maxFound is the most tasks that a metadata search returns.
+// maxFound is the maximum number of tasks that a metadata search returns.
 const maxFound = 10_000
 
 // Find returns the ids of the tasks that have all of the metadata entries.
@@ -78,13 +78,13 @@ func (ts *Tasks) Find(ctx context.Context, who lastmile.Principal, metadata last
 	return ids, err
 }
 
-// ShowAll returns tasks that were found, in the form of the API.
+// ShowAll returns the tasks that Find has found, in the form of the API.
 func (ts *Tasks) ShowAll(ctx context.Context, who lastmile.Principal, ids []string) ([][]byte, error) {
 	return ts.Documents.ShowAll(ctx, store.Tasks, who.Organization, ids)
 }
 
-// Explanation returns why a task was assigned automatically, or was not. An administrator
-// who manages some teams sees what it says of their workers.
+// Explanation returns why a task was assigned automatically, or was not. Administrators
+// who manage only some teams see only the workers of these teams in it.
 func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
 	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
@@ -109,7 +109,7 @@ func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, i
 
 // Update changes a task.
 func (ts *Tasks) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
-	if d.Destination == nil && d.Recipients == nil { // nothing has to be looked up before
+	if d.Destination == nil && d.Recipients == nil { // nothing to prepare before the transaction
 		return ts.update(ctx, who, id, func(task lastmile.Task) (prepared, error) {
 			return prepared{draft: d.Effective(task)}, nil
 		})
@@ -197,7 +197,7 @@ func (ts *Tasks) amend(ctx context.Context, w TaskWriter, who lastmile.Principal
 			return task, err
 		}
 		if len(moved) > 0 {
-			events = moved // which report the update as well
+			events = moved // they report the update as well
 		}
 	}
 	if len(events) == 0 { // nothing has changed
@@ -246,7 +246,7 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
 	now := ts.Now()
 	for {
-		var many []lastmile.TaskID // that depend on it, too many for one transaction
+		var many []lastmile.TaskID // children, if there are too many for one transaction
 		by := who
 		err := ts.Store.Write(ctx, func(w TaskWriter) error {
 			many = nil
@@ -276,7 +276,8 @@ func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile
 	}
 }
 
-// checkByHand rejects deleting a task alone that belongs to an order.
+// checkByHand rejects the deletion of a single task that belongs to an order, and of a
+// task that is started.
 func checkByHand(task lastmile.Task) error {
 	if task.OrderShortID != "" {
 		return lastmile.Invalid("task %s belongs to order %s; cancel or reject the order to delete its tasks", task.ID, task.OrderShortID)

@@ -23,7 +23,7 @@ const (
 	verbComplete = "complete"
 )
 
-// Work is what workers see of their tasks and do with them.
+// Work shows workers their tasks, and performs their actions.
 type Work struct {
 	Base
 	Store    WorkStore
@@ -31,7 +31,7 @@ type Work struct {
 	Hub      *events.Hub
 	NewID    func() string
 
-	outlines rate.Turns // of organizations
+	outlines rate.Turns // one outline for each organization at a time
 }
 
 // Arrivals estimates when workers arrive at active tasks, and checks the
@@ -60,7 +60,7 @@ type WorkList struct {
 	Version    int64
 	ActiveTask lastmile.TaskID
 	Tasks      []lastmile.Task // the active one first
-	Claimable  string          // changes with the tasks that the worker may claim; only when followed
+	Claimable  string          // differs when the tasks to claim have changed; set by Following.List only
 }
 
 // List returns the task list of a worker.
@@ -78,8 +78,8 @@ func (wk *Work) List(ctx context.Context, who lastmile.Principal) (list WorkList
 }
 
 // Outline returns the task list of a worker with only the ids of the tasks, when they
-// were modified, and their estimates. The outlines of an organization are read in turn:
-// a change of a long list must not keep others waiting because many follow it.
+// were modified, and their estimates. The outlines of an organization are read one at a
+// time, so that a long list with many followers does not keep others waiting.
 func (wk *Work) Outline(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
 	end, err := wk.outlines.Take(ctx, string(who.Organization))
 	if err != nil {
@@ -98,7 +98,7 @@ func (wk *Work) Outline(ctx context.Context, who lastmile.Principal) (list WorkL
 	return list, err
 }
 
-// MaxAvailable is the maximum number of tasks that a worker is shown to claim.
+// MaxAvailable is the maximum number of tasks that Available returns.
 const MaxAvailable = 500
 
 // Available returns the tasks that a worker may claim, team by team, up to
@@ -416,8 +416,8 @@ func saveTrip(ctx context.Context, w WorkWriter, task lastmile.Task, who lastmil
 	return w.SaveTrip(ctx, who.Organization, task.ID, task.Completion.At, trip)
 }
 
-// Following is a subscription of a worker to the own list and to the lists of the
-// teams whose tasks the worker may claim.
+// Following is a subscription to a worker's list and to the lists of the teams whose
+// tasks the worker may claim.
 type Following struct {
 	*events.Subscription
 	work *Work

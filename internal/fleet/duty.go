@@ -108,8 +108,8 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 	return worker, f.addTasks(ctx, &worker)
 }
 
-// addTasks adds the tasks that a worker has beyond those that a transaction reads
-// when it changes a worker.
+// addTasks completes the tasks of a worker, of which Reader.Worker returns only the
+// first lastmile.MaxEventTasks.
 func (f *Fleet) addTasks(ctx context.Context, worker *lastmile.Worker) error {
 	if len(worker.Tasks) < lastmile.MaxEventTasks {
 		return nil

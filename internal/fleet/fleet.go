@@ -22,7 +22,7 @@ type Fleet struct {
 	AppURL     string // where workers sign in
 	PublicURL  string // of the server
 	Events     *events.Log
-	Messages   *events.Wake // of the loop that sends text messages
+	Messages   *events.Wake // wakes the loop that sends text messages
 
 	Invitations Invitations
 }
@@ -46,10 +46,11 @@ type Passwords interface {
 
 // Tasks unassigns the tasks of a worker or a team.
 type Tasks interface {
-	// Drain moves the tasks of a container to the organization's, in transactions
-	// of its own, except for a few.
+	// Drain moves the tasks of a container to the organization's container, except
+	// for a few, in separate transactions.
 	Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error
-	// Release moves the tasks of a container that are left to the organization's.
+	// Release moves the remaining tasks of a container to the organization's
+	// container.
 	Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error
 }
 

@@ -87,8 +87,8 @@ func (f *Fleet) invited(ctx context.Context, who lastmile.Principal, id lastmile
 	return org, worker, err
 }
 
-// lockOut ends the sessions of a worker who gets a new password, and the count of
-// failed attempts.
+// lockOut ends the sessions of a worker who gets a new password, and resets the count
+// of failed attempts to sign in.
 func lockOut(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.WorkerID) (lastmile.Worker, error) {
 	worker, err := w.Worker(ctx, who.Organization, id)
 	if err != nil {

@@ -32,7 +32,7 @@ type Reader interface {
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TasksOf returns several tasks in the order of their ids.
+	// TasksOf returns several tasks in the order of ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Team returns a team without its tasks.
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
@@ -53,8 +53,8 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
-	// DeleteSessions ends all sessions of a worker except the one whose token has
-	// the hash.
+	// DeleteSessions ends all sessions of a worker, except the one whose token has
+	// the hash except.
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTeam deletes a team.
 	DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
@@ -64,9 +64,9 @@ type Writer interface {
 	DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
 	// DeleteWorker deletes a worker.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
-	// RaiseKeyGeneration makes every node authenticate those who follow streams.
+	// RaiseKeyGeneration makes every node authenticate the followers of streams again.
 	RaiseKeyGeneration(ctx context.Context) error
-	// ResetSignInAllowances makes all allowances of an account full.
+	// ResetSignInAllowances discards the failed attempts to sign in to an account.
 	ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error
 	// SaveCredential saves how a worker signs in.
 	SaveCredential(ctx context.Context, c store.Credential) error
@@ -86,7 +86,7 @@ type Writer interface {
 	// SaveWhereabouts saves a worker's duty status and location.
 	SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error
 	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
-	// delay are saved by methods of their own.
+	// delay are saved by other methods.
 	SaveWorker(ctx context.Context, w lastmile.Worker) error
 	// ScheduleEstimate makes a worker due for a refresh of all estimates.
 	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error

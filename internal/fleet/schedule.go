@@ -20,8 +20,8 @@ func (f *Fleet) Schedule(ctx context.Context, who lastmile.Principal, id lastmil
 	return schedule, err
 }
 
-// SetSchedule replaces a worker's schedule. One that is the same is not saved: boards do not
-// read it again.
+// SetSchedule replaces a worker's schedule. An unchanged one is not saved, so that boards
+// do not read it again.
 func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, entries []lastmile.ScheduleEntry) (lastmile.Schedule, error) {
 	schedule, err := lastmile.NewSchedule(entries, f.Now())
 	if err != nil {

@@ -52,8 +52,8 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 	return team, err
 }
 
-// saveTeam saves a team. If it has other managers than before, the streams of
-// administrators who follow what they manage end.
+// saveTeam saves a team. If its managers have changed, the streams of administrators
+// who follow only the teams they manage end.
 func (f *Fleet) saveTeam(ctx context.Context, w Writer, team lastmile.Team, managers []lastmile.AdminID) error {
 	if !slices.Equal(team.Managers, managers) {
 		if err := w.RaiseKeyGeneration(ctx); err != nil {

@@ -18,7 +18,7 @@ type RoutingAddress struct {
 // WorkerDraft is a worker as sent, to create or to change one.
 type WorkerDraft struct {
 	lastmile.WorkerDraft
-	Routing *RoutingAddress // nil leaves as it is
+	Routing *RoutingAddress // nil leaves it unchanged
 }
 
 // CreateWorker creates a worker and sends a temporary password by text message.
@@ -195,7 +195,7 @@ func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAd
 	return located{made: &made}, err
 }
 
-// unless returns no address if it is the one that the worker has.
+// unless returns no address if the worker has the same one already.
 func (l located) unless(current *lastmile.Destination) located {
 	if l.made != nil && current != nil && current.SamePlace(*l.made) {
 		return located{}

@@ -7,8 +7,8 @@ import (
 	"dray/internal/rate"
 )
 
-// Limits of the positions that are taken. A phone reports one every few seconds. One
-// that was without signal for a day reports all of them at once.
+// Limits of the positions that are accepted. A phone reports one every few seconds. If it
+// was without signal for a day, it reports the positions of that day at once.
 const (
 	phoneBurst        = 20_000
 	phoneRate         = 100 // per second, in the long run

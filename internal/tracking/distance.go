@@ -12,14 +12,14 @@ import (
 
 // How the distances of completed tasks are corrected.
 const (
-	correctAfter  = time.Minute         // without positions; in a shorter time a worker gets not far
-	minCorrection = lastmile.Meters(50) // a smaller one is not worth an event
-	maxCorrected  = 20                  // tasks at a time
+	correctAfter  = time.Minute         // without positions; a worker does not get far in less time
+	minCorrection = lastmile.Meters(50) // smaller corrections are not worth an event
+	maxCorrected  = 20                  // tasks per report
 )
 
 // measure sets the odometers of positions, which are ordered by time, and returns
-// the worker's odometer after them. A position older than the last known location
-// is on a way that was measured already.
+// the worker's odometer after them. A position older than the last known location gets
+// the odometer of its neighbor, because that way was measured already.
 func measure(ctx context.Context, r Reader, who lastmile.Principal, positions []lastmile.Position, last lastmile.Whereabouts) (lastmile.Odometer, error) {
 	late := 0
 	if last.Location != nil {
@@ -39,10 +39,10 @@ func measure(ctx context.Context, r Reader, who lastmile.Principal, positions []
 	return travel.Measure(positions[late:], last.Odometer), nil
 }
 
-// correctDistances measures the ways of tasks again that a worker completed between
-// two positions: a phone without signal reports its positions later than what the
-// worker did. Each task is corrected at most once, by the report that passes its
-// completion.
+// correctDistances measures again how far a worker went for the tasks completed between
+// two positions: after a time without signal, a phone reports positions later than the
+// worker's actions. Each task is corrected at most once, by the report of the first
+// position after its completion.
 func (t *Tracker) correctDistances(ctx context.Context, w Writer, who lastmile.Principal, from, to, now time.Time) error {
 	if now.Sub(from) < correctAfter {
 		return nil
@@ -95,7 +95,7 @@ func (t *Tracker) LocationAt(ctx context.Context, tx store.Transaction, task *la
 	return near.Location(), err
 }
 
-// wayOf returns how far a task's worker went from its start to its end.
+// wayOf returns how far the worker of a task went from its start to a time.
 func wayOf(ctx context.Context, r Reader, task *lastmile.Task, end time.Time) (lastmile.Meters, error) {
 	start, err := around(ctx, r, task, task.Completion.TimeOf("start"))
 	if err != nil {

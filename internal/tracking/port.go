@@ -23,8 +23,8 @@ type Reader interface {
 	// Fired lists the names that were recorded for a task or a route plan with
 	// Fire.
 	Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error)
-	// FiredAmong returns those of the tasks for which a name was recorded with
-	// Fire.
+	// FiredAmong returns the tasks, among the given ones, for which a name was
+	// recorded with Fire.
 	FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error)
 	// NotificationThresholds returns the thresholds of arrival and delay at which
 	// the recipients of an organization are notified.
@@ -39,7 +39,7 @@ type Reader interface {
 	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TasksOf returns several tasks in the order of their ids.
+	// TasksOf returns several tasks in the order of ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Tracked returns a worker with the active task but without teams and other
 	// tasks, so that its cost does not grow with their number.
@@ -80,9 +80,10 @@ type Writer interface {
 	SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error
 	// SavePositions adds positions to the recorded ones of a worker.
 	SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error
-	// SaveTask saves a task. A task whose container changed must be enqueued.
+	// SaveTask saves a task. A task whose container changed must be moved to a
+	// position of its list.
 	SaveTask(ctx context.Context, t lastmile.Task) error
-	// ScheduleEstimate schedules an immediate refresh of all estimates of a worker.
+	// ScheduleEstimate makes a worker due for a refresh of all estimates.
 	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 }
 

@@ -9,31 +9,31 @@ import (
 	"dray/internal/travel"
 )
 
-// Preview is what the list of a worker would be like.
+// Preview describes the list of a worker as it would be with other tasks.
 type Preview struct {
 	Worker lastmile.WorkerID
 	Tasks  []PreviewedTask
-	Before RouteTotals // of the worker's list as it is
+	Before RouteTotals // of the worker's current list
 	After  RouteTotals
 }
 
-// PreviewedTask is a task of a list that is previewed.
+// PreviewedTask is a task of a previewed list.
 type PreviewedTask struct {
 	ID        lastmile.TaskID
 	Estimates lastmile.Estimates
 }
 
-// RouteTotals are the sums of a list, with the active task.
+// RouteTotals are the totals of a list, including the active task.
 type RouteTotals struct {
 	Travel   time.Duration
 	Distance lastmile.Meters
-	Late     int           // tasks
-	Delay    time.Duration // of all tasks
-	Known    bool          // where the worker is, and all ways
+	Late     int           // number of late tasks
+	Delay    time.Duration // sum of the delays of all tasks
+	Known    bool          // the worker's location and all legs are known
 }
 
 // Preview returns what the estimates would be if a worker had these tasks, in this order,
-// behind the active one. Nothing is saved.
+// after the active one. Nothing is saved.
 func (t *Tracker) Preview(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, tasks []lastmile.TaskID) (p Preview, err error) {
 	if len(tasks) >= MaxEstimated {
 		return p, lastmile.Invalid("tasks has %d ids; fewer than %d are allowed", len(tasks), MaxEstimated)
@@ -93,7 +93,7 @@ func (t *Tracker) Preview(ctx context.Context, who lastmile.Principal, worker la
 	return p, err
 }
 
-// sumUp estimates the tasks of a list.
+// sumUp estimates the tasks of a list, and returns the totals.
 func (t *Tracker) sumUp(ctx context.Context, i travel.Itinerary, e travel.Experience, now time.Time) (estimates []lastmile.Estimates, totals RouteTotals, err error) {
 	var legs []travel.Leg
 	way := i.Waypoints()

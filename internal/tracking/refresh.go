@@ -25,7 +25,8 @@ const (
 )
 
 const (
-	// MaxEstimated is the maximum number of tasks estimated in a list, the first ones.
+	// MaxEstimated is the maximum number of tasks at the start of a list that are
+	// estimated.
 	MaxEstimated = 500
 
 	// After a refresh of n >= minRested tasks, changes cause the next refresh only after
@@ -83,10 +84,10 @@ func begin(ctx context.Context, w Writer, items []*work.Prepared) error {
 	return nil
 }
 
-// snapshot is what a refresh works with.
+// snapshot has the data that a refresh works with.
 type snapshot struct {
 	travel.Itinerary
-	whole      bool               // all tasks, not only the active one
+	whole      bool               // it has all tasks, not only the active one
 	hooks      []lastmile.Webhook // of the active task, and the organization's thresholds for recipients as webhooks
 	experience travel.Experience
 }
@@ -101,7 +102,7 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer],
 	}
 	now := t.Now()
 	snap, err := t.load(ctx, due, now)
-	if lastmile.IsNotFound(err) { // deleted, and the schedule with it
+	if lastmile.IsNotFound(err) { // the worker was deleted, and the schedule as well
 		return nil, nil
 	}
 	if err != nil {
@@ -122,7 +123,7 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer],
 		if err := t.save(ctx, w, &schedule, snap, estimates, now); err != nil {
 			return err
 		}
-		if schedule.Changes != due.Changes { // since the snapshot: refresh again at once
+		if schedule.Changes != due.Changes { // the list has changed since the snapshot: refresh it again
 			schedule.Refresh = schedule.AfterRest(now)
 		}
 		return w.SaveEstimateSchedule(ctx, schedule)
@@ -270,7 +271,7 @@ func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimate
 	if flipped {
 		topics = append(topics, events.ListTopic(snap.Worker.ID))
 	}
-	if len(snap.Tasks) > 0 { // also if they are the same: the events of a change may show older ones
+	if len(snap.Tasks) > 0 { // even if no estimate changed: the events of a change may show older ones
 		topics = append(topics, events.MoveTopic(snap.Worker.Organization))
 	}
 	if len(topics) > 0 {
@@ -278,7 +279,7 @@ func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimate
 	}
 }
 
-// outgoing is the events that follow from a refresh.
+// outgoing has the events that follow from a refresh.
 type outgoing struct {
 	webhooks   []lastmile.Event // thresholds of webhooks that were reached, for those webhooks only
 	recipients []lastmile.Event // thresholds of the organization, for recipients only

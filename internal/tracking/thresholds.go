@@ -38,7 +38,7 @@ func recipientHooks(org lastmile.OrganizationID, at textmessage.Thresholds) []la
 	return all
 }
 
-// positionsChecked is how many of the latest positions are checked against the
+// positionsChecked is the number of latest positions that are checked against the
 // threshold of an arrival. A worker who has moved on since has arrived as well.
 const positionsChecked = 200
 
@@ -69,14 +69,14 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 	}
 	hooks := map[lastmile.Trigger][]lastmile.WebhookID{}
 	for _, h := range met {
-		as := task // it is not in the event log
+		as := task // a copy, because the notice is not in the event log of the task
 		notice := forRecipient(task, measured, now).Event(&as, h.Trigger, nil, now)
 		if h.ID == recipientDelay {
 			known, err := t.Notices.Repeats(ctx, w, notice)
 			if err != nil {
 				return out, err
 			}
-			if known { // it is checked again: the delay may grow
+			if known { // do not call Fire: the delay may grow and is checked again
 				continue
 			}
 		}
@@ -184,8 +184,8 @@ func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e l
 }
 
 // forRecipient returns a measurement with the time that matters to the recipient:
-// until service begins, which may be later than the arrival. There is none once the
-// worker is there.
+// until service begins, which may be later than the arrival. The ETA is nil once the
+// worker has arrived.
 func forRecipient(task lastmile.Task, by threshold.Measurement, now time.Time) threshold.Measurement {
 	if by.ETA == nil || !task.Completion.Arrived().IsZero() {
 		by.ETA = nil
@@ -195,7 +195,7 @@ func forRecipient(task lastmile.Task, by threshold.Measurement, now time.Time) t
 	return by
 }
 
-// visited returns where the worker has been since the task was started.
+// visited returns the latest locations of the worker since the task was started.
 func visited(ctx context.Context, r Reader, worker lastmile.Worker, task lastmile.Task) ([]lastmile.Point, error) {
 	positions, err := r.Positions(ctx, task.Organization, worker.ID, task.Started(), positionsChecked)
 	if err != nil {
@@ -253,8 +253,7 @@ func (t *Tracker) predict(ctx context.Context, w Writer, snap snapshot, estimate
 	return events, nil
 }
 
-// latePlans returns events for the route plans of tasks that are late, once for
-// each.
+// latePlans returns events for the late route plans of tasks, once for each plan.
 func (t *Tracker) latePlans(ctx context.Context, w Writer, snap snapshot, now time.Time) ([]lastmile.Event, error) {
 	var (
 		events []lastmile.Event

@@ -18,12 +18,12 @@ type Tracker struct {
 	Store  Store
 	Events *events.Log
 	Travel Travel
-	Ways   Travel  // asks no service, so that it can be used in transactions
-	Speed  float64 // of workers, compared with reality; see travel.Learn
+	Ways   Travel  // calls no external service, so that it can be used in transactions
+	Speed  float64 // of simulated workers; 1 is real time; see travel.Learn
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
-	Wake   <-chan struct{} // sent to after events were committed by this process
+	Wake   <-chan struct{} // receives a value after this process has committed events
 	Idle   time.Duration   // between polls while no worker is due; 0 for the default
 	Alone  bool            // no other process refreshes estimates of this database
 
@@ -31,28 +31,28 @@ type Tracker struct {
 	Routes    Routes
 	Notices   Notices
 
-	phones   rate.Turns // reports of a worker, which would conflict
-	previews rate.Turns // of an organization
+	phones   rate.Turns // one report of each worker at a time, because several would conflict
+	previews rate.Turns // one preview for each organization at a time
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
 }
 
-// Routes is notified of workers who are later than before.
+// Routes is notified of the delays of workers.
 type Routes interface {
-	// Delayed is called in the transaction that saves the delay of a worker, who still has
-	// the previous one.
+	// Delayed is called in the transaction that saves the delay of a worker. worker.Delay
+	// is still the previous one.
 	Delayed(ctx context.Context, tx store.Transaction, worker lastmile.Worker, delay *time.Duration) error
 }
 
-// Notices knows what recipients have read.
+// Notices knows the messages that were sent to recipients.
 type Notices interface {
-	// Repeats reports whether the recipient is not notified of an event because the message
-	// that the worker is on the way says so.
+	// Repeats reports whether an event only repeats what the message that the worker is on
+	// the way says, so that the recipient is not notified of it.
 	Repeats(ctx context.Context, tx store.Transaction, e lastmile.Event) (bool, error)
 }
 
-// Travel returns how long the legs of a way take.
+// Travel returns the legs of a way, with distances and durations.
 type Travel interface {
 	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
@@ -112,8 +112,7 @@ type learned struct {
 	until      time.Time
 }
 
-// keepLearned is how long experience is not read again: one more trip changes
-// little.
+// keepLearned is how long experience is cached: one more trip changes little.
 const keepLearned = 5 * time.Minute
 
 // experience returns what was learned from an organization's past trips.

@@ -37,8 +37,8 @@ func (a admission) Admit(i work.Item) bool {
 // not be leased.
 func (a admission) Done(i work.Item) { a.profileOf(i).release(a.limiter) }
 
-// profileOf returns the profile of a webhook. It removes those that have not been
-// used for profileTTL.
+// profileOf returns the profile of a webhook. It also removes profiles that have not
+// been used for profileTTL.
 func (s *Sender) profileOf(i work.Item) *profile {
 	now := s.Now()
 	s.mu.Lock()
@@ -79,8 +79,8 @@ func (s *Sender) use(p *profile, now time.Time) {
 	p.used, p.turn = now, s.turns
 }
 
-// isAhead reports whether a time that was set at most a duration ahead has not come
-// yet. If it is further ahead, the clock was set back since.
+// isAhead reports whether a time is ahead of now by at most a duration. A time that is
+// further ahead was set before the clock was set back.
 func isAhead(at, now time.Time, most time.Duration) bool {
 	wait := at.Sub(now)
 	return wait > 0 && wait <= most

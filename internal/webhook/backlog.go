@@ -9,22 +9,22 @@ import (
 	"dray/internal/work"
 )
 
-// Clearing is the kind of jobs that remove what a webhook is not sent any more: they give
-// up the pending notifications of one that was disabled, and delete all of one that was
-// deleted. The id of the job is that of the webhook. While a disabled webhook has one,
-// nothing is sent to it, and it cannot be enabled; see finishClearing.
+// Clearing is the kind of jobs that give up the pending notifications of a disabled
+// webhook, or delete all notifications of a deleted one. The id of the job is that of the
+// webhook. While a disabled webhook has such a job, nothing is sent to it, and it cannot be
+// enabled; see finishClearing.
 const Clearing work.Kind = "webhookClearing"
 
-// clearedAtOnce is how many notifications one transaction gives up, and how many
-// notifications, attempts and thresholds together one deletes, so that other writers do
-// not wait long. A webhook may have millions.
+// clearedAtOnce is the maximum number of notifications that one transaction gives up, and
+// about the number of notifications, attempts and thresholds that one transaction deletes,
+// so that other writers do not wait long. A webhook may have millions.
 const clearedAtOnce = 1_000
 
 // maxPortions is the maximum number of such transactions in a request that needs the webhook to
 // be cleared.
 const maxPortions = 100
 
-// errClearing is the error of a request that would need more of them.
+// errClearing returns the error of a request that would need more than maxPortions.
 func errClearing(id lastmile.WebhookID) error {
 	return lastmile.Overloaded("webhook %s has too many notifications from before it was disabled: they are being given up; try again", id)
 }
@@ -51,8 +51,8 @@ func giveUp(ctx context.Context, w Writer, h lastmile.Webhook, most int, now tim
 	return n, addClearing(ctx, w, h.Organization, h.ID, now)
 }
 
-// finishClearing continues the job of a disabled webhook in a transaction, and reports whether
-// nothing is left of it: what becomes pending from then on is sent.
+// finishClearing does a part of the job of a disabled webhook, if it has one, and reports
+// whether the job is finished: notifications that become pending from then on are sent.
 func finishClearing(ctx context.Context, w Writer, org lastmile.OrganizationID, id lastmile.WebhookID) (bool, error) {
 	exists, err := w.HasJob(ctx, org, string(id))
 	if err != nil || !exists {
@@ -65,8 +65,8 @@ func finishClearing(ctx context.Context, w Writer, org lastmile.OrganizationID, 
 	return true, w.DeleteJob(ctx, org, string(id))
 }
 
-// finishClearing waits until nothing is left of the job of a webhook, so that the job does not
-// give up what the caller makes pending.
+// finishClearing finishes the job of a webhook, if it has one, so that the job does not give
+// up notifications that the caller makes pending.
 func (r *Registry) finishClearing(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
 	clearing := false
 	err := r.Store.Read(ctx, func(tx Reader) (err error) {

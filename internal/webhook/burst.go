@@ -17,7 +17,7 @@ type burst struct {
 	slot    slot
 	url     string
 	signers *signerPool
-	late    time.Duration // when an attempt counts as slow
+	late    time.Duration // an attempt that takes longer counts as slow
 	done    bool
 }
 
@@ -42,8 +42,8 @@ func (d *delivery) start(ctx, sending context.Context) {
 	d.profile.release(d.limiter)
 }
 
-// reserve reserves a slot for the next burst. A webhook without any slot waits
-// for one without its lease.
+// reserve reserves a slot for the next burst. A webhook that has no slot at all gives
+// up its lease and waits for one.
 func (d *delivery) reserve() bool {
 	p := d.profile
 	if p.reserved != nil && *p.reserved == p.slot {

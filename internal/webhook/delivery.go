@@ -24,7 +24,7 @@ type delivery struct {
 	url      string
 	signers  *signerPool
 	staleAt  time.Time // when url and secrets must be read again
-	modified time.Time // of the webhook, when it was last read
+	modified time.Time // the webhook's Modified when it was last read
 	fetched  time.Time // when notifications were last read
 
 	queue    []lastmile.Notification
@@ -140,8 +140,9 @@ func (d *delivery) hand(n lastmile.Notification) bool {
 	return true
 }
 
-// receive queues the notifications from the inbox that can be sent directly. Those
-// that the last read may have returned already are read from the database again.
+// receive queues the notifications from the inbox that can be sent directly. The
+// others, and those that the last read may have returned already, are read from the
+// database.
 func (d *delivery) receive() {
 	d.inbox.mu.Lock()
 	list, more := d.inbox.list, d.inbox.more
@@ -184,7 +185,7 @@ func (d *delivery) enqueue(list ...lastmile.Notification) {
 	}
 }
 
-// unqueue leaves the queued notifications to the database.
+// unqueue empties the queue. Its notifications will be read from the database again.
 func (d *delivery) unqueue() {
 	if len(d.queue) == 0 {
 		return

@@ -17,28 +17,28 @@ import (
 
 // How the log is numbered and followed.
 const (
-	numberAtOnce    = 100 // events in one transaction, which writes all of each
+	numberAtOnce    = 100 // events numbered in one transaction, which rewrites them completely
 	followPage      = 100
-	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
-	followRate      = 16 << 20  // bytes of events a second that all followers of an organization read
+	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, before the last one
+	followRate      = 16 << 20  // bytes of events per second that all followers of an organization read
 
-	// Limits of a page of the log: events, and bytes of them before the last one.
+	// Limits of a page of the log: its events, and the bytes of all but the last.
 	MaxLogPage      = 1_000
 	MaxLogPageBytes = 1 << 20
 )
 
 // Feed numbers the event log and lets clients follow it. Only committed events
-// get numbers, so that a follower that has seen one has seen all before it,
-// whichever node it asks next.
+// get numbers, so that a follower that has seen an event has seen all events with
+// lower numbers, whichever node it asks next.
 type Feed struct {
 	Store store.Transactor[Reader, Writer]
 	Log   *slog.Logger
 	Hub   *events.Hub
-	Woken <-chan struct{} // receives after events were committed by this process
+	Woken <-chan struct{} // receives a value after this process has committed events
 	Ended <-chan struct{} // closed when no client may follow any more
-	Poll  time.Duration   // between two checks for events of other nodes without a number
+	Poll  time.Duration   // interval of checks for unnumbered events of other nodes
 
-	reads rate.Turns // of organizations: many followers that catch up must not keep others waiting
+	reads rate.Turns // one read for each organization at a time: many followers that catch up must not delay others
 
 	mu    sync.Mutex
 	known map[lastmile.OrganizationID]*latest
@@ -107,15 +107,15 @@ func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err
 	return seq, err
 }
 
-// Next returns the events after seq that the caller may see, waiting for one until ctx
-// ends, and the number of the last one that was considered. It returns none when ctx
-// ended first, and ErrEnded when the feed did.
+// Next waits for events after seq that the caller may see, and returns them with the
+// number of the last event considered. It returns none if ctx ends first, and ErrEnded
+// if the feed does.
 func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, int64, error) {
 	return f.next(ctx, who, seq, managed.seen)
 }
 
-// NextOfBoard returns the events as Next does. Those that moved a task to where a manager
-// does not see it are there as well, without a body: a board that showed the task removes it.
+// NextOfBoard is Next for boards. It also returns events that moved a task out of a
+// manager's sight, without their bodies, so that a board that showed the task removes it.
 func (f *Feed) NextOfBoard(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, int64, error) {
 	return f.next(ctx, who, seq, managed.seenOnBoard)
 }
@@ -130,7 +130,7 @@ func (f *Feed) next(ctx context.Context, who lastmile.Principal, seq int64, seen
 		default:
 		}
 		found, last, err := f.read(ctx, who, seq, f.followed, seen)
-		if err != nil && ctx.Err() != nil { // while it was reading
+		if err != nil && ctx.Err() != nil { // ctx ended while it was reading
 			return nil, seq, nil // the follower asks again
 		}
 		if err != nil || len(found) > 0 {
@@ -150,8 +150,8 @@ func (f *Feed) next(ctx context.Context, who lastmile.Principal, seq int64, seen
 	}
 }
 
-// Page returns the events after seq that the caller may see and that are there already, in
-// order, and the number of the last one that was considered: seq if there is none.
+// Page returns the existing events after seq that the caller may see, in order, and the
+// number of the last event considered, which is seq if there is none.
 func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, last int64, err error) {
 	found, last, err = f.read(ctx, who, seq, func(ctx context.Context, org lastmile.OrganizationID, seq int64) ([]store.LoggedEvent, int, error) {
 		return f.stored(ctx, org, seq, MaxLogPage, MaxLogPageBytes)
@@ -168,9 +168,9 @@ type pageReader func(ctx context.Context, org lastmile.OrganizationID, seq int64
 // seenBy returns what a manager sees of events.
 type seenBy func(managed, []store.LoggedEvent) []store.LoggedEvent
 
-// read returns the events after seq that are there already and that the caller may see,
-// when it is the organization's turn, and the number of the last one. It returns none if
-// ctx ends before.
+// read waits for the organization's turn, and returns the existing events after seq that
+// the caller may see, and the number of the last event considered. It returns none if ctx
+// ends before the turn.
 func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page pageReader, seen seenBy) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
@@ -196,7 +196,7 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page
 	return seen(scope, found), last, nil
 }
 
-// stored reads up to limit events, and stops once they have maxBytes.
+// stored reads up to limit events from the store, and stops once they have maxBytes.
 func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, maxBytes int) (found []store.LoggedEvent, size int, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		found, err = r.EventsAfter(ctx, org, seq, limit, maxBytes)
@@ -208,18 +208,18 @@ func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int6
 	return found, size, err
 }
 
-// latest is the events that were read last for followers who had caught up. Others who are
-// not far behind get the same, so that an event is read once and not for each of them.
+// latest has the events that were read last for followers who had caught up. Other followers
+// who are not far behind get the same events, so that each is read once for all of them.
 type latest struct {
-	after   int64 // the event before the first
+	after   int64 // number of the event before the first
 	found   []store.LoggedEvent
-	version uint64 // of the log before it was read: while it is the same, there are no more
+	version uint64 // of the log before it was read; while it is the same, there are no more events
 }
 
 // latestLifetime is how long the latest events of an organization are kept.
 const latestLifetime = time.Second
 
-// since returns the events after seq, and whether they are known. Later ones may follow.
+// since returns the events after seq, and whether they are known. There may be later ones.
 func (l *latest) since(seq int64, version uint64) (found []store.LoggedEvent, known bool) {
 	if l == nil || seq < l.after || seq > l.last() {
 		return nil, false
@@ -228,7 +228,7 @@ func (l *latest) since(seq int64, version uint64) (found []store.LoggedEvent, kn
 	return l.found[i:], i < len(l.found) || version == l.version
 }
 
-// last is the number of the newest event.
+// last returns the number of the newest event.
 func (l *latest) last() int64 {
 	if len(l.found) == 0 {
 		return l.after
@@ -253,8 +253,8 @@ func (l *latest) extended(seq int64, found []store.LoggedEvent, version uint64) 
 	return &latest{all[first-1].Seq, all[first:], version}
 }
 
-// followed returns the events after seq for a follower, who gets those that come later when
-// it asks again. The organization has its turn.
+// followed is the pageReader for followers. It does not read the store if the latest events
+// are known. Later ones are returned when the follower asks again.
 func (f *Feed) followed(ctx context.Context, org lastmile.OrganizationID, seq int64) (found []store.LoggedEvent, size int, err error) {
 	version := f.Hub.Version(events.OrganizationTopic(org))
 	f.mu.Lock()

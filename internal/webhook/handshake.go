@@ -12,7 +12,7 @@ import (
 // Limits of handshakes, so that registering webhooks cannot be used to send
 // requests to other people's servers. Many organizations may share a host.
 const (
-	handshakeBurst     = 200 // twice as many as an organization can have
+	handshakeBurst     = 200 // twice the maximum number of webhooks of an organization
 	handshakeRate      = 1   // per second, in the long run
 	hostHandshakeBurst = 1_000
 	hostHandshakeRate  = 5

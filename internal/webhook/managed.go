@@ -15,14 +15,14 @@ type managed struct {
 	workers []lastmile.WorkerID // of the teams
 }
 
-// assignee is to whom the record of an event belongs.
+// assignee has the fields of an event's record that identify to whom it belongs.
 type assignee struct {
 	Executor  lastmile.OrganizationID `json:"executor"` // of a task
 	Worker    lastmile.WorkerID       `json:"worker"`
 	Team      lastmile.TeamID         `json:"team"`
 	Container struct {
 		Type   lastmile.ContainerKind `json:"type"`
-		Worker lastmile.WorkerID      `json:"worker"` // of a task on its way to another worker, the former one
+		Worker lastmile.WorkerID      `json:"worker"` // the former one while a task moves to another worker
 		Team   lastmile.TeamID        `json:"team"`
 	} `json:"container"`
 }
@@ -32,8 +32,9 @@ func (m managed) seen(all []store.LoggedEvent) []store.LoggedEvent {
 	return slices.DeleteFunc(slices.Clone(all), func(e store.LoggedEvent) bool { return !m.has(e) })
 }
 
-// seenOnBoard returns the events that are about the teams, and without their bodies those
-// that may have moved a task away from them. The last event of every move is taskUpdated.
+// seenOnBoard returns the events that are about the teams. It also returns events that may
+// have moved a task away from the teams, without their bodies. The last event of every
+// move is taskUpdated.
 func (m managed) seenOnBoard(all []store.LoggedEvent) (found []store.LoggedEvent) {
 	for _, e := range all {
 		if !m.has(e) {
@@ -48,8 +49,8 @@ func (m managed) seenOnBoard(all []store.LoggedEvent) (found []store.LoggedEvent
 }
 
 // has reports whether an event is about the teams: about a task or a route plan that one
-// of them has or that belongs to none, or about one of their workers or dispatches. It
-// counts to whom the record belonged after the event. A task that is placed with another
+// of them has or that belongs to none, or about one of their workers or dispatches. What
+// counts is to whom the record belonged after the event. A task that is placed with another
 // organization belongs to no team.
 func (m managed) has(e store.LoggedEvent) bool {
 	var body struct {

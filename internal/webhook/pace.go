@@ -46,7 +46,7 @@ type profile struct {
 	delivery *delivery
 	denied   time.Time // when the loop last found the webhook due and had no slot for it
 	used     time.Time // when the webhook was last admitted, or its delivery ended
-	turn     int64     // number of that among all webhooks: clocks can be set back
+	turn     int64     // value of Sender.turns at that time; unlike a clock, it is never set back
 }
 
 // release gives up the reserved slot.

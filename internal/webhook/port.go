@@ -18,7 +18,7 @@ type Reader interface {
 	// DueNotifications lists the notifications of a webhook that are due at now,
 	// with bodies, in order of due time: those following after, up to limit.
 	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
-	// HasJob reports whether there is a job with an id, of whatever kind.
+	// HasJob reports whether there is a job of any kind with an id.
 	HasJob(ctx context.Context, org lastmile.OrganizationID, id string) (bool, error)
 	// Managed returns the teams that an administrator manages, and their workers.
 	Managed(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]lastmile.TeamID, []lastmile.WorkerID, error)
@@ -33,8 +33,8 @@ type Reader interface {
 	Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error)
 	// Notifications lists notifications without their bodies, newest first.
 	Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error)
-	// TaskNotifications lists the notifications of the events of a task without their
-	// bodies, those of the newest events first, up to limit, and of ten times as many
+	// TaskNotifications lists up to limit notifications of the events of a task without
+	// their bodies, those of the newest events first. It searches the latest 10*limit
 	// events.
 	TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, limit int) ([]store.TaskNotification, error)
 	// VisibleTask returns a task that the organization has, or that it placed with another.
@@ -71,7 +71,7 @@ type Writer interface {
 	// Redeliver makes a notification due again.
 	Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error
 	// SaveAttempt saves an attempt and the state of its notification after it,
-	// unless an attempt of that number exists. It reports whether it did.
+	// unless an attempt of that number exists. It reports whether it saved them.
 	SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
 	// SaveCounts saves the effect of attempts on a webhook: how many succeeded,
 	// how many failed in a row, and whether it is enabled.

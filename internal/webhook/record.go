@@ -90,7 +90,7 @@ func (r *recorder) write(ctx context.Context, batches []*batch) error {
 		if err != nil {
 			return err
 		}
-		most := clearedAtOnce // of all webhooks that this transaction disables
+		most := clearedAtOnce // for all webhooks that this transaction disables together
 		for _, b := range batches {
 			b.lost = slices.Contains(lost, b.lease)
 			givenUp, err := b.write(ctx, w, most, r.now())

@@ -23,7 +23,7 @@ type Registry struct {
 
 	Handshakes *Handshakes
 
-	redeliveries rate.Turns // of many notifications of an organization
+	redeliveries rate.Turns // one RedeliverRange for each organization at a time
 }
 
 // Handshaker verifies that a server agrees to be a webhook.
@@ -162,7 +162,7 @@ func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmi
 	})
 }
 
-// LogSize is the number of notifications in a page of the log.
+// LogSize is the maximum number of notifications in a page of the log.
 const LogSize = 64
 
 // LogQuery selects notifications of a webhook.
@@ -193,7 +193,7 @@ func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.
 	return log, err
 }
 
-// TaskLogSize is how many notifications of a task are listed.
+// TaskLogSize is the maximum number of notifications that TaskLog returns.
 const TaskLogSize = 100
 
 // TaskLog lists the latest notifications of events of a task, newest first.
@@ -250,8 +250,9 @@ func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook l
 // maxRedelivered limits the notifications that one request makes due again.
 const maxRedelivered = 10_000
 
-// redeliveredAtOnce is how many of them one transaction makes due, so that other writers
-// do not wait long. If a request fails in between, repeating it does the rest.
+// redeliveredAtOnce is the maximum number of notifications that one transaction makes due
+// again, so that other writers do not wait long. If a request fails in between, repeating
+// it does the rest.
 const redeliveredAtOnce = 100
 
 // maxNamed limits the notifications that one request names.
@@ -260,19 +261,19 @@ const maxNamed = 1_000
 // Range selects notifications of a webhook that were due since From and before Until;
 // zero times are no bound.
 type Range struct {
-	IDs         []string // these, whatever their state and time; nil for none in particular
+	IDs         []string // exactly these, whatever their state and time; nil to select by the other fields
 	From, Until time.Time
-	Delivered   bool // also those that were delivered, and not only those that were given up
+	Delivered   bool // delivered notifications as well as those that were given up
 }
 
-// RedeliverFailed makes the notifications of a webhook due again that were given
-// up since a time.
+// RedeliverFailed redelivers the notifications of a webhook that were due since a time
+// and were given up.
 func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
 	return r.RedeliverRange(ctx, who, hook, Range{From: since})
 }
 
-// RedeliverRange makes notifications of a webhook due again, without those that are
-// still pending.
+// RedeliverRange makes notifications of a webhook due again. Pending ones are included
+// only if they are named.
 func (r *Registry) RedeliverRange(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, in Range) (lastmile.Redelivered, error) {
 	now := r.Now()
 	switch {

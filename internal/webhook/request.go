@@ -34,7 +34,7 @@ func (e *Egress) Handshake(ctx context.Context, raw, check string) error {
 	if err != nil {
 		return rejected(reasonBadURL)
 	}
-	if u.RawQuery != "" { // as it is: it may be signed
+	if u.RawQuery != "" { // keep the query as it is: it may be signed
 		u.RawQuery += "&"
 	}
 	u.RawQuery += "check=" + url.QueryEscape(check)
@@ -64,7 +64,8 @@ func rejected(reason string) error {
 }
 
 // Post sends a notification. The reason explains a failure and is empty when the
-// response has status 200; otherwise, response is how its body begins.
+// response has status 200. If the status is another, response is the beginning of the
+// body.
 func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body []byte) (status int, reason, response string) {
 	u, err := e.check(raw)
 	if err != nil {
@@ -77,14 +78,14 @@ func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body 
 	return status, reason, response
 }
 
-// legible returns a text that every database stores.
+// legible converts content to text that every database can store.
 func legible(content []byte) string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(string(content), ""), "\x00", "")
 	return strings.TrimSpace(text)
 }
 
-// send makes one request. Of a response whose status is not 200, it returns the first
-// maxExcerpt bytes, or what of them comes at once.
+// send makes one request. If the status of the response is not 200, it returns only the
+// first maxExcerpt bytes, or fewer if these do not arrive within excerptTimeout.
 func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, content []byte, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Timeout)
 	defer cancel()

@@ -27,7 +27,7 @@ const (
 
 	leaseFor     = 20 * time.Second
 	slowAfter    = time.Second           // an attempt that takes longer is slow
-	freshFor     = time.Second           // the URL and the secrets of a webhook, once read
+	freshFor     = time.Second           // how long the URL and the secrets of a webhook are cached
 	flushGap     = 10 * time.Millisecond // between two transactions that record attempts
 	unsignedWait = time.Minute           // before a webhook without secrets is tried again
 	errorPause   = time.Second
@@ -62,9 +62,9 @@ type Sender struct {
 	Idle    time.Duration // between polls while no webhook is due; 0 for the default
 	Alone   bool          // no other process sends from this database
 
-	// Committed is sent to after a commit of this process added notifications,
-	// which Drain then returns. A notification without a body must be read from
-	// the database.
+	// Committed receives a value after a commit of this process has added
+	// notifications, which Drain then returns. A notification without a body must be
+	// read from the database.
 	Committed <-chan struct{}
 	Drain     func() []lastmile.Notification
 
@@ -76,7 +76,7 @@ type Sender struct {
 	mu       sync.Mutex
 	profiles map[lastmile.WebhookID]*profile
 	purged   time.Time // when old profiles were last removed
-	turns    int64     // turns that webhooks had so far
+	turns    int64     // number of turns that webhooks have had so far
 
 	delivered, failed, fenced atomic.Int64
 }
@@ -174,8 +174,9 @@ func (s *Sender) hand(n lastmile.Notification) bool {
 	return p.delivery.hand(n)
 }
 
-// deliver handles a webhook until ctx ends, at the latest: that is when the lease
-// was lost, or the Sender stops. Attempts under way are aborted when sending ends.
+// deliver sends the notifications of a webhook. It stops at the latest when ctx ends,
+// because the lease was lost or the Sender stops. Attempts under way are aborted when
+// sending ends.
 func (s *Sender) deliver(ctx, sending context.Context, l *work.Lease) error {
 	d := &delivery{
 		Sender: s, id: lastmile.WebhookID(l.ID), lease: l, profile: s.profileOf(l.Item),

@@ -39,15 +39,15 @@ type Hub struct {
 	mu          sync.Mutex
 	subscribers map[Topic]*audience
 	all         map[*Subscription]struct{}
-	wakes       uint64 // how often subscribers were woken
+	wakes       uint64 // number of wake-ups so far
 	pending     batch  // for the relay
 	live        bool   // notifications of other processes arrive
 }
 
-// audience is the subscribers of a topic.
+// audience has the subscribers of a topic.
 type audience struct {
 	members map[*Subscription]struct{}
-	version uint64 // the wake that was its last
+	version uint64 // value of Hub.wakes at the last change of the topic
 }
 
 // NewHub returns a Hub. It reaches other processes only while Run runs.
@@ -156,8 +156,8 @@ func (h *Hub) wake(topics []Topic) {
 }
 
 // Version returns a number that changes with every change of a topic that has
-// subscribers. What was read after a subscriber got it is what others would read while
-// it is the same.
+// subscribers. Data that a subscriber read after calling Version is current as long as
+// the number is the same.
 func (h *Hub) Version(topic Topic) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -239,7 +239,7 @@ func (h *Hub) poll(ctx context.Context) {
 	}
 }
 
-// wait sleeps for d. It reports false if ctx ended before.
+// wait sleeps for d. It reports false if ctx ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -29,19 +29,19 @@ type Transaction interface {
 type Options struct {
 	Now    func() time.Time
 	NewID  func() string
-	Encode func([]lastmile.Event) ([][]byte, error) // the bodies that are sent
+	Encode func([]lastmile.Event) ([][]byte, error) // returns the bodies to send
 	Hub    *Hub
 
-	// Orders brings the orders of tasks up to date, in the transaction of the events;
-	// nil if there are none.
+	// Orders updates the orders of tasks after events, in their transaction; nil if
+	// there are no orders.
 	Orders func(ctx context.Context, tx Transaction, events []lastmile.Event) error
 
 	// Messages saves the text messages that follow from events, in their
-	// transaction; nil if there are none.
+	// transaction; nil if none are sent.
 	Messages func(ctx context.Context, tx Transaction, events []lastmile.Event) error
 
 	// Replan requests that routes are planned again after events, in their transaction;
-	// nil if they never are.
+	// nil if routes are never planned again.
 	Replan func(ctx context.Context, tx Transaction, events []lastmile.Event) error
 }
 
@@ -104,16 +104,16 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 }
 
 // Limits of the tasks of workers that the events of one change show: all events
-// together show at most maxWorkerTasks, but each may show minWorkerTasks. Otherwise
-// the events of a route plan would be four times as long because of the tasks that the
-// worker has.
+// together show at most maxWorkerTasks, but each may show minWorkerTasks. Without
+// these limits, the worker's tasks would make the events of a route plan four times as
+// long.
 const (
 	maxWorkerTasks = 10_000
 	minWorkerTasks = 20
 )
 
-// withOrigins returns events with a copy of each one of a task that another organization
-// placed, as that one may see it.
+// withOrigins returns events, each followed by a copy for the origin if another
+// organization placed the task. The copy contains only what the origin may see.
 func (l *Log) withOrigins(events []lastmile.Event) []lastmile.Event {
 	all := make([]lastmile.Event, 0, len(events))
 	for _, e := range events {
@@ -124,7 +124,7 @@ func (l *Log) withOrigins(events []lastmile.Event) []lastmile.Event {
 		executor, task := e.Organization, e.Task.SeenBy(e.Task.Origin)
 		e.ID, e.Organization, e.Task, e.Worker = l.options.NewID(), task.Origin, &task, nil
 		if (e.Actor.Type == lastmile.ActorAPI || e.Actor.Type == lastmile.ActorAdmin) && e.Actor.ID != string(task.Origin) {
-			e.Actor = lastmile.Actor{Type: lastmile.ActorAPI, ID: string(executor)} // not by which key or administrator
+			e.Actor = lastmile.Actor{Type: lastmile.ActorAPI, ID: string(executor)} // without the key or administrator
 		}
 		all = append(all, e)
 	}
@@ -185,8 +185,8 @@ func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Even
 }
 
 // HandOver passes notifications that a transaction has made due again to the
-// webhook sender, after the commit and without their bodies. The sender reads
-// those from the database.
+// webhook sender, after the commit and without their bodies. The sender reads the
+// bodies from the database.
 func (l *Log) HandOver(tx Committer, notifications ...lastmile.Notification) {
 	notifications = slices.Clone(notifications)
 	for i := range notifications {

@@ -27,7 +27,7 @@ const (
 	reconnectLongest  = 15 * time.Second
 )
 
-// everything in a payload means all topics.
+// everything stands for all topics in a payload.
 const everything = "*"
 
 // errDeaf means that the connection is open but no notifications arrive, as
@@ -42,7 +42,7 @@ type batch struct {
 
 func (b *batch) empty() bool { return !b.all && len(b.topics) == 0 }
 
-// add adds topics. A batch with too many topics becomes one of all topics.
+// add adds topics. A batch with too many topics is replaced by one of all topics.
 func (b *batch) add(topics []Topic) {
 	if b.all {
 		return

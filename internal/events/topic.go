@@ -21,7 +21,8 @@ func WorkerTopic(id lastmile.WorkerID) Topic { return Topic("w" + id) }
 // TaskTopic is a task with its estimates.
 func TaskTopic(id lastmile.TaskID) Topic { return Topic("t" + id) }
 
-// BoardTopic is the log of lists of an organization.
+// BoardTopic is what the boards of an organization show besides events, positions and
+// estimates: lists of tasks, teams, hubs and schedules.
 func BoardTopic(id lastmile.OrganizationID) Topic { return Topic("b" + id) }
 
 // MoveTopic is the positions of workers of an organization, and the estimates of their

@@ -23,7 +23,8 @@ func (s *session[R, W]) fill(ctx context.Context) (leased int, err error) {
 	}
 }
 
-// find replaces the candidates with the items that are due now.
+// find replaces the candidates with the items that are due now. Items that were offered
+// while they run stay candidates.
 func (s *session[R, W]) find(ctx context.Context) error {
 	now := s.Now()
 	q := Query{

@@ -11,7 +11,7 @@ import (
 type Lease struct {
 	Item
 	For  time.Duration // from a renewal to the expiry
-	Last bool          // another failure is the last: the item is then given up
+	Last bool          // the item is given up if this attempt fails
 
 	Value any // from Prepare
 

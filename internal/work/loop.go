@@ -111,7 +111,7 @@ func (l *Loop[R, W]) defaults() {
 		l.Admission = newLimiter(l.Limits)
 	}
 	if l.Candidates == (Limits{}) {
-		// Twice as many as may run, because some organizations may be at their limit.
+		// Many more than may run, because some organizations may be at their limit.
 		l.Candidates = Limits{Total: 2 * l.Limits.Total * l.Limits.PerOrganization, PerOrganization: l.Limits.PerOrganization}
 	}
 	l.mu.Lock()
@@ -158,8 +158,8 @@ func (l *Loop[R, W]) Run(ctx context.Context) {
 	s.stop(ctx)
 }
 
-// RunDue processes all items that are due now. It returns how many those were, and
-// the first error of a handler.
+// RunDue processes all items that are due now. It returns their number and the first
+// error of a handler.
 func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
 	s := newSession(l)
 	for ctx.Err() == nil {
@@ -186,7 +186,7 @@ type key struct {
 
 func (i Item) key() key { return key{i.Organization, i.ID} }
 
-// compare orders items as their rows are locked.
+// compare defines the order in which the rows of items are locked.
 func (i Item) compare(other Item) int {
 	return cmp.Or(cmp.Compare(i.Organization, other.Organization), cmp.Compare(i.ID, other.ID))
 }

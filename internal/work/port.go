@@ -66,7 +66,7 @@ type Query struct {
 	Limit           int
 }
 
-// Release describes how the lease of an item ends that is not done.
+// Release describes how to end the lease of an item that is not done.
 type Release struct {
 	Due      time.Time // when the item may be leased again; zero means never
 	Failures int
@@ -86,7 +86,7 @@ type Backlog struct {
 type Reader interface {
 	// DueWork lists items that are due and not leased: at most PerOrganization
 	// of each organization, the longest due first. It begins with the organization
-	// after After and wraps around. Due of a leased item is when its lease expires.
+	// after After and wraps around. A leased item is due when its lease expires.
 	DueWork(ctx context.Context, q Query) ([]Item, error)
 	// WorkBacklog counts the work of a kind, of all organizations.
 	WorkBacklog(ctx context.Context, kind Kind, now time.Time) (Backlog, error)

@@ -38,7 +38,7 @@ func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	}()
 }
 
-// last reports whether the next failure of an item is its last.
+// last reports whether an item has no attempts left if it fails now.
 func (s *session[R, W]) last(item Item) bool {
 	return s.Retry.Failures > 0 && item.Failures >= s.Retry.Failures-1 || s.Retry.Attempts > 0 && item.Attempt >= s.Retry.Attempts
 }
@@ -74,7 +74,7 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 	}
 }
 
-// backoff returns the pause of an item after it has failed before and now again.
+// backoff returns the pause after an item has failed once more than failures.
 func (s *session[R, W]) backoff(failures int) time.Duration {
 	return min(s.Retry.First<<min(failures, 20), s.Retry.Longest)
 }

@@ -16,7 +16,7 @@ type session[R Reader, W Writer] struct {
 	ended      chan *holding    // receives items whose handlers have returned
 	endings    []*holding       // returned, but not released yet
 	candidates []Item           // due, but not admitted yet
-	next       time.Time        // when another becomes due; zero if unknown
+	next       time.Time        // when another item becomes due; zero if unknown
 	after      lastmile.OrganizationID
 	ran        int
 	failed     error // the first failure of a handler

@@ -17,7 +17,7 @@ type Served struct {
 	Method, Route string
 	Record        string // id of the record that the path names or that was created; may be empty
 	Status        int
-	Request       string // its id
+	Request       string // id of the request
 	Address       string // empty if unknown
 }
 

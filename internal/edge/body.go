@@ -30,7 +30,7 @@ func BasicKey(header string) string {
 
 // maxDiscarded is the maximum size of a rejected body that is read and discarded:
 // most clients read the response only after they have sent the whole body.
-// Callers without credentials are not waited for.
+// The bodies of callers without credentials are not read to the end.
 const maxDiscarded = 32 << 20
 
 // jsonWeight is how much memory a JSON body takes while it is processed, for each
@@ -125,8 +125,8 @@ func isText(s string) bool {
 	return !strings.ContainsRune(s, 0) && utf8.ValidString(s)
 }
 
-// absent reports whether a query parameter has only what languages write for a
-// value that is not there. Some clients send it when they have none.
+// absent reports whether the value of a query parameter is the text of a missing
+// value in some programming language. Some clients send it when they have none.
 func absent(_ string, values []string) bool {
 	return len(values) == 1 && (values[0] == "undefined" || values[0] == "null" || values[0] == "None")
 }

@@ -12,10 +12,10 @@ import (
 
 // How the memory for requests is shared.
 const (
-	// UncountedBytes is what every request may hold without being counted. The
-	// number of such requests is limited by the number of connections.
+	// UncountedBytes is the memory that every request may hold without being counted.
+	// The number of such requests is limited by the number of connections.
 	UncountedBytes = 16 << 10
-	// sharePerFree is how many bytes a caller may hold for each byte that is free.
+	// sharePerFree is the number of bytes a caller may hold for each byte that is free.
 	// A caller alone gets two thirds of the memory, three callers get two sevenths
 	// each, and there is always some left for others.
 	sharePerFree = 2
@@ -37,31 +37,31 @@ type Budget struct {
 	sizes    map[list]size    // of lists that were read recently
 	rejected int64
 
-	lists rate.Turns // large ones of organizations
-	reads rate.Turns // large ones of all organizations
+	lists rate.Turns // reads of large lists, for each organization
+	reads rate.Turns // reads of large lists, for all organizations together
 }
 
-// turnRate is how many bytes a second an organization reads in turn.
+// turnRate is the number of bytes per second that an organization reads in turn.
 const turnRate = 32 << 20
 
-// pauseAfter returns how long a turn lasts in which the given number of bytes was read.
+// pauseAfter returns the pause after a turn in which the given number of bytes was read.
 func pauseAfter(bytes int64) time.Duration {
 	return time.Duration(bytes) * time.Second / turnRate
 }
 
-// Sizes from which on the requests of an organization take turns.
+// Sizes above which the requests of an organization take turns.
 const (
-	largeList = 256 << 10 // for half of the processors
+	largeList = 256 << 10 // of a list; as many at a time as half of the processors
 	largeBody = 32 << 10  // of JSON; one at a time
 )
 
-// list is what an organization reads on a route.
+// list identifies what an organization reads on a route.
 type list struct {
 	organization lastmile.OrganizationID
 	route        string
 }
 
-// size is what a list took when it was read last.
+// size is the memory that a list took when it was read last.
 type size struct {
 	bytes int64
 	at    time.Time
@@ -74,7 +74,7 @@ const (
 	maxSizes     = 10_000
 )
 
-// expected returns how much memory a list will take, from what it took last time.
+// expected returns how much memory a list will probably take: as much as last time.
 // Without this, many reads of a long list would begin at once and all take the
 // database's time before they are rejected.
 func (b *Budget) expected(l list, now time.Time) int64 {
@@ -116,8 +116,8 @@ func (b *Budget) remember(l list, bytes int64, now time.Time) {
 	b.sizes[l] = size{max(bytes, 1), now}
 }
 
-// listTurn waits until an organization may read a list that is large, or unknown, or the
-// next part of one. The next turn begins a pause after the end of this one.
+// listTurn waits until an organization may read a list that is large or of unknown size,
+// or its next part. The next turn begins after the pause that is passed to end.
 func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID, next bool) (end func(pause time.Duration), err error) {
 	if b == nil {
 		return func(time.Duration) {}, nil
@@ -132,9 +132,9 @@ func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID, next
 	return func(pause time.Duration) { rate.After(pause, leave) }, err
 }
 
-// share waits until a list may be read for which there is memory: all large ones together
-// leave processors for other requests. Organizations take turns. Lists of unknown size are
-// mostly small and do not wait.
+// share waits until a list may be read, once there is memory for it: all large lists
+// together leave processors for other requests. Lists of unknown size are mostly small and
+// do not wait.
 func (b *Budget) share(ctx context.Context, large bool) (end func(), err error) {
 	if b == nil || !large {
 		return func() {}, nil
@@ -176,7 +176,7 @@ type hold struct {
 	bytes        int64  // as counted
 }
 
-// resize sets the number of bytes that the request holds, or rejects that.
+// resize sets the number of bytes that the request holds, or returns why it cannot.
 func (h *hold) resize(bytes int64) error {
 	if bytes <= UncountedBytes {
 		bytes = 0
@@ -196,8 +196,8 @@ func (h *hold) resize(bytes int64) error {
 	return nil
 }
 
-// force sets the number of bytes that the request holds, whatever is free: the
-// change that it reports has been made.
+// force sets the number of bytes that the request holds, however little is free: the
+// response reports a change that has been made.
 func (h *hold) force(bytes int64) {
 	if bytes <= UncountedBytes {
 		bytes = 0
@@ -260,10 +260,10 @@ func (b *Budget) check(h *hold, more int64) error {
 	return nil
 }
 
-// most is how much one caller can hold when there is no other.
+// most returns the number of bytes that one caller can hold when there is no other.
 func (b *Budget) most() int64 { return b.total * sharePerFree / (1 + sharePerFree) }
 
-// move sets what a request holds. The caller holds the lock.
+// move sets the number of bytes that a request holds. The caller holds the lock.
 func (b *Budget) move(h *hold, bytes int64) {
 	more := bytes - h.bytes
 	b.held += more
@@ -278,6 +278,6 @@ func (b *Budget) move(h *hold, bytes int64) {
 	h.bytes = bytes
 }
 
-// callers are the keys under which the request is counted. An id and an address
+// callers returns the keys under which the request is counted. An id and an address
 // are never the same.
 func (h *hold) callers() [2]string { return [2]string{h.organization, h.address} }

@@ -41,7 +41,7 @@ func (c *Call) Hold(bytes int) error {
 }
 
 // HoldPart reserves memory for the part of a stream that is sent next, in place
-// of that for the part before.
+// of the memory for the previous part.
 func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
 
 // A response is made of what is read from the database, which is decoded and
@@ -49,11 +49,11 @@ func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
 const (
 	readWeight = 2
 	readStep   = 64 << 10
-	listWeight = 8 // of a response that is a list of ids: each is a row
+	listWeight = 8 // of a response that is a list of ids, each of which is a row
 )
 
-// Count implements lastmile.Meter: what a request reads counts as memory that it
-// holds.
+// Count implements lastmile.Meter: the rows that a request reads count as memory that
+// it holds.
 func (c *Call) Count(bytes int) error {
 	c.read += int64(bytes)
 	want := c.read * readWeight
@@ -67,13 +67,13 @@ func (c *Call) Count(bytes int) error {
 	return c.Hold(int(min(want+readStep-want%readStep, most)))
 }
 
-// ID is the record that the path names.
+// ID returns the id of the record that the path names.
 func (c *Call) ID() string { return c.HTTP.PathValue("id") }
 
-// Path is a parameter of the path.
+// Path returns a parameter of the path.
 func (c *Call) Path(name string) string { return c.HTTP.PathValue(name) }
 
-// List is a query parameter with several values: one comma-separated text, which
+// List returns a query parameter with several values: one comma-separated text, which
 // some clients put in brackets or separate with spaces. Others send the parameter
 // several times, as name, as name[], or as name[0], name[1] and so on.
 func (c *Call) List(name string) []string {
@@ -91,8 +91,8 @@ func (c *Call) List(name string) []string {
 	return items
 }
 
-// Number is a numeric query parameter. Clients send floats and exponents where
-// whole numbers are meant.
+// Number returns a numeric query parameter, and whether it was sent. Clients send
+// floats and exponents where whole numbers are meant.
 func (c *Call) Number(name string) (n float64, sent bool, err error) {
 	text := c.Query.Get(name)
 	if text == "" {
@@ -105,8 +105,8 @@ func (c *Call) Number(name string) (n float64, sent bool, err error) {
 	return n, true, nil
 }
 
-// NumberList is a query parameter that is a list of numbers, in the shortest form of
-// each: 1.0 is 1. What is no number is unchanged.
+// NumberList returns a query parameter that is a list of numbers, in the shortest form of
+// each: 1.0 becomes 1. Items that are not numbers are unchanged.
 func (c *Call) NumberList(name string) []string {
 	items := c.List(name)
 	for i, item := range items {
@@ -117,7 +117,7 @@ func (c *Call) NumberList(name string) []string {
 	return items
 }
 
-// RequiredNumber is a numeric query parameter that must be there.
+// RequiredNumber returns a numeric query parameter that must be there.
 func (c *Call) RequiredNumber(name string) (float64, error) {
 	n, sent, err := c.Number(name)
 	if err == nil && !sent {
@@ -126,7 +126,7 @@ func (c *Call) RequiredNumber(name string) (float64, error) {
 	return n, err
 }
 
-// Point is a query parameter of the form longitude,latitude; nil when it was not sent.
+// Point returns a query parameter of the form longitude,latitude; nil when it was not sent.
 func (c *Call) Point(name string) (*lastmile.Point, error) {
 	text := c.Query.Get(name)
 	if text == "" {
@@ -142,7 +142,7 @@ func (c *Call) Point(name string) (*lastmile.Point, error) {
 	return &at, nil
 }
 
-// Points is a query parameter with several locations of the form longitude,latitude,
+// Points returns a query parameter with several locations of the form longitude,latitude,
 // separated by semicolons.
 func (c *Call) Points(name string) (all []lastmile.Point, err error) {
 	text := c.Query.Get(name)
@@ -162,7 +162,7 @@ func (c *Call) Points(name string) (all []lastmile.Point, err error) {
 	return all, nil
 }
 
-// Time is a query parameter in Unix milliseconds; zero when it was not sent.
+// Time returns a query parameter in Unix milliseconds; zero when it was not sent.
 func (c *Call) Time(name string) (time.Time, error) {
 	ms, sent, err := c.Number(name)
 	if err != nil || !sent {
@@ -175,12 +175,12 @@ func (c *Call) Time(name string) (time.Time, error) {
 	return time.UnixMilli(int64(ms)).UTC(), nil
 }
 
-// Flag is a boolean query parameter.
+// Flag returns a boolean query parameter; false when it was not sent.
 func (c *Call) Flag(name string) bool {
 	return strings.EqualFold(c.Query.Get(name), "true") || c.Query.Get(name) == "1"
 }
 
-// OptionalFlag is a boolean query parameter; nil when it was not sent.
+// OptionalFlag returns a boolean query parameter; nil when it was not sent.
 func (c *Call) OptionalFlag(name string) *bool {
 	if c.Query.Get(name) == "" {
 		return nil

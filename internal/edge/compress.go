@@ -14,10 +14,10 @@ import (
 
 // Compression of responses.
 const (
-	// MinCompressed is the size from which on responses are compressed, in bytes.
+	// MinCompressed is the minimum size of responses that are compressed, in bytes.
 	MinCompressed = 1 << 10
-	// compressedPart is how much is compressed at once. A compressor, which takes
-	// most of a megabyte, is not kept while a client reads.
+	// compressedPart is the number of bytes that are compressed at once. A compressor,
+	// which takes most of a megabyte, is not kept while a client reads.
 	compressedPart = 256 << 10
 )
 
@@ -38,8 +38,8 @@ var largeParts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 // gzipHeader begins a response: deflate, no name and no time, fastest, unknown system.
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255}
 
-// packer compresses a response in parts, each on its own, as one gzip member: there are
-// clients that read only the first of several.
+// packer compresses a response in independent parts, which form one gzip member: some
+// clients read only the first of several members.
 type packer struct {
 	sum, size uint32
 	begun     bool
@@ -78,8 +78,8 @@ func (p *packer) pack(text []byte, last bool) []byte {
 	return out.Bytes()
 }
 
-// compresses reports whether the response to a request is compressed, and sets the
-// headers of one that may be.
+// compresses reports whether the response to a request is compressed, and sets its
+// headers.
 func compresses(w http.ResponseWriter, r *http.Request, size int) bool {
 	if size < MinCompressed {
 		return false
@@ -93,7 +93,8 @@ func compresses(w http.ResponseWriter, r *http.Request, size int) bool {
 	return true
 }
 
-// writeCompressed sends a response compressed. A short one has a length.
+// writeCompressed sends a response compressed. Only one in a single part has a
+// Content-Length.
 func writeCompressed(w http.ResponseWriter, status int, body []byte) {
 	p := packer{large: len(body) > compressedPart}
 	for first := true; len(body) > 0; first = false {

@@ -5,6 +5,6 @@
 // An API is a list of routes. A route is made by a constructor such as Get or
 // Create, whose type parameters are the Go types of the request body and of the
 // reply: a handler that returns another type does not compile, and the OpenAPI
-// document is made of the same types. The package knows no resource and no rule
-// of the business.
+// document is generated from the same types. The package knows no resource and no
+// rule of the business.
 package edge

@@ -68,9 +68,9 @@ func (s Settings) DocsHandler(site func() Site) http.Handler {
 	return s.onDemand(func() (http.Handler, error) { return site().Handler() })
 }
 
-// onDemand makes what a handler serves at its first request, because that takes longer
-// than the rest of the start. It serves nothing in place of a document that cannot be
-// made, so that the API itself is served all the same.
+// onDemand returns a handler that makes its document at the first request, because that
+// takes longer than the rest of the start. If the document cannot be made, the handler
+// responds with 404, and the API itself is served all the same.
 func (s Settings) onDemand(open func() (http.Handler, error)) http.Handler {
 	handler := sync.OnceValue(func() http.Handler {
 		handler, err := open()

@@ -12,7 +12,7 @@ import (
 
 // ErrorPages wraps a handler so that people see errors as pages and programs get them in
 // the shape of the API. page writes the page of a status. Paths under bases are only for
-// programs, and are served as they are.
+// programs, and their responses are unchanged.
 func ErrorPages(next http.Handler, page func(w http.ResponseWriter, r *http.Request, status int), bases ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		under := func(base string) bool { return r.URL.Path == base || strings.HasPrefix(r.URL.Path, base+"/") }

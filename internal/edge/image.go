@@ -9,7 +9,7 @@ import (
 // ImageTypes are the media types of uploads that are stored.
 var ImageTypes = []string{"image/jpeg", "image/png"}
 
-// SendImage responds with an image. A browser that opens it shows it alone and
+// SendImage responds with an image. A browser that opens its URL downloads it, and
 // runs no script in it.
 func (s Settings) SendImage(w http.ResponseWriter, mediaType string, data []byte) {
 	//nolint:errcheck // then the limit for all responses holds

@@ -18,7 +18,7 @@ const unlimited = 200
 // shows the limit in the headers of responses.
 type limiter struct {
 	buckets *rate.Limiter // nil means no limit
-	most    int           // requests at once
+	most    int           // requests in a row
 	limit   []string      // value of X-RateLimit-Limit
 	half    []string      // least value of X-RateLimit-Remaining for a caller within its limit
 }
@@ -42,7 +42,7 @@ func (l *limiter) setHeaders(header http.Header) {
 
 // take uses one of a caller's requests, or rejects the request. A caller within
 // its limit is never shown that less than half remains, because clients pause
-// for long when it is. Requests without a known caller are never limited.
+// for long when they see that. Requests without a known caller are never limited.
 func (l *limiter) take(header http.Header, caller string) error {
 	if l.buckets == nil || caller == "" {
 		return nil

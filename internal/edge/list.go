@@ -14,10 +14,10 @@ import (
 // A long list is read and sent in parts, so that any number of records can be sent
 // with little memory, however slowly the client reads them.
 const (
-	// listPart is how many bytes of records a part should have.
+	// listPart is the number of bytes of records that a part should have.
 	listPart = 256 << 10
-	// firstRecords is how many records the first part has, whose size is not known
-	// before, and maxRecords the most of any part.
+	// firstRecords is the number of records of the first part, whose size is not known
+	// before. maxRecords is the maximum number of records of a part.
 	firstRecords, maxRecords = 16, 64
 )
 
@@ -46,8 +46,8 @@ type listing struct {
 	rt   Route
 	of   list
 	ids  []string // of the records that were not read yet
-	base int64    // what the ids count
-	most int      // records of the next part
+	base int64    // bytes counted for the ids
+	most int      // maximum number of records of the next part
 	any  bool     // a record was read
 
 	compressed bool
@@ -85,7 +85,7 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 	return l.send(w, append(text, ']'), true)
 }
 
-// errAborted ends a response of which a part was sent.
+// errAborted means that a response ended before all of it was sent.
 var errAborted = errors.New("the response ended early")
 
 // begin finds the records and reads the first of them.
@@ -154,8 +154,8 @@ func (l *listing) share(ctx context.Context) ([]byte, error) {
 	return l.read(lastmile.WithMeter(ctx, l.c), nil)
 }
 
-// read appends the next records to a text. What it counts takes the place of the
-// part before.
+// read appends the next records to a text. They are counted in place of the previous
+// part.
 func (l *listing) read(ctx context.Context, text []byte) ([]byte, error) {
 	l.c.read = l.base
 	n := min(l.most, len(l.ids))

@@ -26,7 +26,7 @@ type Settings struct {
 	Log      *slog.Logger
 	Receipts Receipts
 
-	// Address is the address that a request comes from, to limit the rate;
+	// Address returns the address that a request comes from, to limit the rate;
 	// empty when it is unknown.
 	Address func(*http.Request) string
 	// Budget is the memory that requests share; nil for no limit.
@@ -45,7 +45,7 @@ type Receipts interface {
 	CheckReplay(ctx context.Context, who lastmile.Principal) error
 }
 
-// Access is who may call an API, and how often.
+// Access defines who may call an API, and how often.
 type Access struct {
 	// Authenticate finds the caller of a request to a route that is not public.
 	Authenticate func(context.Context, *http.Request) (lastmile.Principal, error)
@@ -54,12 +54,12 @@ type Access struct {
 	// Revoked returns a channel that is closed when credentials are revoked next.
 	// Then the callers of streams are authenticated again.
 	Revoked func() <-chan struct{}
-	Streams int // that a worker, or an organization, follows at the same time; 0 for no limit
-	// Rules is what administrators may do on each route, by its method and path. A
+	Streams int // maximum that a worker, or an organization, follows at the same time; 0 for no limit
+	// Rules define what administrators may do on each route, by its method and path. A
 	// route without a rule is for super administrators. Callers without a role are
 	// not checked.
 	Rules map[string]role.Rule
-	// Scope denies an administrator what a request names of other teams.
+	// Scope denies an administrator a request that names records of other teams.
 	Scope func(ctx context.Context, who lastmile.Principal, named []role.Named) error
 	// Audit records requests that changed something or were denied; it may be nil.
 	Audit func(ctx context.Context, s Served)
@@ -76,12 +76,12 @@ type Mux struct {
 	base    string // the path it is mounted at
 	limiter *limiter
 	routes  router
-	changes rate.Turns // large ones of organizations
-	streams rate.Slots // of workers and organizations
+	changes rate.Turns // one large change for each organization at a time
+	streams rate.Slots // open streams of each worker or organization
 }
 
-// withoutCredentials is the caller of requests that name no organization. They share
-// the database as if they were one, whatever their addresses.
+// withoutCredentials is the caller of requests that name no organization. Such requests
+// share the database as if they had one caller, whatever their addresses.
 const withoutCredentials = "anonymous"
 
 // NewMux returns a handler of routes, to be mounted at base.
@@ -149,7 +149,7 @@ func (m *Mux) Limited(next http.Handler) http.Handler {
 	})
 }
 
-// address is the address that a request comes from; empty when it is unknown.
+// address returns the address that a request comes from; empty when it is unknown.
 func (m *Mux) address(r *http.Request) string {
 	if m.Address == nil {
 		return ""
@@ -178,13 +178,13 @@ func (m *Mux) endpoint(rt Route) http.Handler {
 			m.Observe(rt.Path, rt.Method, status, m.Now().Sub(start))
 		}
 		if status == statusAborted {
-			panic(http.ErrAbortHandler) //nolint:forbidigo // only so does the server close the connection
+			panic(http.ErrAbortHandler) //nolint:forbidigo // the only way to make the server close the connection
 		}
 	})
 }
 
-// statusAborted stands for a response that ended early, or for which the client did not wait,
-// in the metrics.
+// statusAborted is the status in the metrics of a response that ended early, or for which
+// the client did not wait.
 const statusAborted = 499
 
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {
@@ -219,8 +219,9 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 	return write(w, r, rt.status(), reply)
 }
 
-// handle authorizes a request and makes the response, or writes it when it is a
-// stream. From then on the request holds the response, and no longer its body.
+// handle authorizes a request and makes the response, or writes it when it is a stream
+// or a long list. From then on the request holds memory for the response, and no longer
+// for its body.
 func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) (reply []byte, err error) {
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 }
 
 // change serves a request that may change something. The large requests of an
-// organization take turns: the writes of others wait for one of them at most.
+// organization take turns, so that the writes of others wait for at most one of them.
 func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
 	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path + c.ID()}, false, time.Duration(0)
 	if rt.lists {
@@ -258,14 +259,14 @@ func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err 
 		m.Budget.remember(of, bytes, m.Now())
 	}
 	if err == nil {
-		c.Body = nil // from now on the request holds its response
+		c.Body = nil // from now on the request holds memory for its response only
 		c.hold.force(int64(len(reply)))
 	}
 	return reply, err
 }
 
 // read serves a request that changes nothing. The rows of a list are counted, and
-// a list waits until there is memory for what it took last time. The large lists of
+// a list waits until there is as much memory as it took last time. The large lists of
 // an organization take turns.
 func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
 	if rt.single() {

@@ -23,9 +23,8 @@ type Vault interface {
 	Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error)
 }
 
-// encodeReply encodes the result of a change as what a receipt keeps: the
-// response, or a reference to it when that is too large. No result is an empty
-// response.
+// encodeReply encodes the result of a change for a receipt, which keeps the response, or
+// a reference if the response is too large. A nil result is an empty response.
 func (rt Route) encodeReply(org lastmile.OrganizationID, result any) ([]byte, error) {
 	if result == nil {
 		return []byte{}, nil
@@ -49,8 +48,7 @@ func (rt Route) encodeReply(org lastmile.OrganizationID, result any) ([]byte, er
 	return notKept, nil
 }
 
-// replay returns the reply to a request that was served before, from what its
-// receipt has kept.
+// replay returns the reply to a request that was served before, from its receipt.
 func (rt Route) replay(ctx context.Context, c *Call, kept []byte) ([]byte, error) {
 	if rt.vault != nil {
 		return rt.vault.Open(c.Who.Organization, kept)

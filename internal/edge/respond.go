@@ -14,8 +14,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// respondError writes an error, and returns the status of the response. It is the only place
-// where errors are logged. A client that has disconnected gets none.
+// respondError logs and writes an error, and returns the status of the response. Nothing is
+// written for a client that has disconnected.
 func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, requestID string, err error) int {
 	rejection, ok := errors.AsType[*lastmile.Error](err)
 	if ok && isDenial(rejection) {

@@ -14,7 +14,7 @@ import (
 // name identifies the route in tables.
 func (rt Route) name() string { return rt.Method + " " + rt.Path }
 
-// checkRole denies an administrator a route.
+// checkRole denies an administrator a route that the role does not permit.
 func (m *Mux) checkRole(c *Call, rt Route) error {
 	if m.access.Scope == nil {
 		return nil
@@ -22,8 +22,8 @@ func (m *Mux) checkRole(c *Call, rt Route) error {
 	return m.access.Rules[rt.name()].Check(c.Who.Role)
 }
 
-// checkScope denies an administrator who manages some teams a request that names
-// records of others. It runs before a receipt is looked up: a repeated request is
+// checkScope denies an administrator who manages only some teams a request that names
+// records of other teams. It runs before a receipt is looked up: a repeated request is
 // checked as well.
 func (m *Mux) checkScope(ctx context.Context, c *Call, rt Route) error {
 	if c.Who.Manager() == "" || m.access.Scope == nil {
@@ -83,7 +83,7 @@ func idsAt(c *Call, at role.Place, texts map[string][]string) (ids []string, the
 	return ids, len(ids) > 0
 }
 
-// parametersOf returns the values of a query parameter of addresses.
+// parametersOf returns the values of a query parameter of URLs.
 func parametersOf(addresses []string, name string) (values []string) {
 	for _, text := range addresses {
 		if address, err := url.Parse(text); err == nil { // else it is rejected later

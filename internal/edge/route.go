@@ -30,14 +30,14 @@ type Route struct {
 	spec.Operation
 	serve    handler
 	stream   Streamer
-	encode   func(result any) ([]byte, error)                                     // the reply that a receipt keeps
-	refer    func(result any) ([]byte, error)                                     // what a receipt keeps of a reply that is too large
-	rebuild  func(ctx context.Context, c *Call, reference []byte) ([]byte, error) // the reply of what refer returned
-	vault    Vault                                                                // encrypts what a receipt keeps; nil does not
+	encode   func(result any) ([]byte, error)                                     // returns the reply that a receipt keeps
+	refer    func(result any) ([]byte, error)                                     // returns the reference that a receipt keeps if the reply is too large
+	rebuild  func(ctx context.Context, c *Call, reference []byte) ([]byte, error) // returns the reply from such a reference
+	vault    Vault                                                                // encrypts what a receipt keeps; nil for no encryption
 	readOnly bool                                                                 // changes nothing, so that no reply is saved
 
-	find func(ctx context.Context, c *Call) ([]string, error)               // of a list that is sent in parts
-	show func(ctx context.Context, c *Call, ids []string) ([][]byte, error) // some records of such a list
+	find func(ctx context.Context, c *Call) ([]string, error)               // returns the ids of a list that is sent in parts
+	show func(ctx context.Context, c *Call, ids []string) ([][]byte, error) // returns some records of such a list
 
 	temporaryPassword bool
 	semicolons        bool  // values in the query may have semicolons that are not encoded
@@ -103,8 +103,8 @@ func (rt Route) Sealed(v Vault) Route {
 }
 
 // Rebuild makes a Create route whose reply can be larger than MaxReceipt: in that
-// case the receipt keeps what refer makes of the result, and a repeated request
-// gets what rebuild makes of that and of the body.
+// case the receipt keeps the reference that refer returns, and the reply to a repeated
+// request is rebuilt from the reference and the body.
 func Rebuild[Body, Result, Reference, Reply any](
 	rt Route, refer func(Result) Reference, rebuild func(context.Context, *Call, Body, Reference) (Reply, error),
 ) Route {
@@ -180,8 +180,7 @@ func DeleteWith[Body any](path, summary string, serve func(context.Context, *Cal
 	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return nil, serve(ctx, c, body) })
 }
 
-// Follow makes a GET route whose response is a stream, of one of some media
-// types.
+// Follow makes a GET route whose response is a stream of one of the given media types.
 func Follow(path, summary string, serve Streamer, media ...string) Route {
 	rt := newRoute[nothing](http.MethodGet, path, summary)
 	rt.Sends, rt.stream = media, serve
@@ -295,15 +294,15 @@ func (rt Route) Lists() Route {
 	return rt
 }
 
-// Bulk makes a route take a body as large as that of a batch, and have the
-// errors of one, whose shape differs from all others (API contract, "POST
+// Bulk makes a route accept a body as large as that of a batch, and respond with the
+// errors of batches, whose shape differs from all others (API contract, "POST
 // /tasks/batch-async").
 func (rt Route) Bulk() Route {
 	rt.BatchErrors, rt.maxBody = true, MaxBatchBody
 	return rt
 }
 
-// Tagged names the resource of some routes.
+// Tagged sets the tag of routes, which names their resource.
 func Tagged(tag string, routes ...Route) []Route {
 	for i := range routes {
 		routes[i].Tag = tag
@@ -323,10 +322,10 @@ func (rt Route) record() bool {
 	return strings.HasSuffix(rt.Path, "/{id}") && strings.Count(rt.Path, "/") == 2
 }
 
-// status is the status of a response without an error.
+// status returns the status of a response without an error.
 func (rt Route) status() int { return cmp.Or(rt.Status, http.StatusOK) }
 
-// bodyLimit is the size of the largest body that the route takes.
+// bodyLimit returns the size of the largest body that the route accepts.
 func (rt Route) bodyLimit() int64 {
 	switch {
 	case rt.maxBody > 0:

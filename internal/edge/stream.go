@@ -63,9 +63,9 @@ func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 	return rt.stream(ctx, c, w)
 }
 
-// awaitRevocation returns true when the credentials of a request are not valid any
-// more or give other rights, and false when ctx has ended before. An error of the database does not
-// end a stream.
+// awaitRevocation waits until the credentials of a request are no longer valid or give
+// other rights, and returns true. It returns false if ctx ends or the server stops first.
+// An error of the database does not end a stream.
 func (m *Mux) awaitRevocation(ctx context.Context, c *Call) bool {
 	for {
 		revoked := m.access.Revoked()
@@ -104,7 +104,7 @@ type Stream struct {
 	now func() time.Time
 }
 
-// OpenStream begins a stream. The server's time limits are for requests that
+// OpenStream begins a stream. It removes the read deadline, which is for requests that
 // end.
 func (s Settings) OpenStream(ctx context.Context, w http.ResponseWriter) (*Stream, error) {
 	out := http.NewResponseController(w)
@@ -125,7 +125,7 @@ func (s *Stream) Send(text []byte) error {
 	if err := s.out.SetWriteDeadline(s.now().Add(StreamPatience)); err != nil {
 		return err
 	}
-	// Only now: cut cancels the context first, and then sets another deadline.
+	// Check only now: follow cancels the context first, and then sets another deadline.
 	if err := s.err(); err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func (s *Stream) Send(text []byte) error {
 	return s.out.Flush()
 }
 
-// Pause waits, and reports whether to continue: not when the client has
-// disconnected or the server stops.
+// Pause waits for d. It reports false if the client disconnects or the server stops
+// before.
 func (s Settings) Pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -22,7 +22,7 @@ const (
 // Bounds on the log of denied requests.
 const (
 	trailPeriod  = time.Minute
-	trailCallers = 1_000 // addresses with lines of their own in a period
+	trailCallers = 1_000 // addresses with separate lines in a period
 )
 
 // Trail logs and counts requests that were denied: with invalid credentials, or
@@ -50,7 +50,7 @@ type denial struct {
 type TrailCounts struct {
 	Credentials int64 // unknown or revoked key, token or password
 	Scope       int64 // record of another organization
-	Limited     int64 // of these, those that got a 429 instead
+	Limited     int64 // requests among these that got a 429 instead
 }
 
 // NewTrail returns a trail that writes to a log.
@@ -71,8 +71,8 @@ func isDenial(e *lastmile.Error) bool {
 	return e.Code == lastmile.CodeUnauthenticated || e.Code == lastmile.CodeOutsideScope
 }
 
-// deny records a denied request. It returns the error that the caller gets, which
-// is another one when the address had too many. A nil Trail records nothing.
+// deny records a denied request. It returns the error that the caller gets: a
+// different one when the address had too many. A nil Trail records nothing.
 func (t *Trail) deny(e *lastmile.Error, address string, r *http.Request, requestID string) *lastmile.Error {
 	if t == nil {
 		return e

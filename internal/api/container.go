@@ -23,8 +23,8 @@ func (s containers) routes() []edge.Route {
 	)
 }
 
-// containerKinds are the kinds as paths spell them; a published client says
-// organization.
+// containerKinds maps the words in paths to kinds of containers; a published client
+// uses organization.
 var containerKinds = map[string]lastmile.ContainerKind{
 	"organizations": lastmile.InOrganization, "organization": lastmile.InOrganization,
 	"teams": lastmile.InTeam, "workers": lastmile.InWorker,

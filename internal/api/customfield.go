@@ -13,7 +13,7 @@ import (
 // customFields serves the endpoints of custom fields and task templates.
 type customFields struct{ *Server }
 
-// taskModel is the one sort of record that has custom fields.
+// taskModel is the only type of record that has custom fields.
 const taskModel = "Task"
 
 func (s customFields) routes() []edge.Route {
@@ -73,8 +73,8 @@ func (s customFields) templateRoutes() []edge.Route {
 	)
 }
 
-// checkModel rejects records that have no custom fields. Clients write the name
-// in two ways.
+// checkModel rejects types of records that have no custom fields. Clients write the
+// name in two ways.
 func checkModel(model string) error {
 	switch {
 	case model == "":

@@ -3,6 +3,6 @@
 //
 // Handlers translate: they decode a request, call one use case and return the
 // wire form of its result. No rule of the business is decided here. Each route
-// stands once, in the file of its resource, with its description and an example;
-// what it returns is checked by the compiler.
+// is declared once, in the file of its resource, with its description and an example;
+// the compiler checks the type that it returns.
 package api

@@ -98,7 +98,7 @@ func (s routePlans) showRoutePlan(ctx context.Context, c *edge.Call) (wire.Route
 	return wire.NewRoutePlan(plan), err
 }
 
-// updateRoutePlan changes a plan, or adds to it what is sent alone as tasks:
+// updateRoutePlan changes a plan. If only tasks are sent, it adds them to the plan:
 // that is how a published client adds tasks.
 func (s routePlans) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanBody) (wire.RoutePlan, error) {
 	id := lastmile.RoutePlanID(c.ID())

@@ -56,7 +56,7 @@ type People interface {
 	Authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error)
 }
 
-// Resources are those of the API that another package serves.
+// Resources are resources of the API that another package serves.
 type Resources struct {
 	Tags   []edge.Tag
 	Routes []edge.Route
@@ -74,7 +74,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // authenticate finds the organization whose API key a request carries, or the
-// administrator who is signed in. A request with both is that of the key.
+// administrator who is signed in. If a request has both, the key counts.
 func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
 	header := r.Header.Get("Authorization")
 	if header == "" && s.People.HasSession(r) {
@@ -83,7 +83,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Pr
 	return s.Keys.Authenticate(ctx, edge.BasicKey(header))
 }
 
-// routes is the whole API, resource by resource.
+// routes returns all routes of the API, resource by resource.
 func (s *Server) routes() []edge.Route {
 	var all []edge.Route
 	for _, resource := range [][]edge.Route{

@@ -14,7 +14,7 @@ type Images interface {
 	Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error)
 	// SetLogo replaces the logo of the caller's organization.
 	SetLogo(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error)
-	// AcceptPhoto stores a photo of a worker, to which nothing refers yet.
+	// AcceptPhoto stores a photo of a worker. No record refers to the photo yet.
 	AcceptPhoto(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, sent []byte) (lastmile.Upload, error)
 	// RemoveLogo removes the logo of the caller's organization, if it has one.
 	RemoveLogo(ctx context.Context, who lastmile.Principal) error

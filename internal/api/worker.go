@@ -148,13 +148,13 @@ func (s workers) showWorker(ctx context.Context, c *edge.Call) (wire.Raw[wire.Wo
 	}
 	fields := c.List("filter")
 	if len(fields) > 0 {
-		fields = append(fields, "analytics") // there only when asked for
+		fields = append(fields, "analytics") // present only if they were requested
 	}
 	return wire.MarshalFields(wire.NewWorkerDetails(details), fields)
 }
 
-// analyticsWindow is the window of the analytics that the caller wants; nil when
-// none are wanted.
+// analyticsWindow returns the window of the analytics that were requested; nil if none
+// were.
 func (s workers) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
 	if !c.Flag("analytics") {
 		return nil, nil
@@ -221,7 +221,7 @@ func (s workers) findWorkers(ctx context.Context, c *edge.Call, entries wire.Met
 
 func (s workers) setImage(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {
 	worker := lastmile.WorkerID(c.ID())
-	if err := s.Fleet.CheckWorker(ctx, c.Who, worker); err != nil { // before the image costs anything
+	if err := s.Fleet.CheckWorker(ctx, c.Who, worker); err != nil { // before the image is processed
 		return wire.Uploaded{}, err
 	}
 	photo, err := s.Uploads.AcceptPhoto(ctx, c.Who, worker, c.Body)

@@ -165,7 +165,7 @@ func (s *Server) settings(ctx context.Context, c *edge.Call) (AppSettings, error
 	return NewAppSettings(org, settings, home, s.Version), err
 }
 
-// act performs one of the verbs that need no more than an action.
+// act is a use case of workers that needs nothing but an action.
 type act func(context.Context, lastmile.Principal, lastmile.TaskID, lastmile.Action) (lastmile.Task, error)
 
 func (do act) serve(ctx context.Context, c *edge.Call, body ActionBody) (WorkTask, error) {

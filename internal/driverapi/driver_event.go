@@ -11,9 +11,9 @@ import (
 	"dray/internal/edge"
 )
 
-// followList serves GET /driver/v1/events: what the worker's list is, whenever
-// that has changed. The id of an event stands for all that the list was, so a
-// phone that comes back, to whatever node, is sent what it missed.
+// followList serves GET /driver/v1/events: the outline of the worker's list, whenever
+// it has changed. The id of an event is a hash of the outline, so that a phone that
+// reconnects, to any node, is sent what it missed.
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	following := s.Work.Follow(c.Who)
 	defer following.Close()
@@ -51,7 +51,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 			return nil
 		}
 		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
-			return nil // signed out meanwhile; the phone gets an error when it asks
+			return nil // signed out meanwhile; the phone gets an error when it reconnects
 		}
 		if list, err = following.List(ctx); err != nil {
 			return nil // the phone asks again
@@ -59,7 +59,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	}
 }
 
-// listID stands for all that a list was at a moment.
+// listID returns a hash that identifies the content of a list.
 func listID(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:12])

@@ -17,9 +17,9 @@ import (
 	"dray/internal/wire"
 )
 
-// osmandRoutes take positions from tracker apps in the protocol of OsmAnd and
-// Traccar Client. The token of the worker's tracker is the only credential that
-// such an app can send.
+// osmandRoutes returns the routes that accept positions from tracker apps in the
+// protocol of OsmAnd and Traccar Client. The token of the worker's tracker is the only
+// credential that such an app can send.
 func (s *Server) osmandRoutes() []edge.Route {
 	const summary = "Report a position from a tracker app"
 	return []edge.Route{
@@ -28,7 +28,7 @@ func (s *Server) osmandRoutes() []edge.Route {
 	}
 }
 
-// trackerRoutes let a worker manage the token of a tracker app.
+// trackerRoutes returns the routes for the token of a worker's tracker app.
 func (s *Server) trackerRoutes() []edge.Route {
 	return []edge.Route{
 		edge.Send("/tracker", "Create a token for a tracker app", s.newTracker).
@@ -47,8 +47,8 @@ func (s *Server) endTracker(ctx context.Context, c *edge.Call) error {
 	return s.Sessions.EndTracker(ctx, c.Who)
 }
 
-// osmand takes one position: in the query, in a form, or as newer apps send it
-// in JSON.
+// osmand accepts one position: in the query, in a form, or in JSON as newer apps send
+// it.
 func (s *Server) osmand(ctx context.Context, c *edge.Call) (AcceptedPositions, error) {
 	sent, err := osmandValues(c)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Server) osmand(ctx context.Context, c *edge.Call) (AcceptedPositions, e
 	return AcceptedPositions{Accepted: accepted}, err
 }
 
-// osmandValues are the parameters of a position, wherever they were sent.
+// osmandValues returns the parameters of a position, from the query and the body.
 func osmandValues(c *edge.Call) (url.Values, error) {
 	values := url.Values{}
 	maps.Copy(values, c.Query)
@@ -95,7 +95,7 @@ func osmandValues(c *edge.Call) (url.Values, error) {
 	return values, nil
 }
 
-// knot is the unit of speed of tracker apps, in metres a second.
+// knot is the unit of speed of tracker apps, in meters per second.
 const knot = 0.514444
 
 // osmandPosition reads a position. Without a time, it is the position at now.
@@ -132,7 +132,7 @@ func osmandPosition(sent url.Values, now time.Time) (p lastmile.Position, err er
 	return p, nil
 }
 
-// osmandNumber is a number among the parameters; nil when it was not sent.
+// osmandNumber returns a numeric parameter; nil when it was not sent.
 func osmandNumber(sent url.Values, name string) (*float64, error) {
 	text := sent.Get(name)
 	if text == "" {

@@ -37,8 +37,8 @@ type Server struct {
 	Version string // of the program, for the OpenAPI spec
 	// Revoked returns a channel that is closed when sessions end.
 	Revoked func() <-chan struct{}
-	// Attempt records a failed attempt at the accounts of workers, of whom there may be none.
-	// It takes the same time in both cases.
+	// Attempt records a failed attempt to sign in to the accounts of workers, if there are
+	// any. It takes the same time if there are none.
 	Attempt func(f *access.Failure, s edge.Served)
 }
 

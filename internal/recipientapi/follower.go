@@ -5,7 +5,7 @@ import (
 	"dray/internal/rate"
 )
 
-// followerSlots limits how many follow tasks at the same time.
+// followerSlots limits the number of clients that follow tasks at the same time.
 type followerSlots struct{ all, links, networks, organizations rate.Slots }
 
 func newFollowerSlots() *followerSlots {
@@ -36,7 +36,7 @@ func (f *followerSlots) enter(link, network string) error {
 	return nil
 }
 
-// leave returns the slot of a follower.
+// leave releases the slot of a follower.
 func (f *followerSlots) leave(link, network string) {
 	f.all.Release(everyone)
 	f.networks.Release(network)

@@ -30,7 +30,7 @@ type TrackingPage struct {
 	FailureReason    *string              `json:"failureReason"` // null unless failed for a known reason
 	Phone            *string              `json:"phone"`         // of the organization; null if there is none
 	Logo             bool                 `json:"logo"`          // whether the organization has a logo
-	NewTimes         []TrackingSlot       `json:"newTimes"`      // that may be requested
+	NewTimes         []TrackingSlot       `json:"newTimes"`      // times that may be requested
 	RequestedTime    *TrackingSlot        `json:"requestedTime"` // null if none was requested
 }
 

@@ -14,8 +14,7 @@ import (
 // SMSBase is the path that gateways for text messages post to.
 const SMSBase = "/sms"
 
-// SMS takes what gateways post: replies to text messages, and reports on those
-// that were sent.
+// SMS receives what gateways post: replies to text messages, and delivery reports.
 type SMS struct {
 	Messages *messaging.Messages
 	// Verify checks the signature of a post of the HTTP gateway; nil when there is
@@ -30,8 +29,8 @@ type TwilioPosts interface {
 	ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error)
 }
 
-// Handler returns what gateways call, to be mounted at SMSBase. The signature of
-// a post takes the place of credentials.
+// Handler returns the handler that gateways call, to be mounted at SMSBase. The
+// signature of a post takes the place of credentials.
 func (s SMS) Handler(settings edge.Settings) http.Handler {
 	var routes []edge.Route
 	if s.Verify != nil {

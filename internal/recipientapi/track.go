@@ -20,12 +20,12 @@ import (
 )
 
 // TrackBase is the path that the pages of recipients are under. The page itself
-// is in package web; here is what its script requests.
+// is in package web; this package serves the requests of its script.
 const TrackBase = "/t"
 
-// The limits of those who follow a task.
+// Limits of recipients and their requests.
 const (
-	trackRate    = 20.0 // requests a second of one address
+	trackRate    = 20.0 // requests per second from one address
 	maxFollowers = 2_000
 	maxFeedback  = 16 << 10 // bytes of a request body
 
@@ -34,10 +34,10 @@ const (
 	maxFollowersOfNetwork      = 100
 	maxFollowersOfOrganization = 1_000
 
-	refreshEvery = 3 * time.Second // what a page shows changes with time, which needs no query
+	refreshEvery = 3 * time.Second // a page also changes with time, for which nothing is read
 )
 
-// Tracking serves what the page of a recipient requests.
+// Tracking serves the requests of recipients' pages.
 type Tracking struct {
 	edge.Settings
 	Pages   *taskflow.Pages
@@ -45,9 +45,8 @@ type Tracking struct {
 	Routes  *taskflow.Routes
 }
 
-// Handler returns a recipient's page and what it requests, to be mounted at
-// TrackBase. Everyone who has the link has access, also from pages of other
-// sites.
+// Handler serves a recipient's page and its requests, to be mounted at TrackBase.
+// Everyone who has the link has access.
 func (s *Tracking) Handler(page http.Handler) http.Handler {
 	mux := edge.NewMux(s.Settings, TrackBase, edge.Access{RateLimit: trackRate, ByAddress: true}, s.routes()...)
 	page = mux.Limited(page)
@@ -77,14 +76,14 @@ func (s *Tracking) routes() []edge.Route {
 	}
 }
 
-// link is the token in the link to a page.
+// link returns the token in the link to a page.
 func link(c *edge.Call) string { return c.Path("token") }
 
 func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 	return s.Pages.View(ctx, link(c))
 }
 
-// follow reads a task as the recipient sees it, in her language.
+// follow reads a task as the recipient sees it, in the recipient's language.
 func (s *Tracking) follow(ctx context.Context, c *edge.Call) (TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
 	if err != nil {
@@ -131,8 +130,8 @@ func (s *Tracking) showLogo(ctx context.Context, c *edge.Call, w http.ResponseWr
 	return nil
 }
 
-// followTask serves GET /t/{token}/events: how far the task is, and again
-// whenever that has changed, until the page is gone.
+// followTask serves GET /t/{token}/events: the state of the task, at once and whenever
+// it has changed, until the page expires.
 func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.ResponseWriter, slots *followerSlots) error {
 	network := s.Address(c.HTTP)
 	if err := slots.enter(link(c), network); err != nil {
@@ -181,7 +180,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 }
 
 // nextPage waits until the page has changed, or might look different because time
-// has passed, and returns how it looks then. Only a change is read.
+// has passed, and returns it as it is then. Data is read only after a change.
 func (s *Tracking) nextPage(ctx context.Context, c *edge.Call, page *taskflow.TaskFollower) (shown []byte, err error) {
 	timer := time.NewTimer(refreshEvery)
 	defer timer.Stop()
@@ -227,7 +226,8 @@ func (s *Tracking) show(ctx context.Context, c *edge.Call, found trackingpage.Pa
 	return page, err
 }
 
-// language is the language in which a page is shown in a country.
+// language returns the language in which a page is shown: the client's choice, or else
+// that of a country.
 func language(c *edge.Call, country string) string {
 	return textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), country)
 }

@@ -53,8 +53,8 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
-	// DeleteSessions ends all sessions of a worker, except the one whose token has
-	// the hash except.
+	// DeleteSessions ends the sessions of a worker except one, given by the hash of
+	// its token; empty to end all.
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTeam deletes a team.
 	DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error

@@ -171,8 +171,8 @@ func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.Organ
 	return err
 }
 
-// MaxAncestors is the maximum number of tasks that a task may depend on, directly or
-// not. They are checked for a cycle when its dependencies change.
+// MaxAncestors is the maximum number of tasks checked for a cycle when the dependencies
+// of a task change: the tasks that it depends on, directly or not.
 const MaxAncestors = 1_000
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have

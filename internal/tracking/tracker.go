@@ -47,8 +47,8 @@ type Routes interface {
 
 // Notices knows the messages that were sent to recipients.
 type Notices interface {
-	// Repeats reports whether an event only repeats what the message that the worker is on
-	// the way says, so that the recipient is not notified of it.
+	// Repeats reports whether the recipient knows of an event from the message that the
+	// worker is on the way, and is not notified of it.
 	Repeats(ctx context.Context, tx store.Transaction, e lastmile.Event) (bool, error)
 }
 

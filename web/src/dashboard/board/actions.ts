@@ -1,5 +1,5 @@
-// What a dispatcher does with tasks. A change is shown at once; the server's response
-// confirms it, or takes it back with the reason. Each offers to be undone.
+// Actions of a dispatcher on tasks. A change is shown at once, and taken back with the
+// reason if the server rejects it. Most changes can be undone.
 
 import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
@@ -8,7 +8,7 @@ import { board, type Outcome } from './board.svelte.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import type { ListChange } from './wire.ts';
 
-// Changed is a list after a change.
+// Changed is the server's response to a change of a list.
 interface Changed extends Omit<ListChange, 'container'> {
   type: string;
   worker?: string;
@@ -19,14 +19,14 @@ interface Changed extends Omit<ListChange, 'container'> {
 const maxUndo = 50;
 const undos: (() => Promise<boolean>)[] = [];
 
-// undo takes back the last change, also when its message is gone.
+// undo takes back the last change, even if its message is no longer shown.
 export async function undo() {
   const last = undos.pop();
   if (!last) app.toast(app.say('nothingToUndo'));
   else if (await last()) app.toast(app.say('undone'));
 }
 
-// offer says what was done, and offers to undo it.
+// offer shows what was done, and offers to undo it.
 export function offer(text: string, back: () => Promise<boolean>) {
   undos.push(back);
   if (undos.length > maxUndo) undos.shift();
@@ -36,21 +36,21 @@ export function offer(text: string, back: () => Promise<boolean>) {
   });
 }
 
-// nameOf returns what a list is called.
+// nameOf returns the name of a list.
 export function nameOf(key: ListKey): string {
   const { workers, teams } = board.records;
   if (key === pool) return app.say('unassigned');
   return workers.get(workerOf(key))?.name ?? teams.get(key.slice(1))?.name ?? '';
 }
 
-// titleOf returns what a task is called.
+// titleOf returns the name of a task: that of its recipient, or else an id.
 export function titleOf(id: string): string {
   const task = board.records.tasks.get(id);
   return task?.recipients?.[0]?.name || task?.orderShortId || task?.shortId || id;
 }
 
-// family adds the tasks that others depend on, and those that depend on them: a pickup
-// and its drop-off are carried by one worker.
+// family returns tasks together with all tasks that are linked to them by dependencies: one
+// worker carries both a pickup and its drop-off.
 function family(ids: readonly string[]): string[] {
   const { tasks } = board.records;
   const all = new Set<string>();
@@ -98,14 +98,14 @@ export async function place(ids: readonly string[], to: ListKey, before = '') {
   report(outcomes);
 }
 
-// withFamily adds linked tasks that would otherwise stay with another worker.
+// withFamily adds the linked tasks that can move and are not in the list yet.
 function withFamily(ids: readonly string[], to: ListKey): string[] {
   const wanted = new Set(ids);
   return family(ids).filter((id) => wanted.has(id) || (board.records.home(id) !== to && !why(id)));
 }
 
-// put sends a move, and reports whether it was done. If a task has started meanwhile, it is
-// left out, and the others move.
+// put sends a move, and reports whether it was done. If some of the tasks have started
+// meanwhile, it sends the move again without them.
 async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]): Promise<boolean> {
   const { records } = board;
   const move = records.move({ ids, to, at });
@@ -134,15 +134,15 @@ async function put(ids: string[], to: ListKey, at: number, outcomes: Outcome[]):
   }
 }
 
-// settled returns the tasks of a rejected request that cannot move, once the stream has
-// said so.
+// settled returns the tasks of a rejected request that cannot move, after giving the stream
+// time to report them.
 async function settled(ids: readonly string[], error: unknown): Promise<string[]> {
   if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return [];
   if (!ids.some(why)) await new Promise((resolve) => setTimeout(resolve, 1500));
   return ids.filter(why);
 }
 
-// explain says why a change was rejected, and who has changed the task last.
+// explain shows why a change was rejected, and who last changed the task.
 function explain(ids: readonly string[], error: unknown) {
   const actor = ids.length === 1 ? board.records.actors.get(ids[0]!) : undefined;
   const recent = actor && Date.now() - actor.time < 60_000 && actor.id !== app.me?.id;
@@ -150,12 +150,12 @@ function explain(ids: readonly string[], error: unknown) {
   app.toast(app.explain(error) + who, undefined, true);
 }
 
-// actorName returns who has changed something, as far as the board knows.
+// actorName returns the name of an actor, or a general term if the board does not know it.
 function actorName({ type, id }: { type: string; id: string }): string {
   return board.records.workers.get(id)?.name ?? (type === 'ADMIN' ? (board.people.get(id) ?? app.say('otherDispatcher')) : type); // prettier-ignore
 }
 
-// report shows what could not be done, task by task.
+// report shows which tasks could not be changed, and why.
 function report(outcomes: Outcome[]) {
   const bad = outcomes.filter((o) => o.reason);
   if (bad.length === 0) return;
@@ -169,15 +169,15 @@ export interface Origin {
   at: number;
 }
 
-// originsOf returns where tasks are, for putBack.
+// originsOf returns the lists and positions of tasks, for putBack.
 export const originsOf = (ids: readonly string[]): Origin[] =>
   ids.flatMap((id) => {
     const key = board.records.home(id);
     return key === undefined ? [] : [{ id, key, at: board.records.list(key).indexOf(id) }];
   });
 
-// putBack returns tasks to where they were. Those that were moved again, or have started,
-// stay, and are reported. It reports whether all returned.
+// putBack returns tasks to where they were, except those that were moved again or have
+// started, which it shows with the reason. It reports whether all returned.
 export async function putBack(origins: Origin[], from: (id: string) => ListKey): Promise<boolean> {
   const outcomes: Outcome[] = origins.map(({ id }) => {
     if (why(id)) return { id, reason: why(id) };
@@ -195,7 +195,7 @@ export async function putBack(origins: Origin[], from: (id: string) => ListKey):
   return stays.size === 0;
 }
 
-// runsOf groups tasks that were next to each other, the first of each list first.
+// runsOf groups tasks that were next to each other, in the order of their lists.
 function runsOf(origins: Origin[]): { key: ListKey; at: number; ids: string[] }[] {
   const runs: { key: ListKey; at: number; ids: string[] }[] = [];
   const sorted = origins.toSorted((a, b) => a.key.localeCompare(b.key) || a.at - b.at);
@@ -256,7 +256,8 @@ interface Assigned {
   assignedTasksCount: number;
 }
 
-// autoAssign assigns tasks to the workers who suit them best, and says to whom.
+// autoAssign assigns tasks to the workers who suit them best. A single task is opened
+// afterwards, with the explanation.
 export async function autoAssign(ids: readonly string[]) {
   const open = ids.filter((id) => board.records.tasks.get(id)?.state === 0);
   if (open.length === 0 || !board.mayChange) return;
@@ -307,8 +308,8 @@ export async function removeTask(id: string) {
 
 const atOnce = 4; // requests
 
-// forAll does something with each of several tasks, unless there is a reason not to, and
-// reports what was not done.
+// forAll calls run for each task without an obstacle, and shows which tasks were left out or
+// failed.
 async function forAll(
   ids: readonly string[],
   done: 'tasksDeleted' | 'tasksCompleted',
@@ -323,7 +324,7 @@ async function forAll(
   report(outcomes);
 }
 
-// each does something with each task that has no reason against it, and notes why it failed.
+// each calls run for each task that has no reason yet, and sets the reason if it fails.
 async function each(outcomes: Outcome[], run: (id: string) => Promise<unknown>) {
   const rest = outcomes.filter((o) => !o.reason);
   const next = async () => {

@@ -1,5 +1,4 @@
-// A worker's day as bars on the timeline: drives and stops, as they were and as they are
-// expected.
+// A worker's day as bars on the timeline: past and expected drives and stops.
 
 import { listOf, type Records } from './records.ts';
 import { risk, status, type Risk, type Status } from './status.ts';
@@ -8,14 +7,14 @@ import type { BoardTask } from './wire.ts';
 export interface Bar {
   id: string;
   task: BoardTask;
-  drive: number; // ms: when the drive to it begins; equal to from if it is not known
+  drive: number; // beginning of the drive to the stop, in ms; equal to from if it is not known
   from: number; // arrival
   to: number; // departure
   status: Status;
   risk: Risk;
 }
 
-const usual = 3 * 60_000; // ms at a stop without a service time
+const usual = 3 * 60_000; // ms at a stop that has no service time
 const brief = 60_000;
 
 // barsOf returns the bars of a worker, in the order of the day.
@@ -45,10 +44,10 @@ export function barsOf(records: Records, worker: string, now: number): Bar[] {
 
 const stay = (task: BoardTask): number => (task.serviceTime ? task.serviceTime * 60_000 : usual);
 
-// Span is a part of a day: from when until when.
+// Span is a period of time, in ms.
 export type Span = readonly [from: number, to: number];
 
-// spanOf returns the part of the day in which something happens, and all that the timeline
+// spanOf returns the period in which something happens, and the period that the timeline
 // shows at first.
 export function spanOf(records: Records, now: number): { busy: Span; whole: Span } {
   const { from, to } = records;
@@ -67,25 +66,26 @@ export function spanOf(records: Records, now: number): { busy: Span; whole: Span
   return { busy: first < last ? [first, last] : today ? [now, now] : whole, whole };
 }
 
-const shortest = 1_800_000; // ms that the timeline shows
+const shortest = 1_800_000; // period that the timeline can show, in ms
 const longest = 36 * 3600_000;
 
-// zoomed returns a span that is longer by a factor. A time stays where it is.
+// zoomed returns a span that is longer by a factor. The time about keeps its position.
 export function zoomed([from, to]: Span, factor: number, about: number): Span {
   const share = (about - from) / (to - from);
   const length = Math.max(shortest, Math.min(longest, (to - from) * factor));
   return [about - length * share, about + length * (1 - share)];
 }
 
-// held returns a span of the same length that shows something: a quarter of it, or else all
-// of what there is.
+// held moves a span so that it shows at least a part of another: a quarter of the first, or
+// all of the other if that is shorter.
 export function held([from, to]: Span, [first, last]: Span): Span {
   const least = Math.min((to - from) / 4, last - first);
   const by = Math.max(0, first + least - to) - Math.max(0, from - (last - least));
   return [from + by, to + by];
 }
 
-// ticks returns the times to write at the top of the timeline: full hours, or parts.
+// ticks returns the times to show at the top of the timeline: multiples of a few minutes or
+// of hours, so that they have enough space.
 export function ticks(from: number, to: number, width: number, offset: number): number[] {
   const steps = [300_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000];
   const step = steps.find((s) => (width * s) / (to - from) >= 64) ?? 43_200_000;

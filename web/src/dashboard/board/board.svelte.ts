@@ -16,16 +16,16 @@ import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
 const batch = 200; // ms between two updates of the views
-const slice = 6; // ms of one update that apply events
+const slice = 6; // ms of one update in which events are applied
 const breath = 30; // ms between two parts of an update
 const longest = 400; // ms between two updates of the views while many events are applied
-const lingers = 60_000; // ms that the records stay current without a screen
-const patience = 2000; // ms in which a list and its tasks may contradict each other
-const retries = 5; // of reading teams, hubs and workers while workers change
+const lingers = 60_000; // ms for which the records stay current after the last screen closes
+const patience = 2000; // ms for which a list and its tasks may contradict each other
+const retries = 5; // attempts to read teams, hubs and workers while workers change
 const rest = 1000; // ms between two of these reads
-const old = 9; // seconds without a message from which on the board says so
+const old = 9; // seconds without a message after which the board shows their number
 
-// Outcome is what became of one task of a change of several.
+// Outcome is the result of a change for one of its tasks.
 export interface Outcome {
   id: string;
   reason: string; // '' if it was done
@@ -36,8 +36,8 @@ type Watcher = (touched: Touched) => void;
 class Board {
   readonly records = new Records();
   readonly groups = new Groups(this.records);
-  frame = $state(0); // rises when records have changed
-  now = $state(Date.now()); // to 10 seconds
+  frame = $state(0); // incremented when records have changed
+  now = $state(Date.now()); // updated every 10 seconds
   ready = $state(false);
   failure = $state.raw<unknown>();
   connected = $state(false);
@@ -45,30 +45,30 @@ class Board {
   date = $state(''); // '' for today
   filter = $state.raw<Filter>(everything);
   selection = $state.raw<ReadonlySet<string>>(new Set());
-  cursor = $state(''); // the row that keys move: a task or a list
+  cursor = $state(''); // the row of the keyboard cursor: a task or a list
   open = $state(''); // the task in the drawer
   unfolded = $state.raw<ReadonlySet<ListKey>>(new Set([pool]));
-  worker = $state(''); // whose route is shown
-  report = $state.raw<readonly Outcome[]>([]); // of the last change of several tasks
-  replay = $state.raw<Replay>(); // what is shown is a past day
-  private past = false; // a replay is wanted instead of the present
+  worker = $state(''); // the worker whose route is shown
+  report = $state.raw<readonly Outcome[]>([]); // outcomes of the last change of several tasks
+  replay = $state.raw<Replay>(); // set while a past day is shown
+  private past = false; // a past day is to be shown instead of the present
   readonly people = new Map<string, string>(); // names of administrators, as far as known
-  private whole = true; // tasks of all teams are read
+  private whole = true; // the tasks of all teams are read, not only of the chosen one
   private anchor = '';
   private stream: Stream | undefined;
   private users = 0;
   private queue: Message[] = [];
   private head = 0;
-  private part: Generator<void> | undefined; // of the queue that is being applied
+  private part: Generator<void> | undefined; // the rest of the message that is being applied
   private due: ReturnType<typeof setTimeout> | undefined;
-  private shownAt = 0; // of performance.now
+  private shownAt = 0; // performance.now of the last update of the views
   private searching: ReturnType<typeof setTimeout> | undefined;
-  private readonly clocked = {}; // whose turn it is when time has passed
+  private readonly clocked = {}; // identifies the periodic update in turns.ts
   private clock: ReturnType<typeof setInterval> | undefined;
   private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
-  private staffing = false; // they are being read
+  private staffing = false; // teams, hubs and schedules are being read
   private admitting = false; // the tasks of newcomers are being read
   private readonly watchers = new Set<Watcher>();
 
@@ -81,7 +81,7 @@ class Board {
     });
   }
 
-  // time returns the time of what is shown.
+  // time returns the time that is shown: that of the replay, or else the current time.
   time(): number {
     return this.replay?.time ?? Date.now();
   }
@@ -102,7 +102,8 @@ class Board {
     if (this.users > 0) this.start();
   }
 
-  // use keeps the board current while a screen is open, and returns what ends that.
+  // use keeps the board current while a screen is open. The screen calls the function that
+  // it returns when it closes.
   use(): () => void {
     this.users++;
     if (!this.stream && !this.replay) this.start();
@@ -118,7 +119,7 @@ class Board {
     return () => this.watchers.delete(watcher);
   }
 
-  // until waits until the records are as expected, or some ms.
+  // until waits until the records are as expected, but no longer than ms.
   until(expected: () => boolean, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
@@ -160,7 +161,7 @@ class Board {
       connected: (connected) => {
         this.connected = connected;
         if (connected) this.hear();
-        else void app.probe(); // it may be the network: nothing else may be asked for
+        else void app.probe(); // no other request may notice that the network is down
       },
       failed: (error) => (this.failure = error),
     });
@@ -201,19 +202,19 @@ class Board {
     this.part = undefined;
   }
 
-  // again takes a new snapshot.
+  // again starts over with a new snapshot.
   again() {
     this.stop();
     this.start();
   }
 
-  // show passes on what has changed.
+  // show updates the views after the records have changed.
   show() {
     this.digest();
     this.frame++;
   }
 
-  // digest updates what is computed of the records.
+  // digest updates what is derived from the records.
   private digest() {
     const touched = this.records.take();
     this.groups.update(touched, this.time());
@@ -240,8 +241,8 @@ class Board {
     this.due ??= setTimeout(() => this.flush(), wait);
   }
 
-  // flush applies the messages that have come. Many are applied in several parts, and shown
-  // in others, so that the page stays responsive.
+  // flush applies the messages in the queue, and shows them. If there are many, it applies
+  // them in several parts and shows them in separate ones, so that the page stays responsive.
   private flush() {
     this.due = undefined;
     const until = performance.now() + slice;
@@ -267,7 +268,7 @@ class Board {
     });
   }
 
-  // apply applies a message, in parts if it is of many records.
+  // apply applies a message, in parts if it contains many records.
   private *apply({ event, data }: Message): Generator<void> {
     const { records } = this;
     if (event === 'positions') for (const p of JSON.parse(data) as Position[]) records.position(p);
@@ -282,8 +283,8 @@ class Board {
     } else records.apply(JSON.parse(data) as Event);
   }
 
-  // refreshFleet reads teams, hubs and workers after their version has changed. Many changes
-  // are read together.
+  // refreshFleet reads teams, hubs and workers after their version has changed. Changes that
+  // come at the same time are read together.
   private async refreshFleet(version: number) {
     this.staff = version;
     if (this.staffing) return;
@@ -304,7 +305,7 @@ class Board {
         await new Promise((resolve) => setTimeout(resolve, rest));
       }
     } catch {
-      // The next stream says it again.
+      // The next stream announces the version again.
     }
     this.staffing = false;
     if (stream !== this.stream && this.staff > records.fleet) void this.refreshFleet(this.staff);
@@ -316,7 +317,7 @@ class Board {
     const { stream, records } = this;
     if (this.admitting || records.newcomers.size === 0 || app.me?.type === 'super') return;
     this.admitting = true;
-    await new Promise((resolve) => setTimeout(resolve, rest)); // several are read together
+    await new Promise((resolve) => setTimeout(resolve, rest)); // so that several are read together
     try {
       records.removed.clear();
       const shown = await call<Snapshot>('GET', this.path());
@@ -325,7 +326,7 @@ class Board {
         this.show();
       }
     } catch {
-      // The next message tries it again.
+      // The next message causes another attempt.
     }
     this.admitting = false;
   }
@@ -335,7 +336,7 @@ class Board {
     return `/board${query({ date: this.date, ...(!this.whole && { teams: this.filter.team }), ...more })}`;
   }
 
-  // reread reads a list that is too long for the stream, or contradicts a task.
+  // reread reads a list that is too long for the stream, or that contradicts a task.
   private async reread(key: ListKey) {
     if (key === pool) return;
     try {
@@ -343,12 +344,13 @@ class Board {
       this.records.applyOrder({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
       this.show();
     } catch {
-      // The stream says it again.
+      // The stream will report the list again.
     }
   }
 
   // settleDisputes rereads lists that still contradict a task after a while, and tasks that
-  // are in no list: of those of foreign teams, only the list that they left reports.
+  // are in no list: if a task moves to a team that the user does not see, the stream reports
+  // only the list that it left.
   private settleDisputes() {
     const { records } = this;
     if (this.disputes || (records.conflictingLists().length === 0 && records.orphans().length === 0)) return;
@@ -377,7 +379,7 @@ class Board {
     this.open = task.id;
   }
 
-  // prune drops from the selection what does not exist any more.
+  // prune removes from the selection tasks that no longer exist.
   private prune(touched: Touched) {
     if (touched.all || [...touched.tasks].some((id) => this.selection.has(id))) {
       this.retain((id) => this.records.tasks.has(id));
@@ -402,7 +404,7 @@ class Board {
     if (!this.past || date <= day(Date.now())) this.choose(date);
   }
 
-  // search shows tasks with a text: they are looked for before the frame that shows them.
+  // search shows tasks that match a text. It searches before the frame that shows the result.
   search(text: string) {
     clearTimeout(this.searching);
     this.searching = setTimeout(() => {
@@ -415,18 +417,18 @@ class Board {
     const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
     this.groups.narrow(this.filter, this.time());
-    this.retain((id) => this.groups.shows(id, this.time())); // what is not seen is not acted on
+    this.retain((id) => this.groups.shows(id, this.time())); // actions must not affect tasks that are not visible
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);
-    // Of a day with too many tasks, the chosen team's are read.
+    // If the day has too many tasks, only those of the chosen team are read.
     if (other && (this.records.truncated || !this.whole)) {
       this.whole = this.filter.team === '';
       this.again();
     }
   }
 
-  // rows returns what is visible of the lists, in order: their keys, and their tasks.
+  // rows returns the visible rows of the lists, in order: keys of lists and ids of tasks.
   rows(): string[] {
     return this.groups.groups.flatMap((g) => (this.unfolds(g.key) ? [g.key, ...g.ids] : [g.key]));
   }
@@ -442,8 +444,8 @@ class Board {
     this.unfolded = next;
   }
 
-  // select makes one task the selection, adds it to it or removes it, or extends it from
-  // the last one.
+  // select selects only one task, adds it to the selection or removes it, or extends the
+  // selection to it from the task that was selected last.
   select(id: string, how: 'only' | 'toggle' | 'range' = 'only', among: readonly string[] = this.rows()) {
     if (how === 'range' && this.anchor) {
       const [a, b] = [among.indexOf(this.anchor), among.indexOf(id)];
@@ -480,13 +482,13 @@ class Board {
     this.select(id);
   }
 
-  // meet reads the names of administrators. Standard ones may not read those of others.
+  // meet reads the names of administrators. Standard administrators may not read them.
   async meet() {
     if (app.me?.type !== 'super') return;
     try {
       for (const { id, name } of await call<Admin[]>('GET', '/admins')) this.people.set(id, name);
     } catch {
-      // They are called other dispatchers.
+      // They are shown as other dispatchers.
     }
   }
 

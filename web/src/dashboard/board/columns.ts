@@ -11,9 +11,9 @@ export interface Column {
   name: string;
   label: keyof Words;
   wide: number; // pixels
-  text: (task: BoardTask) => string; // as it is read
-  order?: (task: BoardTask) => number; // if it is not that of the text
-  plain?: (task: BoardTask) => string; // for programs
+  text: (task: BoardTask) => string; // as shown
+  order?: (task: BoardTask) => number; // sort key; default text
+  plain?: (task: BoardTask) => string; // as exported; default text
 }
 
 const iso = (ms: number | undefined) => (ms === undefined ? '' : new Date(ms).toISOString());
@@ -68,7 +68,7 @@ export const columns: Column[] = [
   { name: 'notes', label: 'notes', wide: 220, text: (t) => t.notes ?? '' },
 ];
 
-// workerOfTask returns whose task it is, also while a move is not confirmed.
+// workerOfTask returns the worker of a task, including moves that are not confirmed.
 function workerOfTask(task: BoardTask): string {
   const home = board.records.home(task.id);
   if (home) return home.startsWith('W') ? home.slice(1) : '';
@@ -106,7 +106,7 @@ export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   return keyed.map(({ task }) => task);
 }
 
-// sheet returns the rows of the table as they are exported.
+// sheet returns the cells of the exported table.
 export const sheet = (rows: readonly BoardTask[]): string[][] => [
   ['id', ...columns.map((c) => c.name)],
   ...rows.map((t) => [t.id, ...columns.map((c) => (c.plain ?? c.text)(t))]),

@@ -1,13 +1,13 @@
-// Tasks that are dragged with the mouse from any view to a list. The keyboard's way is
-// the command "assign", and Alt with the arrow keys.
+// Dragging tasks with the mouse from any view to a list. With the keyboard, the command
+// "assign" and Alt with the arrow keys do the same.
 
 import type { ListKey } from './records.ts';
 
-const slack = 5; // pixels that are not yet a drag
+const slack = 5; // pixels of movement before a drag begins
 
 export interface Target {
   key: ListKey;
-  before: string; // the task that comes next; '' for the end
+  before: string; // the task to insert before; '' for the end
 }
 
 class Drag {
@@ -15,9 +15,9 @@ class Drag {
   x = $state(0);
   y = $state(0);
   over = $state.raw<Target | undefined>();
-  justEnded = false; // the click that ends a drag means nothing else
+  justEnded = false; // set during the click that ends a drag, which has no other effect
   dropped: (ids: readonly string[], target: Target) => void = () => {};
-  locate: ((key: ListKey, clientX: number) => string) | undefined; // where in a row of the timeline
+  locate: ((key: ListKey, clientX: number) => string) | undefined; // returns Target.before in a row of the timeline
   private end: (() => void) | undefined;
 
   begin(event: PointerEvent, ids: readonly string[]) {
@@ -66,7 +66,7 @@ class Drag {
     this.over = undefined;
   };
 
-  // find returns the list under the pointer, and where in it.
+  // find returns the list under the pointer, and the position in it.
   private find({ clientX, clientY }: PointerEvent): Target | undefined {
     const row = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-list]');
     const key = row?.dataset['list'];

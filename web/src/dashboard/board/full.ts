@@ -1,4 +1,4 @@
-// A task with everything that the API says about it.
+// A task as the API returns it.
 
 import type { Address, Point } from '../wire.ts';
 import type { Container } from './wire.ts';
@@ -58,5 +58,5 @@ export const picture = (id: string): string => `/api/v2/uploads/${encodeURICompo
 export const picturesOf = ({ completionDetails: { photoUploadIds, photoUploadId } }: FullTask): string[] =>
   photoUploadIds ?? (photoUploadId ? [photoUploadId] : []);
 
-// proven reports whether there is something to see of a completion.
+// proven reports whether there is a completion to show.
 export const proven = (task: FullTask): boolean => task.state === 3;

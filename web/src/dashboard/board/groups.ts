@@ -7,14 +7,14 @@ import type { BoardTask } from './wire.ts';
 
 export interface Filter {
   text: string;
-  statuses: ReadonlySet<Status>; // empty for all but those that are done
-  late: boolean; // only open ones that are late or will be
+  statuses: ReadonlySet<Status>; // empty for open tasks or, if there is a text, for all
+  late: boolean; // only open tasks that are late or will be
   team: string; // '' for all
 }
 
 export const everything: Filter = { text: '', statuses: new Set(), late: false, team: '' };
 
-// narrow reports whether a filter leaves out tasks.
+// narrow reports whether a filter excludes tasks of the chosen team.
 export const narrow = (f: Filter): boolean => f.text !== '' || f.statuses.size > 0 || f.late;
 
 export interface Group {
@@ -31,7 +31,7 @@ export type Counts = Record<Status | 'late', number>;
 const { compare } = new Intl.Collator();
 const haystacks = new WeakMap<BoardTask, string>();
 
-// haystack returns the text in which a task is searched for.
+// haystack returns the text of a task that searches match.
 export function haystack(task: BoardTask): string {
   let text = haystacks.get(task);
   if (text === undefined) {
@@ -43,7 +43,7 @@ export function haystack(task: BoardTask): string {
   return text;
 }
 
-// due orders tasks of pools: what has to be done first, first.
+// due is the sort key of tasks in pools: the earliest deadline comes first.
 const due = (t: BoardTask): number => t.completeBefore ?? t.completeAfter ?? Number.MAX_SAFE_INTEGER;
 
 export class Groups {
@@ -57,7 +57,7 @@ export class Groups {
 
   constructor(private readonly records: Records) {}
 
-  // update applies what has changed, and reports whether a list has.
+  // update applies changes of the records, and reports whether a list may have changed.
   update(touched: Touched, now: number): boolean {
     if (touched.all) {
       this.recount(now);
@@ -71,7 +71,7 @@ export class Groups {
     return changed;
   }
 
-  // narrow shows only what a filter leaves.
+  // narrow applies a filter.
   narrow(filter: Filter, now: number) {
     const { text, statuses, late, team } = this.filter;
     if (filter.text === text && filter.statuses === statuses && filter.late === late && filter.team === team) return;
@@ -81,7 +81,7 @@ export class Groups {
     this.rebuild(now);
   }
 
-  // elapse counts again what has become late.
+  // elapse updates which tasks are late at a time.
   elapse(now: number) {
     for (const id of this.records.tasks.keys()) this.count(id, now);
     this.rebuild(now);
@@ -91,12 +91,12 @@ export class Groups {
     return this.byKey.get(key);
   }
 
-  // includes reports whether a task is of the chosen team.
+  // includes reports whether a task belongs to the chosen team.
   includes(id: string): boolean {
     return this.counted.has(id);
   }
 
-  // passes reports whether a task is shown.
+  // passes reports whether the lists show a task.
   passes(task: BoardTask, now: number): boolean {
     const { statuses: wanted, late } = this.filter;
     if (wanted.size > 0) {
@@ -108,15 +108,15 @@ export class Groups {
     return this.words.every((word) => text.includes(word) || this.nameOf(task.worker).includes(word));
   }
 
-  // shows reports whether a view shows a task: the map also shows completed ones, faintly,
-  // unless the filter asks for something else.
+  // shows reports whether any view shows a task. The map also shows completed tasks, faintly,
+  // if there is no filter besides the team.
   shows(id: string, now: number): boolean {
     const task = this.records.tasks.get(id);
     if (!task || !this.includes(id)) return false;
     return this.passes(task, now) || (task.state === 3 && !narrow(this.filter));
   }
 
-  // nameOf returns the name of a worker in which a word is searched for.
+  // nameOf returns the name of a worker in lower case, for searches.
   private nameOf(id: string | undefined): string {
     const worker = id ? this.records.workers.get(id)?.name : undefined;
     if (!worker) return '';
@@ -125,7 +125,7 @@ export class Groups {
     return name;
   }
 
-  // statusOf returns the state of a task, also while a move of it is not confirmed.
+  // statusOf returns the state of a task, including moves that are not confirmed.
   statusOf(task: BoardTask): Status {
     if (task.state > 1) return status(task);
     return this.records.home(task.id)?.startsWith('W') ? 'assigned' : 'unassigned';
@@ -176,7 +176,7 @@ export class Groups {
     this.order();
   }
 
-  // build makes one list.
+  // build builds one list.
   private build(key: ListKey, now: number) {
     const { records } = this;
     const worker = workerOf(key);

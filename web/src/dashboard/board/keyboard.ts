@@ -1,4 +1,4 @@
-// The keys of the board. Everything that a mouse does has one.
+// The keys of the board. Everything that the mouse can do has one.
 
 import { typing } from '../keys.ts';
 import { askToFinish, askToRemove, shift, togglePin, unassign } from './actions.ts';
@@ -11,18 +11,19 @@ export interface Commands {
   edit: () => void;
 }
 
-// chosen returns the tasks that a command is for: the selection, or the row of the cursor.
+// chosen returns the tasks that a command applies to: the selection or, if it is empty, the
+// task at the cursor.
 export function chosen(): string[] {
   if (board.selection.size > 0) return [...board.selection];
   return board.records.tasks.has(board.cursor) ? [board.cursor] : [];
 }
 
-// handle carries out a key, and reports whether it has a meaning.
+// handle handles a key, and reports whether it has a meaning.
 export function handle(event: KeyboardEvent, commands: Commands): boolean {
-  // A key that has closed a dialog does not close what is behind it, too.
+  // A key that has closed a dialog must not also close what is behind it.
   if (event.defaultPrevented || document.querySelector('.dialog, [role="menu"]')) return false;
   const on = event.target as HTMLElement;
-  // What has no focus, as after a dialog, is for the list, if there is one.
+  // If nothing has the focus, as after a dialog, keys go to the list, if there is one.
   const tree = document.querySelector('[role="tree"]');
   const list = tree !== null && (tree.contains(on) || on === document.body || on.id === 'main');
   if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
@@ -116,7 +117,7 @@ function step(by: number, extend: boolean): boolean {
   return true;
 }
 
-// unfold opens or closes the list of the cursor.
+// unfold opens or closes the list at the cursor, or moves the cursor from a task to its list.
 function unfold(open: boolean): boolean {
   const task = board.records.tasks.get(board.cursor);
   if (!task) board.fold(board.cursor, open);

@@ -1,4 +1,4 @@
-// Where the rows of the lists are, without building all of them.
+// Computes the positions of the rows of the lists without building all rows.
 
 import type { Group } from './groups.ts';
 import type { ListKey } from './records.ts';
@@ -12,7 +12,7 @@ export interface Row {
   y: number;
   index: number; // in the list
   size: number; // of the list
-  group?: Group; // of a head
+  group?: Group; // only for heads
 }
 
 export class Layout {
@@ -72,8 +72,8 @@ export class Layout {
   }
 }
 
-// settled returns rows with those of before in the place of equal ones: what is the same
-// object is not rendered again.
+// settled returns rows, with the objects of before for those that are equal: a row that is
+// the same object is not rendered again.
 export function settled(before: Row[], rows: readonly Row[]): Row[] {
   const known = new Map(before.map((r) => [r.id || r.key, r]));
   const next = rows.map((row) => {
@@ -85,12 +85,12 @@ export function settled(before: Row[], rows: readonly Row[]): Row[] {
   return next.length === before.length && next.every((row, i) => row === before[i]) ? before : next;
 }
 
-// Slots gives rows that appear the elements of rows that disappear. New elements cost more
-// than other texts in them.
+// Slots gives rows that appear the elements of rows that disappear: creating elements costs
+// more than changing their texts.
 export class Slots {
   private taken = new Map<string, number>();
 
-  // give returns the slots of rows, by their keys. Those that stay keep theirs.
+  // give returns the slots of rows, by their keys. Rows that stay keep their slots.
   give(keys: readonly string[]): ReadonlyMap<string, number> {
     const given = new Map<string, number>();
     const free = new Set(this.taken.values());

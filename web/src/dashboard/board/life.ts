@@ -26,7 +26,7 @@ export interface Life {
 type Say = (key: keyof Words, values?: Record<string, string | number>) => string;
 type SayIf = (prefix: string, value: string) => string;
 
-// what says what happened.
+// what returns a description of what happened.
 export function what(d: Deed, say: Say, sayIf: SayIf): string {
   if (d.request) return sayIf('did', d.request);
   if (d.step) return sayIf('step', d.step);
@@ -40,13 +40,13 @@ export function what(d: Deed, say: Say, sayIf: SayIf): string {
   return sayIf('did', d.triggerName ?? '');
 }
 
-// fields says which fields have changed.
+// fields returns the names of the fields that have changed.
 export function fields(d: Deed, sayIf: SayIf): string {
   if (!d.changed || (d.changed.length === 1 && sayIf('sole', d.changed[0]!) !== d.changed[0])) return '';
   return d.changed.map((name) => sayIf('taskField', name)).join(', ');
 }
 
-// who says who it was.
+// who returns the name of the actor.
 export function who(d: Deed, say: Say): string {
   const { type, name, id } = d.actor;
   if (type === 'system') return say('bySystem');

@@ -1,5 +1,5 @@
-// Pictures that are drawn now and then, and shown in a canvas. The browser copies a canvas that
-// was drawn to with every frame of the page, but a picture only once.
+// A picture that is drawn off screen now and then, and shown in a canvas. The browser copies
+// it only once, but a canvas that is drawn to directly in every frame of the page.
 
 export class Picture {
   private readonly drawing = new OffscreenCanvas(1, 1);
@@ -7,10 +7,10 @@ export class Picture {
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
-  // begin returns what the next picture is drawn with. It is empty.
+  // begin returns the context in which to draw the next picture, which is empty at first.
   begin(width: number, height: number): OffscreenCanvasRenderingContext2D {
     const { drawing, context } = this;
-    const [w, h] = [Math.max(1, width), Math.max(1, height)]; // of none, there is no picture
+    const [w, h] = [Math.max(1, width), Math.max(1, height)]; // an empty canvas has no bitmap
     if (drawing.width !== w || drawing.height !== h) [drawing.width, drawing.height] = [w, h];
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, w, h);

@@ -8,7 +8,7 @@ export interface Problem {
   kind: 'late' | 'failed' | 'silent' | 'battery' | 'geofence' | 'address';
   task?: BoardTask;
   worker?: BoardWorker;
-  value: number; // lateness in ms, when it was, or the battery's level
+  value: number; // by kind: lateness in ms, a time, or the level of the battery
 }
 
 const silent = 10 * 60_000; // ms without contact on duty
@@ -31,6 +31,6 @@ export function problemsOf(records: Records, now: number): Problem[] {
     if (now - seen > silent) found.push({ kind: 'silent', worker, value: seen });
     if ((worker.battery ?? 1) < lowBattery) found.push({ kind: 'battery', worker, value: worker.battery! });
   }
-  const least = new Set(['silent', 'battery']); // the smaller, the worse
+  const least = new Set(['silent', 'battery']); // kinds of which the smallest value is the worst
   return found.sort((a, b) => (least.has(a.kind) && least.has(b.kind) ? a.value - b.value : b.value - a.value));
 }

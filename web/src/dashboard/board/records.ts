@@ -1,6 +1,6 @@
 // The records of the board, kept current by the event stream. Every change notes what it
 // touched, so that views update only that. Moves that the server has not confirmed are
-// shown on top of what it has said, and never change it.
+// shown on top of the confirmed records, and never change them.
 
 import {
   toTask,
@@ -18,23 +18,25 @@ import {
   type Snapshot,
 } from './wire.ts';
 
-// A list is named by its kind and owner: W and a worker, T and a team, or O.
+// ListKey names a list by its kind and owner: W and a worker's id, T and a team's id, or O
+// for the pool of the organization.
 export type ListKey = string;
 export const pool: ListKey = 'O';
 export const listOf = (worker: string): ListKey => `W${worker}`;
 export const teamList = (team: string): ListKey => `T${team}`;
 export const workerOf = (key: ListKey): string => (key.startsWith('W') ? key.slice(1) : '');
 
-// Move puts tasks into a list: at an index, after they were taken out of where they are.
+// Move puts tasks into a list at an index, which counts after they were removed from where
+// they are.
 export interface Move {
   ids: readonly string[];
   to: ListKey;
   at: number; // -1 for the end
 }
 
-// Touched is what has changed since it was last taken.
+// Touched is what has changed since the last call of take.
 export interface Touched {
-  all: boolean; // everything may have
+  all: boolean; // everything may have changed
   tasks: Set<string>;
   lists: Set<ListKey>;
   workers: Set<string>;
@@ -51,7 +53,7 @@ const taskDeleted = 8;
 const workerDeleted = 16;
 const none: readonly string[] = [];
 
-// staff is what replaceFleet replaces of a worker that events report, too.
+// staff encodes the fields of a worker that both replaceFleet and events change.
 const staff = (w: BoardWorker | undefined) =>
   w && JSON.stringify([w.name, w.phone, w.teams, w.vehicle?.type, w.capacity]);
 
@@ -69,29 +71,29 @@ export class Records {
   readonly teams = new Map<string, BoardTeam>();
   readonly hubs = new Map<string, BoardHub>();
   readonly done = new Map<string, Set<string>>(); // completed tasks, by worker
-  readonly actors = new Map<string, Actor>(); // who has changed a task last, if known
+  readonly actors = new Map<string, Actor>(); // who last changed a task, if known
   from = 0;
   to = 0;
   date = '';
   timezone = '';
   truncated = false;
-  clock: () => number = Date.now; // the time of what is shown
+  clock: () => number = Date.now; // returns the time that is shown
   fleet = 0; // version of teams, hubs and schedules
-  fleetChanges = 0; // counts changes of what replaceFleet replaces of workers
+  fleetChanges = 0; // number of events that changed fields which replaceFleet replaces
   readonly newcomers = new Set<ListKey>(); // workers and teams that the snapshot lacked
   readonly removed = new Set<string>(); // tasks, since it was last cleared
   private organization = '';
-  // Which list a task is in is said by the task and by the list, in either order: what
-  // came last holds. The order of a list is only said by the list.
+  // Both the task and the list report which list a task is in, and either can come first:
+  // the latest report is used. Only the list reports its order.
   private readonly homes = new Map<string, ListKey>();
   private readonly members = new Map<ListKey, Set<string>>();
   private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
   private readonly versions = new Map<ListKey, number>();
-  private readonly lists = new Map<ListKey, string[]>(); // of the two, until one changes
-  private readonly tasksWithoutList = new Set<string>(); // that left a list, and are in no other yet
-  private readonly contested = new Map<string, ListKey>(); // tasks that left a list which still names them
-  private readonly moves = new Map<number, Move>(); // not confirmed, in their order
-  private shown = new Map<ListKey, string[]>(); // lists that moves change
+  private readonly lists = new Map<ListKey, string[]>(); // computed from members and orders; deleted when one of them changes
+  private readonly tasksWithoutList = new Set<string>(); // tasks that left a list, and are in no other yet
+  private readonly contested = new Map<string, ListKey>(); // by task: the list that it left, which still names it
+  private readonly moves = new Map<number, Move>(); // not confirmed, oldest first
+  private shown = new Map<ListKey, string[]>(); // lists as changed by moves
   private movedTo = new Map<string, ListKey>();
   private counter = 0;
   private touched = nothing();
@@ -115,10 +117,11 @@ export class Records {
     this.arrange();
   }
 
-  // replaceFleet replaces teams, hubs and what the board knows of workers besides events and
-  // positions. The lists and positions of workers may be newer than the snapshot, which has
-  // no tasks; the rest is not, if fleetChanges is the same as when it was requested. Who
-  // manages some teams does not see the tasks of those who have left them.
+  // replaceFleet replaces teams, hubs and the master data of workers by those of a snapshot
+  // without tasks. The lists and positions of known workers stay: they may be newer than the
+  // snapshot. Nothing else is newer if fleetChanges is the same as when it was requested. If
+  // managed is true, the user sees only the teams that they manage, and the tasks of workers
+  // who have left these teams are removed.
   replaceFleet(snapshot: Snapshot, managed = false) {
     if (snapshot.fleet < this.fleet) return;
     this.fleet = snapshot.fleet;
@@ -152,8 +155,8 @@ export class Records {
     this.touched.all = true;
   }
 
-  // admit adds the tasks of newcomers. Others are not newer than what the stream has sent,
-  // which may also have removed some since the snapshot was requested.
+  // admit adds the tasks of newcomers. Other tasks of the snapshot are not newer than those
+  // of the stream, which may also have removed some since the snapshot was requested.
   admit(snapshot: Snapshot) {
     for (const task of snapshot.tasks) if (!this.tasks.has(task.id) && !this.removed.has(task.id)) this.setTask(task);
     for (const { id, tasks, version } of snapshot.workers) {
@@ -162,7 +165,7 @@ export class Records {
     this.newcomers.clear();
   }
 
-  // take returns what has changed, and starts over.
+  // take returns what has changed since the last call.
   take(): Touched {
     if (this.moves.size > 0 && (this.touched.all || this.touched.lists.size > 0)) this.arrange();
     const taken = this.touched;
@@ -196,7 +199,7 @@ export class Records {
     return this.homes.get(id);
   }
 
-  // keyOf returns the list that a container of the API is.
+  // keyOf returns the key of a container of the API.
   keyOf({ type, worker = '', team = '' }: Container): ListKey {
     return type === 'WORKER' ? listOf(worker) : type === 'TEAM' ? teamList(team) : pool;
   }
@@ -231,7 +234,8 @@ export class Records {
     }
   }
 
-  // applyOrder applies the order of a list. An older one than is known changes nothing.
+  // applyOrder applies the active task and the order of a list. An order that is older than
+  // the known one changes nothing.
   applyOrder({ container, activeTask, tasks, pinned, version }: ListChange) {
     const key = this.keyOf(container);
     const worker = this.workers.get(workerOf(key));
@@ -248,7 +252,7 @@ export class Records {
     }
   }
 
-  // reorder puts the tasks of a worker's list in the order of a list that may lack some.
+  // reorder puts the tasks of a worker's list in the order of ids, which may lack some.
   reorder(worker: string, ids: readonly string[]) {
     this.orders.set(listOf(worker), ids);
     this.mark(listOf(worker));
@@ -262,8 +266,8 @@ export class Records {
     return [...this.tasksWithoutList];
   }
 
-  // conflictingLists returns the lists that name tasks which say that they are elsewhere. It
-  // is so for a moment, while the task or the list is on its way.
+  // conflictingLists returns the lists that name tasks which name another list. This is
+  // normal for a moment, until both the task and the list have arrived.
   conflictingLists(): ListKey[] {
     for (const [id, key] of this.contested) {
       if (this.homes.get(id) === key || !this.orders.get(key)?.includes(id)) this.contested.delete(id);
@@ -317,7 +321,7 @@ export class Records {
     return this.counter;
   }
 
-  // settle ends a move that was confirmed or rejected: only what the server says is shown.
+  // settle ends a move that was confirmed or rejected: only the confirmed lists are shown.
   settle(number: number) {
     const move = this.moves.get(number);
     if (!move) return;
@@ -329,7 +333,8 @@ export class Records {
     this.arrange();
   }
 
-  // adopt puts tasks into a list that has confirmed them, before their own events come.
+  // adopt puts tasks into a list after the server has confirmed it, before the events of the
+  // tasks arrive.
   adopt(ids: readonly string[], key: ListKey) {
     for (const id of ids) {
       if ((this.tasks.get(id)?.state ?? 3) > 1) continue;
@@ -342,18 +347,18 @@ export class Records {
     return this.moves.size > 0;
   }
 
-  // addTask saves a new task of the stream. It can come after an event of the same version,
-  // whose estimates and pin are newer.
+  // addTask saves a new task of the stream. It may arrive after an event with the same
+  // version of the task, whose estimates and pin are newer.
   addTask(task: BoardTask) {
     const before = this.tasks.get(task.id);
     if (!before || before.timeLastModified < task.timeLastModified) this.setTask(task);
   }
 
-  // setTask saves a task if it is of this day, and the list that it names.
+  // setTask saves a task and the list that it names, if the task is of this day.
   setTask(task: BoardTask) {
     const before = this.tasks.get(task.id);
     if (before && before.timeLastModified > task.timeLastModified) return;
-    // Events of tasks do not say it. A pin ends when the task leaves its worker or is completed.
+    // Events do not contain pins. A pin ends when the task leaves its worker or is completed.
     const stays = task.worker && task.worker === before?.worker && task.state < 3;
     if (stays && before.pinned && !task.pinned) task = { ...task, pinned: before.pinned };
     if (!this.belongs(task)) {
@@ -400,7 +405,7 @@ export class Records {
     return completeBefore >= this.from || (now >= this.from && now < this.to);
   }
 
-  // house makes a list the only one that contains a task; undefined for none.
+  // house makes a list the only one that contains a task. If key is undefined, none does.
   private house(id: string, key: ListKey | undefined) {
     const before = this.homes.get(id);
     if (before === key) return;
@@ -422,8 +427,8 @@ export class Records {
     this.mark(key);
   }
 
-  // setOrder applies the order of a list as the server has it, and reports whether it is not
-  // older than what is known.
+  // setOrder applies the order of a list as the server has it, unless a newer one is known,
+  // and reports whether it did.
   private setOrder(key: ListKey, ids: readonly string[], version: number | undefined): boolean {
     if (version !== undefined) {
       if (version < (this.versions.get(key) ?? 0)) return false;
@@ -469,7 +474,7 @@ export class Records {
     this.workers.set(worker.id, worker);
     this.touched.workers.add(worker.id);
     if (before) return;
-    this.touched.all = true; // another list
+    this.touched.all = true; // there is a new list
     this.newcomers.add(listOf(worker.id));
   }
 
@@ -478,7 +483,7 @@ export class Records {
     if (this.workers.delete(id)) this.touched.all = true;
   }
 
-  // arrange shows the moves that are not confirmed on top of the lists.
+  // arrange applies the moves that are not confirmed to the lists that are shown.
   private arrange() {
     for (const key of this.shown.keys()) this.touched.lists.add(key);
     this.shown = new Map();

@@ -1,4 +1,4 @@
-// Plays a past day on the board: it applies what happened up to the time that is shown.
+// Plays a past day on the board: applies the events up to the time that is shown.
 
 import type { Point } from '../../map/project.ts';
 import { call, query } from '../api.ts';
@@ -10,23 +10,23 @@ export const speeds = [1, 10, 60, 600] as const;
 
 const hour = 3_600_000;
 const quarter = 900_000;
-const slice = 8; // ms of a frame that apply entries
-const mostHours = 6; // of positions in memory
-const lead = 60_000; // ms before the first event at which the day begins
+const slice = 8; // ms of a frame in which entries are applied
+const mostHours = 6; // hours of positions kept in memory
+const lead = 60_000; // ms that are shown before the first event
 const rest = 90; // ms between two updates while it plays
 
 export class Replay {
   time = $state(0);
-  from = $state(0); // of the part of the day in which something happened
+  from = $state(0); // beginning of the part of the day in which something happened
   to = $state(0);
   partly = $state(false); // earlier events are not stored any more
   playing = $state(false);
   speed = $state<number>(60);
   done = $state(0); // entries that are applied
   count = $state(0); // entries that are loaded
-  complete = $state(false); // all are loaded
+  complete = $state(false); // all entries are loaded
   storedSince = $state<number | null>(null);
-  name = $state(''); // of the last event
+  name = $state(''); // trigger of the last event applied
   failure = $state.raw<unknown>();
   private midnight = 0;
   private tape: Tape | undefined;
@@ -41,7 +41,7 @@ export class Replay {
   constructor(
     date: string, // '' for today
     private readonly records: Records,
-    private readonly shown: (first: boolean) => void, // the records have changed
+    private readonly shown: (first: boolean) => void, // called when the records have changed
   ) {
     void this.load(date).catch((error: unknown) => {
       if (!this.stop.signal.aborted) this.failure = error;
@@ -75,7 +75,7 @@ export class Replay {
         signal,
       );
       if (signal.aborted) return;
-      const ahead = this.time > (this.tape.entries.at(-1)?.time ?? from); // it waits for these events
+      const ahead = this.time > (this.tape.entries.at(-1)?.time ?? from); // playback waits for these events
       this.tape.add(page.events);
       this.count = this.tape.entries.length;
       if (ahead) this.want(this.tape.at(this.time));
@@ -95,7 +95,7 @@ export class Replay {
     this.plan();
   }
 
-  // places returns where the tasks of the day were that are wanted, as far as it is loaded.
+  // places returns the destinations of the loaded tasks for which wanted returns true.
   places(wanted: (task: BoardTask | ApiTask) => boolean): Point[] {
     return this.tape?.places(wanted) ?? [];
   }
@@ -128,7 +128,7 @@ export class Replay {
     this.want(next);
   }
 
-  // want applies entries up to a number of them; going back begins again.
+  // want makes the first entries the applied ones. Going back starts from the beginning.
   private want(entries: number) {
     this.wanted = entries;
     if (entries < this.applied || this.time < this.located) {
@@ -154,7 +154,7 @@ export class Replay {
     if (this.playing && now - this.tick >= rest) {
       const until = this.time + (now - this.tick) * this.speed;
       this.tick = now;
-      // What is not loaded yet is waited for.
+      // Playback waits for events that are not loaded yet.
       const known = this.complete ? this.to : (tape.entries.at(-1)?.time ?? this.time);
       this.time = Math.max(this.time, Math.min(until, known, this.to));
       this.wanted = tape.at(this.time);
@@ -171,7 +171,8 @@ export class Replay {
     if (this.playing || this.applied < this.wanted) this.plan();
   }
 
-  // locate moves workers to where they were. Positions are read when their hour is shown.
+  // locate moves workers to where they were at the time. The positions of an hour are read
+  // when it is shown.
   private locate() {
     const first = Math.floor((this.time - this.midnight) / hour);
     for (const n of [first - 1, first]) {

@@ -24,7 +24,8 @@ interface Timed {
 
 // lateness returns how late a task is or will be, in ms; 0 if it is on time. As in the API,
 // that depends on when the service begins: at the arrival or, until then, when the worker is
-// expected, but not before now. A task that is completed without an arrival began by then.
+// expected, but not before now. For a task that was completed without an arrival, it is the
+// completion.
 export function lateness(task: Timed, now: number): number {
   const { completeBefore: due, state, arrivalTime: arrived } = task;
   if (!due) return 0;
@@ -34,8 +35,8 @@ export function lateness(task: Timed, now: number): number {
   return Math.max(0, begins - due);
 }
 
-// risk reports whether a task is late, or will be, or has little time left. What failed is
-// shown as that only.
+// risk reports whether a task is late, will be late, or has little time left. A failed task
+// has no risk.
 export function risk(task: BoardTask, now: number): Risk {
   if (lateness(task, now) > 0) return status(task) === 'failed' ? '' : 'late';
   const { completeBefore: due, estimatedArrivalTime: expected, arrivalTime, state } = task;
@@ -44,12 +45,12 @@ export function risk(task: BoardTask, now: number): Risk {
   return Math.max(expected, now) > due - tight ? 'tight' : '';
 }
 
-// isLate reports whether an open task is late or will be. It is what every view counts,
-// filters and lists as late.
+// isLate reports whether an open task is late or will be. Every view that counts, filters or
+// lists late tasks uses it.
 export const isLate = (task: BoardTask, now: number): boolean => task.state < 3 && lateness(task, now) > 0;
 
-// arrivalOf returns when the worker of an open task has arrived or is expected, and how that
-// is said.
+// arrivalOf returns when the worker of an open task has arrived or is expected, and the word
+// that describes which.
 export function arrivalOf(task: Timed): { word: 'arrivedAt' | 'etaAt'; time: number } | undefined {
   if (task.state === 3) return undefined;
   if (task.arrivalTime) return { word: 'arrivedAt', time: task.arrivalTime };

@@ -1,6 +1,6 @@
-// The snapshot of a day, and the event stream from there on. An interruption is resumed
-// where it was; if that is too long ago, a new snapshot is taken. A page in the background
-// does not follow.
+// The snapshot of a day, and the event stream from there on. After an interruption, the
+// stream resumes where it ended or, if that is too long ago, from a new snapshot. A page in
+// the background does not follow it.
 
 import { follow, type Message } from '../../driver/stream.ts';
 import { call, query, url } from '../api.ts';
@@ -9,15 +9,15 @@ import type { Snapshot } from './wire.ts';
 
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
-const longestAbsence = 300_000; // after that, a snapshot is read faster than what has happened
+const longestAbsence = 300_000; // after that, a snapshot is read faster than the missed events
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface Heard {
   loaded: (snapshot: Snapshot) => void;
   message: (message: Message) => void;
-  alive: () => void; // something came
+  alive: () => void; // data was received
   connected: (connected: boolean) => void;
-  failed: (error: unknown) => void; // there is no snapshot
+  failed: (error: unknown) => void; // the snapshot could not be read
 }
 
 export class Stream {

@@ -1,5 +1,5 @@
-// A past day: the board when it began, what happened then, in order, and where workers
-// were. A moment of the day is the beginning and everything up to it.
+// A past day: the board at its beginning, and what happened since, in order. The board at
+// any moment is the beginning with all entries up to that moment applied.
 
 import type { Point } from '../../map/project.ts';
 import type { Records } from './records.ts';
@@ -9,7 +9,7 @@ export interface History {
   board: Snapshot;
   lastEvent: number;
   storedSince: number | null;
-  created: BoardTask[]; // without an event
+  created: BoardTask[]; // tasks that were created without an event
 }
 
 export interface LogEntry {
@@ -33,7 +33,7 @@ function pick(from: object, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
 }
 
-// slim keeps of an event what the board reads: a day has many thousands.
+// slim returns the parts of an event that the board reads: a day has many thousands of events.
 export function slim(event: Event): Event {
   const { task, worker } = event.data;
   const { taskId, workerId, actionContext, triggerId, triggerName, time } = event;
@@ -53,7 +53,7 @@ export function slim(event: Event): Event {
 
 export class Tape {
   readonly entries: Entry[] = [];
-  private created: Entry[]; // that are not among the entries yet
+  private created: Entry[]; // of history.created; not among the entries yet
 
   constructor(readonly history: History) {
     this.created = history.created
@@ -61,8 +61,8 @@ export class Tape {
       .sort((a, b) => a.time - b.time);
   }
 
-  // add appends events of the log, in order. What happened is shown when it was stored, as
-  // the board showed it.
+  // add appends events of the log, in order. Their time is when they were stored, because
+  // that is when the board showed them.
   add(log: readonly LogEntry[]) {
     for (const { timeStored, event } of log) {
       const last = this.entries.at(-1)?.time ?? 0;
@@ -72,7 +72,7 @@ export class Tape {
     }
   }
 
-  // end says that there are no more events.
+  // end completes the entries after the last event.
   end() {
     this.addCreated(Infinity);
   }
@@ -82,7 +82,7 @@ export class Tape {
     this.entries.push(...this.created.splice(0, n < 0 ? this.created.length : n));
   }
 
-  // places returns where the tasks of the day were that are wanted.
+  // places returns the destinations of the tasks for which wanted returns true.
   places(wanted: (task: BoardTask | ApiTask) => boolean): Point[] {
     const found = new Map<string, Point>();
     const add = (task: BoardTask | ApiTask | undefined) => {
@@ -96,7 +96,7 @@ export class Tape {
     return [...found.values()];
   }
 
-  // at returns how many entries there are up to a time.
+  // at returns the number of entries up to a time.
   at(time: number): number {
     let [low, high] = [0, this.entries.length];
     while (low < high) {
@@ -108,8 +108,8 @@ export class Tape {
   }
 }
 
-// play applies an entry to the records. The order of a worker's list is what the event
-// shows of it.
+// play applies an entry to the records. A worker's list gets the order that the event
+// contains.
 export function play(records: Records, { event, task }: Entry) {
   if (task) records.addTask(task);
   if (!event) return;

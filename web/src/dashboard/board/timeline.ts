@@ -4,7 +4,7 @@ import type { Bar } from './bars.ts';
 
 export const rowTall = 30; // pixels
 
-export type Palette = (name: string) => string; // a color of the style sheet
+export type Palette = (name: string) => string; // returns a color of the style sheet
 
 export interface Strip {
   y: number;
@@ -15,7 +15,7 @@ export interface Strip {
   chosen: ReadonlySet<string>;
 }
 
-const tall = 14; // of a stop
+const tall = 14; // pixels, of a stop
 const colors = { completed: 'map-done', failed: 'bad', active: 'map-active', assigned: 'map-open', unassigned: 'warn' };
 
 export function paint(

@@ -18,14 +18,13 @@ export interface Day {
   to: number;
 }
 
-// span formats the window of a task, with the date of a bound that is not on the day, if
-// there is one.
+// span formats the window of a task, with dates if a bound is not on the given day.
 export function span(after: number | undefined, before: number | undefined, day?: Day): string {
   const outside = (ms: number | undefined) => day !== undefined && ms !== undefined && (ms < day.from || ms >= day.to);
   const time = { hour: 'numeric', minute: '2-digit' } as const;
   const shown = times(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
   if (after !== undefined && before !== undefined) {
-    // Ranges of 24-hour clocks would be of another form than single times.
+    // With a 24-hour clock, formatRange would format times differently from format.
     const plain = !shown.resolvedOptions().hour12;
     return plain ? `${shown.format(after)}–${shown.format(before)}` : shown.formatRange(after, before);
   }

@@ -1,17 +1,18 @@
 // Work that shares the main thread: each piece has its own frame, so that many pieces
 // at a time do not make one long frame.
 
-const usual = 17; // ms until a frame on a machine with time to spare
+const usual = 17; // ms until the next frame on an idle machine
 const part = 5; // ms of work at a time
-const most = 100; // ms that one frame counts as late, as after the page was hidden
+const most = 100; // ms of lateness counted for one frame; it is later after the page was hidden
 
-const waiting = new Map<unknown, () => void>(); // by who does it, in the order of requests
-const parts = new Map<unknown, ReturnType<typeof setTimeout>>(); // by who does the work
+const waiting = new Map<unknown, () => void>(); // by requester, in the order of requests
+const parts = new Map<unknown, ReturnType<typeof setTimeout>>(); // by requester
 let due = 0;
-let asked = 0; // for the next frame, of performance.now
-let late = 0; // ms that frames are late, on average of the last few
+let asked = 0; // performance.now when the next frame was requested
+let late = 0; // average lateness of the last few frames, in ms
 
-// turn does a piece of work in the first free frame.
+// turn does a piece of work in the first free frame. It replaces work of the same requester
+// that has not begun.
 export function turn(of: unknown, work: () => void) {
   waiting.set(of, work);
   if (!due) ask();
@@ -30,15 +31,15 @@ export function inParts(of: unknown, work: Generator<void>) {
   parts.set(of, setTimeout(go, 1));
 }
 
-// forgo withdraws a request.
+// forgo cancels the work of a requester.
 export function forgo(of: unknown) {
   waiting.delete(of);
   clearTimeout(parts.get(of));
   parts.delete(of);
 }
 
-// eased returns a longer time than usual between two pictures of what changes by itself if
-// frames are late: more of them would make each even later.
+// eased lengthens the interval between updates that no user has requested while frames are
+// late: more updates would make them even later.
 export const eased = (ms: number): number => Math.min(Math.max(ms, 1000), ms * Math.min(3, 1 + late / 20));
 
 function ask() {

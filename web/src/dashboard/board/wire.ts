@@ -1,4 +1,4 @@
-// What the board reads of the snapshot and of the event stream.
+// The parts of the snapshot and of the event stream that the board reads.
 
 import { envelope, type Address, type Point } from '../wire.ts';
 
@@ -26,9 +26,9 @@ export interface BoardTask {
   completionDetails?: { success?: boolean; time?: number; failureReason?: string };
   completedWithGeofenceWarning?: boolean;
   destination: { id: string; location: Point; line: string; warnings?: string[] };
-  recipients?: { name: string; phone: string }[]; // the first one
+  recipients?: { name: string; phone: string }[]; // only the first
   priority?: number;
-  pinned?: string; // to its worker, or also to its position
+  pinned?: string; // 'worker', or 'position' if it is pinned to its position, too
 }
 
 export interface Container {
@@ -109,7 +109,7 @@ export interface Estimate {
   delayTime: number | null;
 }
 
-// Estimates are those of all open tasks of a worker.
+// Estimates contains the estimates of all open tasks of a worker.
 export interface Estimates {
   worker: string;
   delayTime: number | null;
@@ -119,12 +119,12 @@ export interface Estimates {
 export interface ListChange {
   container: Container;
   activeTask?: string | null;
-  tasks: string[] | null; // null if it is too long for the stream
+  tasks: string[] | null; // null if the list is too long for the stream
   pinned?: Record<string, string>;
   version?: number | undefined;
 }
 
-// Event is what the log says: the records as they were after it.
+// Event is an entry of the event log, with the records as they were after it.
 export interface Event {
   taskId: string | null;
   workerId: string | null;
@@ -161,7 +161,7 @@ const maxNotes = 200; // characters
 // shortened returns the beginning of notes. The server counts characters, not UTF-16 units.
 const shortened = (notes: string): string => (notes.length > maxNotes ? [...notes].slice(0, maxNotes).join('') : notes);
 
-// toTask returns what the board keeps of a task of the API: the same as the snapshot.
+// toTask converts a task of the API to the form that it has in the snapshot.
 export function toTask(t: ApiTask): BoardTask {
   const { success, time, failureReason, events } = t.completionDetails ?? {};
   const timeOf = (name: string) => events?.find((e) => e.name === name)?.time;
@@ -198,13 +198,13 @@ export function toTask(t: ApiTask): BoardTask {
     recipients: t.recipients?.length ? t.recipients.slice(0, 1).map(({ name, phone }) => ({ name, phone })) : undefined,
     priority: t.priority || undefined,
   };
-  // Deleting the others from it would make it slow to read.
+  // Deleting the other properties instead would make the object slow to read.
   const known = Object.entries(task).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(known) as unknown as BoardTask;
 }
 
-// toWorker returns what the board keeps of a worker of the API. What only positions and
-// the snapshot contain stays as it was.
+// toWorker converts a worker of the API to the form that it has in the snapshot. Fields that
+// only positions and the snapshot contain stay as they were.
 export function toWorker(w: ApiWorker, before: BoardWorker | undefined): BoardWorker {
   const older = (w.timeLastSeen ?? 0) < Math.max(before?.timeLastSeen ?? 0, before?.timeLocated ?? 0);
   return {

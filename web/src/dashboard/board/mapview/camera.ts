@@ -1,5 +1,6 @@
-// What part of the world the map shows, and where on the screen a location is. Maps of
-// the board are not turned, so that this is one multiplication for each of thousands.
+// The part of the world that the map shows, and the positions of locations on the screen.
+// The map cannot be rotated, so that a position takes only one multiplication per axis:
+// there are thousands.
 
 import { project, type Point } from '../../../map/project.ts';
 
@@ -11,7 +12,7 @@ export class Camera {
   private top = 0;
   private scale = 1;
 
-  // look follows the map.
+  // look sets the part of the world that is shown.
   look(centre: Point, zoom: number, width: number, height: number) {
     const [x, y] = project(centre);
     this.scale = 512 * 2 ** zoom;

@@ -1,13 +1,12 @@
-// A copy of the streets, for devices that draw them without a graphics processor. The page
-// would wait for every picture of the map that it shows. So it does not show the map, but
-// a copy of its last picture, taken once that is complete, which moves with the map until
-// the next one.
+// A copy of the streets, for devices that draw them without a graphics processor. A page that
+// shows the map itself waits for every picture of it. This one shows a copy of the last
+// complete picture instead, and moves it with the map until the next one is complete.
 
 import type { Map as Engine } from 'maplibre-gl';
 import { Picture } from '../picture.ts';
 import { forgo, turn } from '../turns.ts';
 
-const glance = 10; // ms between two looks whether a picture is complete
+const glance = 10; // ms between two checks whether a picture is complete
 const longest = 300; // ms between two pictures
 
 // View is the part of the world that a picture shows.
@@ -23,9 +22,9 @@ export class Copy {
   private readonly picture: Picture;
   private view: View | undefined; // of the copy
   private next: View | undefined; // of the picture that is being drawn
-  private wanted = false; // another picture
+  private wanted = false; // another picture must be drawn after next
   private drawing = false; // next is not complete
-  private gone = false; // next, because the map has another size
+  private gone = false; // next is to be discarded, because the map was resized
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -36,7 +35,7 @@ export class Copy {
   ) {
     this.picture = new Picture(canvas);
     engine.getContainer().classList.add('copied');
-    // Its middle stays that of the map, also while the map has another size than the copy.
+    // The copy stays centered on the map, even while the map has another size.
     Object.assign(canvas.style, { inset: '50% auto auto 50%', translate: '-50% -50%' });
     engine.on('move', () => this.moved());
     engine.on('resize', () => this.resized());
@@ -82,7 +81,7 @@ export class Copy {
       const took = performance.now() - begun;
       turn(this, () => {
         this.take();
-        // As long as it took, the processor is left to others.
+        // The processor is left to other work for as long as the picture took.
         this.timer = setTimeout(() => this.rested(), Math.min(longest, took));
       });
     };
@@ -110,8 +109,8 @@ export class Copy {
     if (this.view) this.follow(this.canvas, this.view);
   }
 
-  // resized gives up the last picture. One that is being drawn is waited for nevertheless:
-  // while a window is resized, pictures would pile up before the one that is seen.
+  // resized discards the last picture. It still waits for one that is being drawn: otherwise,
+  // pictures would pile up while a window is being resized.
   private resized() {
     if (this.drawing) this.gone = this.wanted = true;
     else this.reset();

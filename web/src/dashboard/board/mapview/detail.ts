@@ -1,18 +1,18 @@
-// How finely the streets are drawn. Where drawing them is slow, as without a graphics
-// processor, the page waits for every picture: a coarser one keeps it responsive.
+// The resolution in which the streets are drawn. If drawing them is slow, the page waits for
+// every picture; a coarser one keeps it responsive.
 
 import type { Map as Engine } from 'maplibre-gl';
 
 const slow = 40; // ms between two pictures of a map that moves
-const enough = 4; // of them in a row
-const gap = 500; // ms: they are of two moves
-const moving = 0.5; // of the pixels of the screen, to the side, while the map moves
-const resting = 0.75;
-const rest = 250; // ms without a move
+const enough = 4; // slow pictures in a row, after which they become coarser
+const gap = 500; // ms between two pictures, above which they belong to different moves
+const moving = 0.5; // share of the full pixel ratio while the map moves
+const resting = 0.75; // the same, while it rests
+const rest = 250; // ms without a move after which it rests
 
 export class Detail {
-  private slow = 0; // pictures in a row
-  private last = 0; // picture, of performance.now
+  private slow = 0; // number of slow pictures in a row
+  private last = 0; // performance.now of the last picture
   private coarse = false; // the device is slow
   private applying = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,17 +40,17 @@ export class Detail {
   private moved(detail: number) {
     if (!this.coarse || this.applying) return;
     clearTimeout(this.timer);
-    // Later in any case: the map cannot be drawn from within one of its own events.
+    // Always by a timer: the map cannot be drawn from within one of its own events.
     this.timer = setTimeout(() => this.apply(detail), detail === moving ? 0 : rest);
   }
 
   private apply(detail: number) {
     const ratio = this.full * detail;
     if (ratio === this.engine.getPixelRatio()) return;
-    this.applying = true; // the map says that it moves
+    this.applying = true; // the map emits events of moves meanwhile
     try {
       this.engine.setPixelRatio(ratio);
-      this.engine.redraw(); // without it, there is nothing to see until the next frame
+      this.engine.redraw(); // otherwise the map is blank until the next frame
     } finally {
       this.applying = false;
     }

@@ -9,8 +9,8 @@ import type { Camera } from './camera.ts';
 
 const silent = 10 * 60_000; // ms without contact on duty
 const lowBattery = 0.15;
-const turned = 5; // metres of a move that show the direction
-const half = 16; // pixels, of the side of a picture
+const turned = 5; // metres of a move above which it shows the direction
+const half = 16; // half the side of a picture, in pixels
 const step = 7.5; // degrees between two pictures
 const gap = 16; // pixels between the location of a vehicle and its name
 
@@ -19,7 +19,7 @@ interface Vehicle {
   from: readonly [number, number]; // in units of project.ts
   to: readonly [number, number];
   since: number; // of performance.now
-  takes: number; // ms; 0 if it is there
+  takes: number; // ms from from to to; 0 if it is at to
   reported: number;
   point: Point;
   heading: number | null;
@@ -33,15 +33,15 @@ export class Fleet {
 
   constructor(
     private readonly still: () => boolean,
-    private readonly clock: () => number = Date.now, // the time of what is shown
-    private readonly pace: () => number = () => 1, // how much faster than real time it passes
+    private readonly clock: () => number = Date.now, // returns the time that is shown
+    private readonly pace: () => number = () => 1, // returns how fast that time passes; 1 is real time
   ) {}
 
   get size(): number {
     return this.vehicles.size;
   }
 
-  // set updates a worker, and reports whether the picture changes.
+  // set updates a worker, and reports whether the vehicles must be drawn again.
   set(worker: BoardWorker, now: number): boolean {
     const { location } = worker;
     if (!location || (!worker.onDuty && !worker.activeTask)) return this.vehicles.delete(worker.id);
@@ -97,7 +97,7 @@ export class Fleet {
     return vehicle && this.at(vehicle, now);
   }
 
-  // find returns the worker at a point of the screen.
+  // find returns the worker nearest to a point of the screen, within reach; '' for none.
   find(camera: Camera, x: number, y: number, reach: number, now: number): string {
     let best = '';
     let least = reach;
@@ -148,7 +148,8 @@ export class Fleet {
     }
   }
 
-  // picture returns a vehicle whose middle is at its location. Few directions are enough.
+  // picture returns the picture of a vehicle, to be centered on its location. Directions are
+  // rounded, so that there are few pictures.
   private picture(heading: number | null, warn: boolean, main: boolean, ratio: number): ImageBitmap {
     const turn = heading === null ? -1 : Math.round(heading / step) % (360 / step);
     const key = `${turn} ${warn} ${main}`;
@@ -179,8 +180,8 @@ export class Fleet {
 
 type Box = readonly [left: number, top: number, right: number, bottom: number];
 
-// room returns where the name of a vehicle begins, to its right or left, if it covers
-// nothing there, and takes the place.
+// room returns the left end of the name of a vehicle, to its right or left, where the name
+// covers nothing, and adds its box to taken. It returns undefined if there is no room.
 export function room(x: number, y: number, width: number, taken: Box[], edge: number): number | undefined {
   for (const at of beside(x, width, edge)) {
     const box: Box = [at, y - 8, at + width, y + 8];
@@ -191,8 +192,8 @@ export function room(x: number, y: number, width: number, taken: Box[], edge: nu
   return undefined;
 }
 
-// beside returns where the name of a vehicle may begin: where the edge of the map does not cut
-// it, if there is such a place.
+// beside returns possible left ends of the name of a vehicle: those at which the edge of the
+// map does not cut the name or, if there are none, both.
 function beside(x: number, width: number, edge: number): number[] {
   const [right, left] = [x + gap, x - gap - width];
   const sides = [...(right + width <= edge ? [right] : []), ...(left >= 0 ? [left] : [])];

@@ -1,5 +1,5 @@
-// The routes of workers along roads, asked for one at a time: the one that is shown
-// first, then the others of a small fleet.
+// The routes of workers along roads, requested one at a time: first the one that is shown,
+// then the others of a small fleet.
 
 import type { Point } from '../../../map/project.ts';
 import { project } from '../../../map/project.ts';
@@ -8,27 +8,27 @@ import { call } from '../../api.ts';
 import { listOf, type Records } from '../records.ts';
 
 const mostStops = 50; // of a request
-export const fewWorkers = 40; // up to which all routes are shown
-const rest = 4000; // ms until a route is asked for again
+export const fewWorkers = 40; // if there are more, only one route is shown
+const rest = 4000; // ms until a route is requested again
 const between = 150; // ms between requests, so that others are not slowed down
 
 export interface Line {
-  stops: string; // what it was asked for; '' if that failed
+  stops: string; // that it was requested for; '' if the request failed
   places: (readonly [number, number])[]; // in units of project.ts
   asked: number;
   passed: number; // places that the vehicle has passed
 }
 
-// Journeys are what lines are asked for: where workers go.
+// Journeys returns the stops of workers, for which lines are requested.
 export interface Journeys {
   workers: () => Iterable<string>;
-  few: () => boolean; // whether all are shown, and not only one
+  few: () => boolean; // whether the lines of all workers are shown, not only one
   stops: (worker: string) => Point[];
   vehicle: (worker: string) => string;
 }
 
-// journeysOf returns the journeys of the board: from where workers are through all open
-// tasks.
+// journeysOf returns the journeys of the board: from the location of each worker on duty
+// through all open tasks.
 export const journeysOf = (records: Records): Journeys => ({
   workers: () => records.workers.keys(),
   few: () => records.workers.size <= fewWorkers,
@@ -61,7 +61,7 @@ export class Routes {
     this.gone = true;
   }
 
-  // want asks for the routes of workers whose lists have changed, of all if undefined.
+  // want requests the routes of workers whose lists have changed; of all if undefined.
   want(workers: Iterable<string> | undefined, shown: string) {
     const { journeys } = this;
     const few = journeys.few();
@@ -85,7 +85,8 @@ export class Routes {
   private async ask(id: string) {
     const stops = this.journeys.stops(id);
     const known = this.lines.get(id);
-    // The vehicle moves along the way: only other stops are another way.
+    // The first stop is the vehicle, which moves along the line: only a change of the others
+    // needs a new line.
     const key = stops.slice(1).join(';');
     if (known?.stops === key) return;
     if (known && Date.now() - known.asked < rest) {
@@ -106,20 +107,20 @@ export class Routes {
         const route = await call<Route>('GET', `/route?stops=${text}&vehicle=${this.journeys.vehicle(id)}`);
         places.push(...decode(route.geometry).map(project));
       } catch {
-        places.push(...part.map(project)); // straight
+        places.push(...part.map(project)); // a straight line
         failed = true;
       }
     }
-    // One that failed is asked for again with the next change, or when there is a connection.
+    // A failed request is repeated with the next change, or when there is a connection.
     this.lines.set(id, { stops: failed ? '' : key, places, asked: Date.now(), passed: 0 });
     if (!this.gone) this.drawn();
   }
 }
 
-const lookAhead = 80; // places in which the vehicle is looked for
+const lookAhead = 80; // places in which the vehicle is searched for
 const near = 2e-6; // units of project.ts, about 60 m
 
-// pass drops what the vehicle has passed from the beginning of a line.
+// pass advances line.passed to the place nearest to the vehicle, if one is near.
 export function pass(line: Line, [x, y]: readonly [number, number]) {
   let least = near;
   for (let i = line.passed; i < Math.min(line.places.length, line.passed + lookAhead); i++) {

@@ -13,10 +13,10 @@ export interface Stop {
   status: Status;
   risk: Risk;
   task: BoardTask;
-  tone: string; // a color instead of that of the status; '' for none
+  tone: string; // replaces the color of the status; '' for none
 }
 
-// before is the stop until now, if there is one.
+// stopOf returns the stop of a task. before is its former stop, if there is one.
 export const stopOf = (task: BoardTask, status: Status, risk: Risk, tone = '', before?: Stop): Stop => {
   const [lon, lat] = task.destination.location;
   const at = before?.task.destination.location;
@@ -28,7 +28,7 @@ export const stopOf = (task: BoardTask, status: Status, risk: Risk, tone = '', b
 export const alike = (a: Stop, b: Stop): boolean =>
   a.x === b.x && a.y === b.y && a.status === b.status && a.risk === b.risk && a.tone === b.tone;
 
-// The later in this order, the further on top.
+// In the order in which they are drawn: the last are on top.
 const kinds = ['completed', 'failed', 'assigned', 'active', 'unassigned'] as const;
 const order = (s: Stop): number => kinds.indexOf(s.status) + (s.status !== 'completed' && s.risk === 'late' ? 5 : 0);
 
@@ -48,7 +48,7 @@ export class Sprites {
     private readonly ratio: number,
   ) {}
 
-  // get returns the picture of a stop, whose middle is at its location.
+  // get returns the picture of a stop, to be centered on its location.
   get({ status, risk, tone }: Stop, r: number, chosen: boolean): ImageBitmap {
     const key = `${status} ${risk} ${r} ${chosen} ${tone}`;
     let picture = this.made.get(key);
@@ -111,7 +111,7 @@ export function* drawStops(
   ink: Ink,
 ): Generator<undefined, number> {
   const layers: Stop[][] = Array.from({ length: 11 }, () => []);
-  // Of those of one kind that are at the same few pixels, one is drawn: thousands in a city
+  // Of several stops of one kind within a few pixels, only one is drawn: thousands in a city
   // would only cover one another.
   const cell = Math.max(2, radius(camera.zoom, 'assigned') * 0.75);
   const columns = Math.ceil((camera.width + 400) / cell);
@@ -144,7 +144,7 @@ export function* drawStops(
       const r = number ? 10 : radius(camera.zoom, stop.status);
       const sprite = sprites.get(stop, r, chosen.has(stop.id));
       const size = 2 * Math.ceil(r + 5);
-      // At whole pixels, a picture is copied; between them, each of its pixels would be computed.
+      // At whole pixels, a picture is copied; elsewhere, each of its pixels would be computed.
       const [x, y] = [Math.round(camera.x(stop.x)), Math.round(camera.y(stop.y))];
       ctx.drawImage(sprite, x - size / 2, y - size / 2, size, size);
       if (!number) continue;

@@ -1,5 +1,5 @@
 // The map of the board: MapLibre draws the streets, and two canvases above it the stops
-// and the vehicles. What changes never makes MapLibre draw again.
+// and the vehicles. Changes of these never make MapLibre draw again.
 
 import { Map as Engine, ScaleControl } from 'maplibre-gl';
 import { coastUntil } from '../../../map/coast.ts';
@@ -20,20 +20,20 @@ import { eased, forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
-const softly = 80; // without a graphics processor
-const calmest = 200; // if none moves a pixel meanwhile
+const softly = 80; // the same, without a graphics processor
+const calmest = 200; // the same, if none moves by a pixel meanwhile
 const refresh = 400; // ms between pictures of stops that change by themselves
 const follow = 100; // ms between pictures of stops while the map moves
-const slice = 5; // ms of a frame that draw stops
+const slice = 5; // ms of a frame in which stops are drawn
 const margin = 120; // pixels around the map that are drawn, too
-const farthest = 5; // levels of zoom between a picture and the map that it still shows
+const farthest = 5; // zoom levels between a picture and the map, above which it is hidden
 
 // Shown is what is emphasized.
 export interface Shown {
   worker: string;
   selection: ReadonlySet<string>;
   numbers: ReadonlyMap<string, number>;
-  tones?: ReadonlyMap<string, string>; // of routes, by worker
+  tones?: ReadonlyMap<string, string>; // colors of routes, by worker
 }
 
 // Next is a picture of the stops that is not complete.
@@ -65,15 +65,15 @@ export class BoardView {
   private lasso: [number, number][] = [];
   private due = 0;
   private dueAt = 0;
-  private stale = 0; // when the stops have to be drawn again, of performance.now; 0 if they need not
-  private drawnAt = 0; // the stops
+  private stale = 0; // performance.now at which the stops must be drawn again; 0 if they need not
+  private drawnAt = 0; // when the stops were drawn
   private vehiclesAt = 0;
-  private drawn: View = { lng: 0, lat: 0, zoom: 0 }; // what the pictures show
+  private drawn: View = { lng: 0, lat: 0, zoom: 0 }; // the view that the pictures show
   private next: Next | undefined;
-  private jumped = true; // the pictures are of another place than the map, and hidden
-  private unfitted: readonly Point[] = []; // to be shown when the map is visible
+  private jumped = true; // the pictures show another view than the map, and are hidden
+  private unfitted: readonly Point[] = []; // points to fit when the map becomes visible
   private ownView = false; // a person has moved the map
-  private placed = false; // it shows what it was made to fit
+  private placed = false; // fit has moved the map
   private gone = false;
 
   constructor(
@@ -128,7 +128,7 @@ export class BoardView {
     this.engine.remove();
   }
 
-  // use draws other tiles. What the map shows stays, if that was chosen.
+  // use switches to other tiles. The view stays if a person or fit has chosen it.
   use(tiles: TileSource) {
     if (tiles === this.tiles) return;
     this.tiles = tiles;
@@ -138,7 +138,7 @@ export class BoardView {
     }
   }
 
-  // repaint applies other colors.
+  // repaint draws the map again with the current colors and tiles.
   readonly repaint = () => {
     this.ink = inkOf(this.host);
     this.sprites = new Sprites(this.ink, this.ratio);
@@ -159,7 +159,7 @@ export class BoardView {
     this.changed(true);
   }
 
-  // changed draws the stops in the next frame, or soon.
+  // changed draws the stops again, in the next frame or soon.
   changed(now = false) {
     const at = performance.now();
     const due = now ? at : Math.max(at, this.drawnAt + eased(refresh));
@@ -188,7 +188,7 @@ export class BoardView {
     }
   }
 
-  // pan moves the pictures with the map; a new one is drawn now and then.
+  // pan moves the pictures with the map, and draws new ones now and then.
   private pan() {
     this.align();
     const due = this.jumped ? performance.now() : this.drawnAt + eased(follow);
@@ -223,7 +223,8 @@ export class BoardView {
     this.plan();
   }
 
-  // pace is how long a picture of the vehicles is good: until one has moved by a pixel.
+  // pace returns the ms until the vehicles are drawn again: about when one has moved by a
+  // pixel.
   private pace(now: number): number {
     const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
     return eased(Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6))));
@@ -243,18 +244,18 @@ export class BoardView {
       this.engine.easeTo({ ...to, duration: 500 });
       return;
     }
-    // What was drawn for another zoom level would be shown enlarged, until it is drawn again.
+    // Pictures of another zoom level would be shown enlarged until they are drawn again.
     this.jumped = true;
     this.next = undefined;
     this.engine.jumpTo(to);
   }
 
-  // fitted reports whether the map still shows what it was made to fit.
+  // fitted reports whether no person has moved the map since the last fit.
   get fitted(): boolean {
     return !this.ownView;
   }
 
-  // zoom is of the buttons.
+  // zoom zooms in or out by one level, for the buttons.
   zoom(by: 1 | -1) {
     this.ownView = true;
     if (by > 0) this.engine.zoomIn();
@@ -268,7 +269,7 @@ export class BoardView {
     this.engine.easeTo({ center: [...point] as [number, number], duration: this.calm.matches ? 0 : 400 });
   }
 
-  // at returns where on the map an event is.
+  // at returns the position of an event on the map, in pixels.
   at(e: MouseEvent): [number, number] {
     const box = this.host.getBoundingClientRect();
     return [e.clientX - box.left, e.clientY - box.top];
@@ -281,7 +282,7 @@ export class BoardView {
     return { task: nearest(this.stops.values(), this.camera, x, y, reach)?.id ?? '', worker: '' };
   }
 
-  // rope draws a lasso, and returns the stops in it when it is complete.
+  // rope draws a lasso. When it is complete, caught returns the stops in it.
   rope(points: [number, number][]) {
     this.lasso = points;
     this.drawVehicles(performance.now());
@@ -299,7 +300,7 @@ export class BoardView {
     this.proceed(Infinity);
   }
 
-  // begin begins the next picture of the stops.
+  // begin starts the next picture of the stops.
   private begin() {
     this.stale = 0;
     this.drawnAt = performance.now();
@@ -334,7 +335,7 @@ export class BoardView {
     this.align();
   }
 
-  // drawGrid draws what is seen of a map without tiles, closer than its coasts.
+  // drawGrid draws the grid of a map without tiles, if it is zoomed in too far for coasts.
   private drawGrid(ctx: OffscreenCanvasRenderingContext2D, { width, height }: Camera, { lng, lat, zoom }: View) {
     const frame = { centre: project([lng, lat]), zoom: zoom + levels, width, height };
     const alpha = Math.min(1, frame.zoom - coastUntil + 1);
@@ -406,7 +407,7 @@ export class BoardView {
 const same = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean =>
   a.size === b.size && [...a].every(([id, n]) => b.get(id) === n);
 
-// layer returns a canvas over the map, and a margin around it.
+// layer returns a canvas that covers the map and a margin around it.
 function layer(margin: number): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.style.cssText = `pointer-events: none; will-change: transform; inset: -${margin}px auto auto -${margin}px`;

@@ -1,4 +1,4 @@
-// browser returns a short name of a browser and its system from what it says of itself.
+// browser returns a short name of a browser and its system, given its User-Agent header.
 export function browser(agent: string): string {
   const name = /Edg\//.test(agent)
     ? 'Edge'

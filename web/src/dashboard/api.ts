@@ -1,20 +1,20 @@
-// Requests to the public API (/api/v2) and to one's own account (/account/v1), with the
+// Requests to the public API (/api/v2) and to the user's account (/account/v1), with the
 // session's cookie.
 
-// Failure is an error that the server has reported, or that it could not be reached.
+// Failure is an error that the server has reported, or an attempt to reach it that failed.
 export class Failure extends Error {
   constructor(
     readonly status: number, // 0 if there was no response
     message: string,
-    readonly number = 0, // of the API's table of errors
+    readonly number = 0, // error number of the API
     readonly cause: unknown = undefined,
     readonly request = '',
-    readonly retryAfter = 0, // seconds, if the server has said when to try again
+    readonly retryAfter = 0, // seconds; 0 if the server has not sent it
   ) {
     super(message);
   }
 
-  // has reports whether the server has named the cause.
+  // has reports whether the server has reported this cause.
   has(cause: string): boolean {
     return this.cause === cause || (this.cause as { type?: string } | undefined)?.type === cause;
   }
@@ -33,7 +33,7 @@ const base = '/api/v2';
 // url returns the path of a request on the server.
 export const url = (path: string): string => (path.startsWith('/account/') ? path : base + path);
 
-// Outcome of requests that concern the whole page.
+// Functions that are called for outcomes of requests that concern the whole page.
 export const heard = {
   lost: () => {},
   late: () => {}, // there is no response yet
@@ -42,7 +42,7 @@ export const heard = {
 
 const unauthenticated = 1102;
 const patience = 10_000; // ms after which a response is late
-const fresh = 10_000; // ms in which a response that was asked for ahead is used
+const fresh = 10_000; // ms for which a prefetched response is used
 
 const ahead = new Map<string, Promise<unknown>>(); // by path
 
@@ -51,20 +51,20 @@ const ahead = new Map<string, Promise<unknown>>(); // by path
 export function prefetch(path: string) {
   const response = call('GET', path);
   ahead.set(path, response);
-  response.catch(() => ahead.delete(path)); // the call asks again, or reports it
+  response.catch(() => ahead.delete(path)); // call sends the request again, or reports the error
   setTimeout(() => ahead.delete(path), fresh);
 }
 
-// Keys of changes whose outcome is not known, by path and body. The same change, sent again,
-// has the same key: the server makes it once.
+// Idempotency keys of changes whose outcome is not known, by path and body. If the same
+// change is sent again, it has the same key, so that the server makes it only once.
 const unsure = new Map<string, string>();
 const undecided = [401, 429]; // responses that say nothing about an earlier attempt
 
-// newKey returns a key that the server has not seen. Pages without https have no randomUUID.
+// newKey returns a new idempotency key. Pages without https have no randomUUID.
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16)).join('.');
 
-// watched reports if what the server is asked for is late.
+// watched calls heard.late if a response is late.
 export function watched<T>(asked: Promise<T>): Promise<T> {
   const timer = setTimeout(() => heard.late(), patience);
   return asked.finally(() => clearTimeout(timer));
@@ -120,7 +120,7 @@ export async function call<T>(
 function read(status: number, text: string, after: number): Failure {
   try {
     const { message } = JSON.parse(text) as ErrorBody;
-    if (typeof message === 'string') return new Failure(status, message, 0, undefined, '', after); // of a batch
+    if (typeof message === 'string') return new Failure(status, message, 0, undefined, '', after); // of a task in a batch
     return new Failure(status, message?.message ?? '', message?.error, message?.cause, message?.request, after);
   } catch {
     return new Failure(status, text.slice(0, 300), 0, undefined, '', after);
@@ -143,7 +143,7 @@ export async function patiently<T>(request: () => Promise<T>, signal: AbortSigna
   }
 }
 
-// query returns the parameters that have a value, with their question mark.
+// query returns the parameters that have a value as a query string, with its question mark.
 export function query(values: Record<string, string | number | boolean | null | undefined>): string {
   const found = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

@@ -1,4 +1,4 @@
-// What all screens share: the person who is signed in, the language, the colours,
+// The state that all screens share: the person who is signed in, the language, the colours,
 // messages, and whether the server can be reached.
 
 import { account, call, Failure, heard, Notice } from './api.ts';
@@ -12,7 +12,7 @@ export interface Toast {
   id: number;
   text: string;
   bad: boolean;
-  undo?: (() => Promise<unknown>) | undefined; // false if it has said what came of it
+  undo?: (() => Promise<unknown>) | undefined; // returns false if it has shown the outcome itself
 }
 
 const shelf = {
@@ -28,7 +28,7 @@ const shelf = {
       if (value) localStorage.setItem(`dray.${name}`, value);
       else localStorage.removeItem(`dray.${name}`);
     } catch {
-      // The choice holds until the page is closed.
+      // The choice applies until the page is closed.
     }
   },
 };
@@ -40,8 +40,8 @@ const probePatience = 10_000;
 class App {
   state = $state.raw<State>();
   me = $state.raw<Me>();
-  private person = ''; // who has used the page
-  private spoken: Language | undefined; // asked for last
+  private person = ''; // who has signed in since the page was opened
+  private spoken: Language | undefined; // requested last
   failed = $state.raw<Failure>(); // the page could not be opened
   ended = $state(false); // the session has ended while the page was open
   language = $state<Language>('en');
@@ -50,9 +50,9 @@ class App {
   theme = $state<Theme>('system');
   toasts = $state.raw<Toast[]>([]);
   lost = $state(false); // no connection to the server
-  reconnected = $state(0); // how often a lost connection came back
+  reconnected = $state(0); // number of times that a lost connection came back
   drafts = $state(0); // forms on the screen with changes that are not saved
-  undoOlder: (() => Promise<void>) | undefined; // of the screen, without a message
+  undoOlder: (() => Promise<void>) | undefined; // set by the screen, for changes whose message is gone
   private counter = 0;
   private readonly numbers = $derived(new Intl.NumberFormat(this.locale));
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -74,7 +74,7 @@ class App {
     return shelf.get('familiar') !== '';
   }
 
-  // open prepares the page: its words, and who is signed in.
+  // open loads what the page needs: its words, and who is signed in.
   async open() {
     const theme = shelf.get('theme');
     if (isTheme(theme)) this.theme = theme;
@@ -83,7 +83,7 @@ class App {
     await Promise.all([this.speak(isLanguage(chosen) ? chosen : preferred(navigator.languages)), this.identify()]);
   }
 
-  // blankAddress is an address of which only the organization's country is known.
+  // blankAddress is an address that contains only the organization's country.
   get blankAddress(): Address {
     return this.me ? { country: this.me.organization.country } : {};
   }
@@ -101,8 +101,8 @@ class App {
     }
   }
 
-  // welcome shows the page to a person who has signed in. Another person than before gets a
-  // new one: what was loaded may not be for them.
+  // welcome shows the page to a person who has signed in. For another person than before, it
+  // reloads the page: they may not be allowed to see what was loaded.
   async welcome(me: Me) {
     if (this.person && this.person !== me.id) {
       location.reload();
@@ -121,10 +121,10 @@ class App {
     this.me = undefined;
     shelf.set('familiar', '');
     location.hash = '';
-    location.reload(); // nothing of what was loaded stays
+    location.reload(); // discards everything that was loaded
   }
 
-  // speak changes the language. Of several at once, the last that was asked for stays.
+  // speak changes the language. Of several concurrent calls, the last one wins.
   async speak(language: Language) {
     this.spoken = language;
     const words = await dictionary(language);
@@ -153,12 +153,13 @@ class App {
     return fill(text, Object.fromEntries(said));
   }
 
-  // sayIf returns the words for a value that the server has sent, or the value.
+  // sayIf returns the words for a value that the server has sent, or the value if there are
+  // none.
   sayIf(prefix: string, value: string): string {
     return (this.words as Record<string, string>)[prefix + value] ?? value;
   }
 
-  // explain returns what a person reads of an error.
+  // explain returns the text of an error for people.
   explain(error: unknown): string {
     if (error instanceof Notice) return error.message;
     if (!(error instanceof Failure)) return this.say('unexpected');
@@ -168,14 +169,14 @@ class App {
     return error.message ? this.translate(error.message, error.cause) : this.say('unexpected');
   }
 
-  // slower returns the error of an attempt at an account: if there were too many, one that
-  // says how long to wait.
+  // slower returns the error of an attempt at an account or, if there were too many attempts,
+  // an error that says how long to wait.
   slower(error: unknown): unknown {
     if (!(error instanceof Failure) || error.status !== 429) return error;
     return new Notice(this.say('errorAttempts', { n: Math.max(1, Math.ceil(error.retryAfter / 60)) }));
   }
 
-  // translate returns what a person reads of an error's message.
+  // translate returns the message of an error in the language of the page.
   translate(message: string, cause?: unknown): string {
     const { word, values } = complaint(message, cause, this.words);
     return this.say(word, values);
@@ -183,7 +184,7 @@ class App {
 
   toast(text: string, undo?: () => Promise<unknown>, bad = false) {
     const toast = { id: ++this.counter, text, undo, bad };
-    const others = this.toasts.filter((t) => t.undo || t.text !== text); // what was said is not repeated
+    const others = this.toasts.filter((t) => t.undo || t.text !== text); // the same text is not shown twice
     this.toasts = [...others.slice(-2), toast];
     setTimeout(() => this.dismiss(toast.id), toastTime);
   }
@@ -192,7 +193,7 @@ class App {
     this.toast(this.explain(error), undefined, true);
   }
 
-  // missing reports that code could not be loaded: there is no connection, or the server has
+  // missing is called if code could not be loaded: there is no connection, or the server has
   // another version by now.
   async missing() {
     if (!this.lost) await this.probe();
@@ -204,7 +205,7 @@ class App {
     this.toasts = this.toasts.filter((t) => t.id !== id);
   }
 
-  // undo takes back the last change that offers it, or the one that is named.
+  // undo takes back the change of a message, by default of the last one that offers it.
   async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
     const toast = this.toasts.find((t) => t.id === id);
     if (!toast?.undo) {
@@ -230,7 +231,7 @@ class App {
     this.timer = setTimeout(() => void this.probe(), probeInterval);
   }
 
-  // probe finds out whether the server can be reached. One that does not respond cannot.
+  // probe checks whether the server responds.
   async probe() {
     try {
       await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(probePatience) });

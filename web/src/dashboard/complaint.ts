@@ -1,6 +1,6 @@
-// What people read of errors that the server reports in English: the label of the field
-// and what is wrong with it, in their language. Messages of a field begin with its name;
-// those of another form are shown as they are.
+// Translates errors, which the server reports in English: the label of the field, and what is
+// wrong with it. Messages about a field begin with its name; messages of another form are
+// shown as they are.
 
 import type { Words } from './words.ts';
 
@@ -54,7 +54,7 @@ const labels: Record<string, Word> = {
   workers: 'workers',
 };
 
-// Forms of messages: what they say, and where the field and the values are.
+// Forms of messages: their word, and the positions of the field and the values.
 const forms: [Word, RegExp][] = [
   ['errorRequired', /^(?<field>[\w.[\]]+) (is required|must not be blank)$/],
   ['errorLong', /^(?<field>[\w.[\]]+) must (have|be) at most (?<max>\d+) characters$/],

@@ -1,7 +1,7 @@
-// Tables as text: what spreadsheets save, copy and open.
+// Tables as text, as spreadsheets save, copy and open them.
 
-// decode returns the text of a file. What is not UTF-8 is read as Windows-1252, which Excel
-// saves in Western Europe and America.
+// decode returns the text of a file. A file that is neither UTF-16 nor UTF-8 is read as
+// Windows-1252, which Excel saves in Western Europe and America.
 export function decode(bytes: ArrayBuffer): string {
   const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -14,7 +14,8 @@ export function decode(bytes: ArrayBuffer): string {
 
 const delimiters = [',', ';', '\t'];
 
-// delimiterOf returns what separates the cells: what the first line that has any has most of.
+// delimiterOf returns the delimiter of the cells: the most frequent one in the first line that
+// contains any.
 function delimiterOf(text: string): string {
   const counts = new Map(delimiters.map((d) => [d, 0]));
   let quoted = false;
@@ -30,8 +31,8 @@ function delimiterOf(text: string): string {
 // parse returns the rows of a table, without empty ones.
 export const parse = (text: string): string[][] => read(text).rows;
 
-// read returns the rows of a table, without empty ones, and what separates their cells. Cells
-// in quotes may contain delimiters, line breaks and doubled quotes.
+// read returns the rows of a table, without empty ones, and the delimiter of their cells.
+// Cells in quotes may contain delimiters, line breaks and doubled quotes.
 export function read(text: string): { rows: string[][]; delimiter: string } {
   let at = text.startsWith('\ufeff') ? 1 : 0;
   const hint = /^sep=(.)\r?\n/i.exec(text.slice(at, at + 8)); // Excel writes it
@@ -57,11 +58,11 @@ export function read(text: string): { rows: string[][]; delimiter: string } {
         if (text[at] === '"' && text[++at] !== '"') break;
         cell += text[at];
       }
-      at--; // what follows the quotes is read again
+      at--; // so that the character after the quotes is read next
     } else if (c === delimiter) endCell();
     else if (c === '\n') endRow();
     else if (c !== '\r') cell += c;
-    else if (text[at + 1] !== '\n') endRow(); // lines of old Macs
+    else if (text[at + 1] !== '\n') endRow(); // a line break of old Macs
   }
   endRow();
   return { rows, delimiter };
@@ -86,12 +87,12 @@ export function download(name: string, rows: readonly (readonly string[])[], del
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const secret = /secret|password|token/i; // names
+const secret = /secret|password|token/i; // in names of values
 const apiKey = /^dray_/;
 const [year1973, year2286] = [1e11, 1e13]; // in milliseconds
 
-// flat returns the values of a record by their names: those of records in it with a point, lists
-// as one text, times as in ISO 8601, and no secrets.
+// flat returns the values of a record by their names, without secrets. The names in nested
+// records are joined with a point; lists become one text, and times are in ISO 8601.
 export function flat(record: unknown, prefix = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(record as object)) {
@@ -109,16 +110,17 @@ export function flat(record: unknown, prefix = ''): Map<string, string> {
   return found;
 }
 
-// sheet returns records as the rows of a table, which begins with the names of their values.
+// sheet returns records as the rows of a table. The first row has the names of their values.
 export function sheet(records: readonly unknown[]): string[][] {
   const all = records.map((r) => flat(r));
   const names = [...new Set(all.flatMap((r) => [...r.keys()]))];
   return [names, ...all.map((r) => names.map((name) => r.get(name) ?? ''))];
 }
 
-const most = 20_000; // rows of an export
+const most = 20_000; // maximum rows of an export
 
-// every reads pages of records, each after the last record of the former, until one is not full.
+// every reads pages of records, each from the last record of the page before, until one is
+// not full.
 export async function every<T extends { id: string }>(
   size: number,
   page: (last: string | undefined) => Promise<T[]>,

@@ -1,4 +1,4 @@
-// The day of a worker: stops as they were estimated and as they were.
+// The day of a worker: stops with their estimated and actual times.
 
 import type { Stop } from '../map/scene.ts';
 import type { Point } from './wire.ts';
@@ -23,12 +23,12 @@ export interface WorkerStop {
   distance: number;
 }
 
-// deviation returns by how many milliseconds an arrival was later than estimated; undefined
-// if either is not known.
+// deviation returns how much later than estimated an arrival was, in milliseconds; undefined
+// if the arrival or the estimate is not known.
 export const deviation = (s: WorkerStop): number | undefined =>
   s.arrivalTime === null || s.estimatedArrivalTime === null ? undefined : s.arrivalTime - s.estimatedArrivalTime;
 
-// onMap returns the stops of a map, numbered in order.
+// onMap returns stops as a map shows them, numbered in order.
 export const onMap = (stops: readonly WorkerStop[]): Stop[] =>
   stops.map((s, i) => ({
     id: s.task,
@@ -38,11 +38,11 @@ export const onMap = (stops: readonly WorkerStop[]): Stop[] =>
     tone: s.state === 3 ? (s.success ? 'done' : 'failed') : s.state === 2 ? 'active' : 'open',
   }));
 
-// Load is how much a worker does on a day.
+// Load is the work of a worker on a day.
 export interface Load {
   done: number;
   left: number;
-  used: number; // units of the capacity, of what is left
+  used: number; // capacity that the tasks that are left take
 }
 
 // loads sums up the tasks of a day by worker.
@@ -64,8 +64,8 @@ export function loads(tasks: readonly { worker?: string; state: number; quantity
 const mostStops = 50; // of a request for a route
 const apart = 0.00005; // degrees, about 5 m
 
-// legs returns where a route goes, without stops at the same location, in parts that a
-// request can have; each part begins where the one before ends.
+// legs divides a route into parts that fit into a request, without consecutive stops at the
+// same location. Each part begins where the one before ends.
 export function legs(points: readonly Point[]): Point[][] {
   const distinct = points.filter((p, i) => {
     const before = points[i - 1];

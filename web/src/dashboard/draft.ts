@@ -1,6 +1,6 @@
-// What a person types into a form.
+// Drafts: values that a person has typed into a form.
 
-// renewed returns what a form shows once its record is read again: the new values, unless
-// something was changed.
+// renewed returns the values of a form after its record was read again: the new ones, unless
+// the person has changed something.
 export const renewed = <T>(draft: T, before: T, now: T): T =>
   JSON.stringify(draft) === JSON.stringify(before) ? now : draft;

@@ -1,5 +1,5 @@
-// Times and numbers in the reader's language and the organization's time zone, with formats
-// that are made once: that takes longer than to use one, and rows of lists use them often.
+// Times and numbers in the reader's language and the organization's time zone. Formats are
+// kept, because creating one takes longer than using it, and rows of lists use them often.
 
 import { app } from './app.svelte.ts';
 
@@ -19,7 +19,7 @@ export const times = (options: Intl.DateTimeFormatOptions, language: string = ap
     try {
       return new Intl.DateTimeFormat(language, { timeZone: zone(), ...options });
     } catch {
-      return new Intl.DateTimeFormat(language, options); // a zone that the browser does not know
+      return new Intl.DateTimeFormat(language, options); // the browser does not know the zone
     }
   });
 

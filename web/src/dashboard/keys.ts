@@ -8,6 +8,6 @@ export function typing(event: KeyboardEvent): boolean {
     on.isContentEditable ||
     /^(INPUT|TEXTAREA|SELECT)$/.test(on.tagName) ||
     on.closest('[role="menu"]') !== null ||
-    (on.closest('canvas') !== null && /^(Arrow|[-+=_])/.test(event.key)) // which move a map
+    (on.closest('canvas') !== null && /^(Arrow|[-+=_])/.test(event.key)) // keys that move a map
   );
 }

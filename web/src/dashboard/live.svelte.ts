@@ -39,7 +39,7 @@ export class Live {
     const { signal } = this.stop;
     let last: string | undefined;
     while (!signal.aborted) {
-      // Without it, a stream that breaks before its first event could not be resumed.
+      // Without this number, a stream that breaks before its first event could not be resumed.
       last ??= await newest(signal);
       if (last !== undefined) {
         const ended = await follow(
@@ -57,7 +57,7 @@ export class Live {
         );
         this.open = false;
         if (ended !== 'broken') return;
-        if (!signal.aborted) void app.probe(); // it may be the network: nothing else may be asked for
+        if (!signal.aborted) void app.probe(); // no other request may notice that the network is down
       }
       await new Promise<void>((resolve) => {
         this.wake = resolve;

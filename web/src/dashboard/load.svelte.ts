@@ -1,4 +1,4 @@
-// Data of a screen: it is loading, there, or could not be read.
+// Data of a screen: it is loading, it is loaded, or it could not be read.
 
 import { untrack } from 'svelte';
 import { Failure } from './api.ts';
@@ -12,8 +12,8 @@ export class Load<T> {
 
   constructor(private readonly get: (shown?: T) => Promise<T>) {
     void this.again();
-    // After a lost connection, the data may be old, or missing. What a person has begun to
-    // change stays: it is read again when that is saved or given up.
+    // After a lost connection, the data may be old, or missing. If a person has begun to change
+    // it, it is read again only when the change is saved or given up.
     let seen = app.reconnected;
     $effect(() => {
       if (app.reconnected === seen || (app.drafts > 0 && this.data !== undefined)) return;
@@ -22,18 +22,18 @@ export class Load<T> {
     });
   }
 
-  // again reads the data; what is shown stays until it is there, or does not exist for the
-  // reader any more.
+  // again reads the data again. The old data is shown until then, and after an error, unless
+  // the error is that it no longer exists for the reader.
   again(): Promise<void> {
     return this.read(untrack(() => this.data));
   }
 
-  // reset reads other data, as after a change of a filter: of that, nothing is shown.
+  // reset reads other data than what is shown, as after a change of a filter.
   reset(): Promise<void> {
     return this.read(undefined);
   }
 
-  // extend replaces what is shown by more of it, unless it was read again meanwhile.
+  // extend replaces the data by more of it, unless it was read again meanwhile.
   async extend(more: (shown: T) => Promise<T>) {
     const shown = this.data;
     if (shown === undefined) return;

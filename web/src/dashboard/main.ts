@@ -6,8 +6,8 @@ import { find } from './pages.ts';
 import { here } from './route.svelte.ts';
 import './dashboard.css';
 
-// A person who was signed in still is, most probably: what the first screen needs is loaded at once,
-// not one thing after another.
+// A person who was signed in most probably still is: everything that the first screen needs is
+// loaded at the same time.
 if (app.familiar && here.path[0] !== 'link') {
   prefetch(`${account}/me`);
   void import('./Shell.svelte');
@@ -23,7 +23,7 @@ app.open().then(
     mount(App, { target });
   },
   (error: unknown) => {
-    console.error(error); // without its words, the page cannot say it
+    console.error(error); // without its words, the page cannot show the error
     setTimeout(() => location.reload(), retry);
   },
 );

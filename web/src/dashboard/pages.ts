@@ -1,5 +1,5 @@
-// Every screen of a person who is signed in: where it is in the navigation, and what
-// loads it.
+// The screens for people who are signed in: the position in the navigation, and the function
+// that loads each of them.
 
 import type { Component } from 'svelte';
 import { app } from './app.svelte.ts';
@@ -11,8 +11,8 @@ export interface Page {
   title: keyof Words;
   icon: IconName;
   group: keyof Words | '';
-  load: () => Promise<{ default: Component<any> }>; // screens of records take their id
-  visible?: () => boolean; // in the navigation; by default, to everyone
+  load: () => Promise<{ default: Component<any> }>; // screens of single records have a property id
+  visible?: () => boolean; // in the navigation; default always
 }
 
 const manages = () => app.me?.type === 'super';
@@ -181,7 +181,7 @@ export const pages: Page[] = [
   },
 ];
 
-// inner are screens that are reached from other ones: a record, one's own account.
+// inner are screens that are not in the navigation, such as the user's account.
 const inner: Page[] = [
   {
     path: 'start',

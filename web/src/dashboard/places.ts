@@ -6,13 +6,14 @@ export const countries =
     ' ',
   );
 
-// zones lists the time zones that the browser knows, with the present one.
+// zones lists the time zones that the browser knows, and the current one if it does not.
 export function zones(present: string): string[] {
   const known = Intl.supportedValuesOf('timeZone');
   return known.includes(present) || !present ? known : [present, ...known];
 }
 
-// doorOf returns the house number and the street of an address that is typed before its city.
+// doorOf returns the house number and the street of an address, if they are typed before a
+// comma.
 export function doorOf(text: string): { number?: string; street?: string } {
   const door = /^\s*(?:(?<first>\d+\p{L}?)\s+(?<street>[^,]+?)|(?<way>[^,]+?)\s+(?<last>\d+\p{L}?))\s*,/u.exec(
     text,

@@ -30,12 +30,12 @@ addEventListener('hashchange', () => {
   here.query = values();
   void tick().then(() => {
     scrollTo(0, 0);
-    // Readers hear the new screen, and the next Tab starts at its top.
+    // Screen readers announce the new screen, and the next Tab starts at its top.
     document.getElementById('main')?.focus({ preventScroll: true });
   });
 });
 
-// go opens a screen; with `replace`, Back skips the present one.
+// go opens a screen. With replace, Back skips the current one.
 export function go(path: string, replace = false) {
   if (replace) {
     history.replaceState(null, '', `#/${path}`);
@@ -43,8 +43,8 @@ export function go(path: string, replace = false) {
   } else location.hash = `#/${path}`;
 }
 
-// onLeave calls a function when another screen is opened, while the component is shown: what
-// is above the screen, such as a dialog, is about the one before.
+// onLeave calls a function if another screen is opened while the component is shown: a dialog
+// above the screen, for example, belongs to the former screen and must be closed.
 export function onLeave(run: () => void) {
   $effect(() => {
     addEventListener('hashchange', run);

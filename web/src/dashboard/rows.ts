@@ -2,7 +2,7 @@
 
 export interface Rows<T> {
   rows: T[];
-  last: string | null; // what the next page follows; null if there is none
+  last: string | null; // id after which the next page begins; null if there is none
 }
 
 type Read<T> = (last?: string) => Promise<Rows<T>>;
@@ -13,14 +13,14 @@ export async function follow<T>({ rows, last }: Rows<T>, read: Read<T>): Promise
   return { rows: [...rows, ...next.rows], last: next.last };
 }
 
-// renew reads a list again, at least as many rows as were shown.
+// renew reads a list again: at least as many rows as were shown, if there are that many.
 export async function renew<T>(shown: Rows<T> | undefined, read: Read<T>): Promise<Rows<T>> {
   let found = await read();
   while (found.last !== null && found.rows.length < (shown?.rows.length ?? 0)) found = await follow(found, read);
   return found;
 }
 
-// paged returns a page of a list whose pages follow the id of a row.
+// paged returns a page of a list whose next page begins after the id of the last row.
 export const paged = <T extends { id: string }>(rows: T[], size: number): Rows<T> => ({
   rows,
   last: rows.length < size ? null : rows.at(-1)!.id,

@@ -1,10 +1,10 @@
-// A worker's week, as an editor shows it, and the days that the API stores.
+// Converts between a worker's week, as the editor shows it, and the days of the API.
 
 import type { ScheduleEntry } from './wire.ts';
 
 export interface Shift {
   from: string; // HH:MM
-  to: string; // at or before from: on the next day
+  to: string; // HH:MM; on the next day if not after from
 }
 
 export interface Day {
@@ -14,7 +14,7 @@ export interface Day {
 
 const dayLength = 86_400_000;
 
-// offset returns how far a zone is ahead of UTC at a time, in milliseconds.
+// offset returns the offset of a zone from UTC at a time, in milliseconds.
 function offset(zone: string, at: number): number {
   const parts = Object.fromEntries(
     new Intl.DateTimeFormat('en-US', {
@@ -41,8 +41,9 @@ function offset(zone: string, at: number): number {
   return shown - Math.floor(at / 1000) * 1000;
 }
 
-// instant returns the time at which clocks in a zone show a date and a time of day. If they are
-// set forward over it, as at midnight in Chile, that is when they are set or later.
+// instant returns the time at which clocks in a zone show a date and a time of day. If clocks
+// skip that time when they are set forward, as at midnight in Chile, it returns the time of
+// the change or a later one.
 export function instant(date: string, clock: string, zone: string): number {
   const plain = Date.parse(`${date}T${clock}:00Z`);
   const guess = plain - offset(zone, plain);
@@ -50,7 +51,7 @@ export function instant(date: string, clock: string, zone: string): number {
   return offset(zone, at) === offset(zone, guess) ? at : Math.max(at, guess);
 }
 
-// clock returns what clocks in a zone show at a time, as HH:MM.
+// clock returns the time of day in a zone, as HH:MM.
 export const clock = (at: number, zone: string): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at);
 
@@ -79,8 +80,8 @@ export function toEntry(day: Day, zone: string): ScheduleEntry {
   };
 }
 
-// merge replaces the days of a week in a schedule. Days before `today` are dropped,
-// as the server does, and days without a shift.
+// merge replaces the days of a week in a schedule. It drops days without a shift and, like
+// the server, days before today.
 export function merge(entries: ScheduleEntry[], week: Day[], zone: string, today: string): ScheduleEntry[] {
   const dates = new Set(week.map((d) => d.date));
   return [...entries.filter((e) => !dates.has(e.date)), ...week.map((d) => toEntry(d, zone))]

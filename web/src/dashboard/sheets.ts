@@ -1,5 +1,5 @@
-// Style sheets of code that is loaded when it is needed. The loader requests each of them
-// once: without the connection, the code would be there later, but not its style.
+// Style sheets of code that is loaded on demand. The loader requests each style sheet only
+// once: if the connection is lost, the code is loaded later, but without its style.
 
 const failed = new Set<HTMLLinkElement>();
 
@@ -11,7 +11,7 @@ addEventListener(
   true, // these events do not bubble
 );
 
-// loadSheets requests the style sheets again that could not be loaded.
+// loadSheets requests again the style sheets that could not be loaded.
 export function loadSheets() {
   const links = [...failed];
   failed.clear();

@@ -1,5 +1,5 @@
-// Light, dark, or what the system prefers. The style sheets know only the system's
-// preference: a choice rewrites the conditions of their rules. Paper is always light.
+// Light, dark, or the system's preference. The style sheets depend only on the system's
+// preference: choosing a theme rewrites the conditions of their rules. Paper is always light.
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

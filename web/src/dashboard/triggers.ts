@@ -33,5 +33,5 @@ export const triggerNames: Record<number, string> = {
 
 export const triggerName = (number: number): string => triggerNames[number] ?? String(number);
 
-// thresholds are the units of the triggers that have a threshold.
+// thresholds are the units of the thresholds, by trigger; the others have none.
 export const thresholds: Record<number, 'seconds' | 'meters'> = { 1: 'seconds', 2: 'meters', 12: 'seconds' };

@@ -1,10 +1,10 @@
-// Whether the page is shown. A browser has few connections to a server, which tabs in the
+// Whether the page is visible. A browser has few connections to a server, which tabs in the
 // background must not use up.
 
 const patience = 10_000; // milliseconds
 
-// whileShown does work with a signal that ends it when the page has been hidden for a while,
-// and reports whether it was.
+// whileShown does work with a signal that ends it when the page has been hidden for a while.
+// It returns the result, and whether the page was hidden.
 export async function whileShown<T>(stop: AbortSignal, work: (signal: AbortSignal) => Promise<T>) {
   const cut = new AbortController();
   const end = () => cut.abort();
@@ -31,7 +31,7 @@ export async function whileShown<T>(stop: AbortSignal, work: (signal: AbortSigna
   }
 }
 
-// shown waits until the page is shown, or stop.
+// shown waits until the page is visible, or until stop is aborted.
 export const shown = (stop: AbortSignal) =>
   new Promise<void>((resolve) => {
     const update = () => {

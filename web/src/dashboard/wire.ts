@@ -1,4 +1,4 @@
-// What the dashboard reads of the API's records.
+// The records of the API that the dashboard reads.
 
 export type Point = [number, number]; // longitude, latitude
 
@@ -185,7 +185,7 @@ export interface Attempt {
   duration: number;
   status: number | null;
   reason: string | null;
-  response: string | null; // how it begins, if it was rejected
+  response: string | null; // its beginning, if the notification was rejected
 }
 
 export interface DetailedNotification extends Notification {
@@ -260,13 +260,13 @@ export interface DeliveryService {
   rates: Rate[];
 }
 
-// envelope writes an address in one line, as the server does.
+// envelope formats an address in one line, as the server does.
 export function envelope(a: Address): string {
   const street = joined(' ', a.number, a.street);
   return joined(', ', street, a.apartment, a.city, joined(' ', a.state, a.postalCode), a.country);
 }
 
-// line writes an address in one line with its name, for readers of the same country.
+// line formats an address in one line with its name but without its country.
 export const line = (a: Address): string => joined(', ', a.name, envelope({ ...a, country: '' }));
 
 const joined = (separator: string, ...parts: (string | undefined)[]): string =>

@@ -1,4 +1,4 @@
-// Who has requested a dispatch.
+// The names of those who have requested dispatches.
 
 import { app } from '../app.svelte.ts';
 import { board } from '../board/board.svelte.ts';
@@ -11,6 +11,6 @@ export function actorName(actor: Actor | null): string {
   return board.people.get(actor.id) ?? app.say('otherDispatcher');
 }
 
-// origin returns who has started a dispatch, '' if that is not known.
+// origin returns who has started a dispatch; '' if it is not known.
 export const origin = (d: Pick<Summary, 'replanning' | 'requestedBy'>): string =>
   d.replanning ? app.say('replanning') : actorName(d.requestedBy);

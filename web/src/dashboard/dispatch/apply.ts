@@ -1,4 +1,4 @@
-// Applying a plan, and taking it back.
+// Applying a plan, and undoing it.
 
 import { app } from '../app.svelte.ts';
 import { offer, originsOf, putBack } from '../board/actions.ts';
@@ -7,10 +7,10 @@ import { listOf } from '../board/records.ts';
 import { touched } from './compare.ts';
 import type { Planner } from './planner.svelte.ts';
 
-const catchesUp = 3000; // ms in which the board hears of what was applied
+const catchesUp = 3000; // ms until the board has received what was applied
 
-// apply applies the plan that is shown. What it has changed can be undone as long as the
-// board knows where the tasks were. Those that workers have started since it was made stay.
+// apply applies the plan that is shown. It can be undone if the board knows the former lists
+// of all tasks. Tasks that workers have started since the plan was made are not put back.
 export async function apply(planner: Planner) {
   const ids = touched(planner.comparison!).filter((id) => (board.task(id)?.state ?? 0) <= 1);
   const origins = originsOf(ids);
@@ -23,7 +23,7 @@ export async function apply(planner: Planner) {
     const text = app.say('planApplied', { n: done.length });
     const back = async () => {
       const all = await putBack(done, (id) => listOf(to.get(id)!));
-      if (all) await planner.request('undone').catch(() => {}); // it is undone nevertheless
+      if (all) await planner.request('undone').catch(() => {}); // the tasks were put back nevertheless
       return all;
     };
     if (origins.length === ids.length) offer(text, back);

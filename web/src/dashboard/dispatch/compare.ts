@@ -1,4 +1,4 @@
-// A plan compared with the routes as they were: totals, workers and tasks.
+// A plan compared with the routes before it: totals, workers and tasks.
 
 import type { Bar } from '../board/bars.ts';
 import type { BoardTask, BoardWorker } from '../board/wire.ts';
@@ -15,10 +15,10 @@ export interface Totals {
   travel: number;
   distance: number; // meters
   workers: number; // with at least one task
-  end: number; // ms: when the last one is done; 0 if there is none
+  end: number; // ms: when the last task is done; 0 if there is none
 }
 
-// totalsOf returns the totals of routes, of as many tasks as were considered.
+// totalsOf returns the totals of routes. considered is the number of tasks on and off them.
 export function totalsOf(routes: readonly Route[], considered: number): Totals {
   const all: Totals = { served: 0, left: 0, late: 0, lateness: 0, travel: 0, distance: 0, workers: 0, end: 0 };
   for (const { stops, cost } of routes) {
@@ -34,28 +34,28 @@ export function totalsOf(routes: readonly Route[], considered: number): Totals {
   return all;
 }
 
-// Row is a worker before and after.
+// Row is the route of a worker before and after.
 export interface Row {
   worker: string;
   before: Totals;
   after: Totals;
   was: string[]; // tasks before, without the active one
-  next: string[]; // and after
-  changed: boolean; // other tasks, or another order
+  next: string[]; // tasks after, without the active one
+  changed: boolean; // the tasks or their order differ
 }
 
-// Fate is what a plan does with a task.
+// Fate is the effect of a plan on a task.
 export interface Fate {
   id: string;
   from: string; // the worker before; '' for none
   to: string; // the worker after; '' if it is left out
   before: Stop | undefined;
   after: Stop | undefined;
-  number: number; // on the route after, without the active task; 0 for none
+  number: number; // position on the route after, without the active task; 0 for none
 }
 
 export interface Comparison {
-  known: boolean; // how the routes were before
+  known: boolean; // the routes before are known
   before: Totals;
   after: Totals;
   rows: Row[];
@@ -91,7 +91,7 @@ export function compare(dispatch: Dispatch): Comparison {
       }
     }
   }
-  // Without earlier routes, the lists say who had a task.
+  // If the routes before are not known, the lists show who had a task.
   if (!known) for (const { routeId, tasksBefore } of plan.routes) for (const id of tasksBefore) fate(id).from = routeId;
   for (const { id } of plan.unplanned) fate(id);
 
@@ -109,7 +109,7 @@ export function compare(dispatch: Dispatch): Comparison {
       changed: was.join() !== next.join(),
     };
   });
-  // Those who get most come first; those without any tasks last.
+  // Workers whose routes change come first, and those with the most tasks first among them.
   rows.sort((a, b) => Number(b.changed) - Number(a.changed) || b.after.served - a.after.served || (a.worker < b.worker ? -1 : 1)); // prettier-ignore
   const start = dispatch.processingDetails.startTime ?? dispatch.timeCreated;
   const from = Math.min(first, start) - 300_000;
@@ -133,8 +133,8 @@ export function touched({ fates, rows }: Comparison): string[] {
   return [...fates.values()].filter((f) => f.after && !f.after.active && changed.has(f.to)).map((f) => f.id);
 }
 
-// undone reports whether the lists that an applied plan has changed are as they were, though
-// not as planned. Only tasks that are open, which means not started, can be put back.
+// undone reports whether the lists that an applied plan has changed are as they were before,
+// and differ from the plan. Only open tasks are compared: started ones cannot be put back.
 export function undone(
   { fates, rows }: Comparison,
   open: (id: string) => boolean,
@@ -150,7 +150,7 @@ export function undone(
   return differs;
 }
 
-// plannedName returns what a task is called of which only the plan knows: street and city, and
+// plannedName returns the name of a task that only the plan contains: street and city, and
 // the short id.
 export function plannedName({ shortId, address }: Pick<PlannedTask, 'shortId' | 'address'>): string {
   const short = address.split(', ').slice(0, 2).join(', ');
@@ -177,14 +177,14 @@ export function barsOf(route: Route | undefined, start: number, task: (id: strin
   });
 }
 
-// Newcomers are what a plan does not know. They do not make it unfit.
+// Newcomers are tasks and workers that a plan does not contain. It can be applied nevertheless.
 export interface Newcomers {
   tasks: string[];
   workers: string[];
 }
 
-// newcomers returns the tasks that wait in the team's list and the workers on duty that are
-// not part of a plan, though its options do not exclude them.
+// newcomers returns the waiting tasks of the team and the workers on duty that are not part
+// of a plan, though its options do not exclude them.
 export function newcomers(
   { team, tasks, options, plan }: Dispatch,
   waiting: readonly BoardTask[],
@@ -207,8 +207,9 @@ export function newcomers(
   };
 }
 
-// ruleCounts returns how many workers each rule excludes from a task, the most frequent first.
-// A reason without a worker is of all, or of as many as it counts.
+// ruleCounts returns the number of workers that each rule excludes from a task, the most
+// frequent rule first. A reason without a worker may contain the number of other workers that
+// it applies to.
 export function ruleCounts(reasons: readonly Reason[]): [string, number][] {
   const workers = new Map<string, Set<string>>();
   const others = new Map<string, number>();
@@ -224,15 +225,15 @@ export function ruleCounts(reasons: readonly Reason[]): [string, number][] {
     .sort((a, b) => b[1] - a[1]);
 }
 
-// readable writes the detail of a reason for a person: times of the day as they are here,
-// and names instead of ids.
+// readable formats the detail of a reason for people: with local times of day, and with names
+// instead of ids.
 export function readable(detail: string, near: number, clock: (ms: number) => string, nameOf: (id: string) => string) {
   return detail
     .replace(/\b(\d\d):(\d\d) UTC/g, (_, h: string, m: string) => clock(nearest(near, Number(h), Number(m))))
     .replace(/\b[0-9A-Za-z]{24}\b/g, (id) => nameOf(id) || id);
 }
 
-// nearest returns the time that is closest to another one, of those with a time of day in UTC.
+// nearest returns the time with a time of day in UTC that is nearest to another time.
 function nearest(near: number, hour: number, minute: number): number {
   const day = 86_400_000;
   const at = Math.floor(near / day) * day + hour * 3_600_000 + minute * 60_000;

@@ -1,12 +1,12 @@
-// Two maps that show the same place.
+// Two maps that show the same area.
 
 import type { Map as Engine } from 'maplibre-gl';
 
-// link makes each map follow the other, and returns what ends that.
+// link makes each map follow the other until the function that it returns is called.
 export function link(a: Engine, b: Engine): () => void {
   let following = false;
   const follow = (to: Engine, from: Engine) => () => {
-    // A map that is hidden has no size, and follows when it is shown.
+    // A hidden map has no size; it follows when it is shown.
     if (following || to.getContainer().clientWidth === 0) return;
     following = true;
     to.jumpTo({ center: from.getCenter(), zoom: from.getZoom() });

@@ -1,4 +1,4 @@
-// The dispatch that is shown, what is emphasized in all of its views, and the requests.
+// The dispatch that is shown, the task or worker that its views emphasize, and its requests.
 
 import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
@@ -8,12 +8,12 @@ import { compare, plannedName, type Comparison, type Side } from './compare.ts';
 import { isActive, type Difference, type Dispatch, type DispatchStatus, type Route } from './wire.ts';
 
 const soon = 400; // ms between requests while routes are planned
-const settle = 2500; // ms after a change until the server is asked what differs
+const settle = 2500; // ms after a change until the differences are read from the server
 const tones = 8; // colors of routes
-const mostLookups = 200; // tasks that are not of the board's day
-const atOnce = 4;
+const mostLookups = 200; // tasks to read that are not of the board's day
+const atOnce = 4; // requests
 
-// Mark is what is emphasized: a worker, or a task and the worker who has it.
+// Mark is emphasized in all views: a worker, or a task and the worker who has it.
 export interface Mark {
   worker: string;
   task: string;
@@ -23,14 +23,14 @@ const nothing: Mark = { worker: '', task: '' };
 
 export class Planner {
   dispatch = $state.raw<Dispatch>();
-  differences = $state.raw<readonly Difference[]>([]); // that keep the plan from being applied
+  differences = $state.raw<readonly Difference[]>([]); // these prevent the plan from being applied
   failure = $state.raw<unknown>();
   busy = $state(false); // a request of the person is under way
   picked = $state.raw<Mark>(nothing);
   hovered = $state.raw<Mark>(nothing);
   range = $state.raw<readonly [number, number]>([0, 1]); // of both timelines
   own = $state(false);
-  found = $state(0); // rises when tasks were found that the board does not have
+  found = $state(0); // incremented when tasks were read that the board does not have
   private readonly others = new Map<string, BoardTask>();
   private gone = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,8 +53,8 @@ export class Planner {
     return this.dispatch?.processingDetails.startTime ?? 0;
   }
 
-  // open shows a dispatch, and follows it until it has ended. The plan of a dry run is
-  // compared with the present state when something has changed.
+  // open shows a dispatch, and follows it until it has ended. After a change, the plan of a
+  // dry run is compared with the current state again.
   open(id: string): () => void {
     void this.read(id);
     const unwatch = board.watch(({ all, tasks, lists, workers }) => {
@@ -67,7 +67,7 @@ export class Planner {
     };
   }
 
-  // later reads the dispatch again; a large one more rarely.
+  // later reads the dispatch again after a while, which is longer for a large one.
   private later(id: string, after = settle + (this.dispatch?.tasks.length ?? 0) * 10) {
     this.timer ??= setTimeout(() => void this.read(id), after);
   }
@@ -81,7 +81,7 @@ export class Planner {
       const first = !this.isPlanned;
       this.failure = undefined;
       this.differences = dispatch.differences;
-      // A plan that is still the same is not drawn again.
+      // A plan that has not changed is not drawn again.
       const { status } = dispatch.processingDetails;
       if (status !== 'planned' || status !== this.status) this.dispatch = dispatch;
       if (isActive(status)) this.later(id, soon);
@@ -89,12 +89,12 @@ export class Planner {
     } catch (error) {
       if (this.gone) return;
       this.failure = error;
-      // A connection that was lost comes back.
+      // Without a connection, or if the server fails, it tries again.
       if (error instanceof Failure && (error.status === 0 || error.status >= 500)) this.later(id, 3000);
     }
   }
 
-  // request changes the dispatch.
+  // request sends a request that changes the dispatch.
   async request(what: 'stop' | 'apply' | 'discard' | 'undone') {
     const id = this.dispatch?.id;
     if (!id) return;
@@ -107,13 +107,13 @@ export class Planner {
     }
   }
 
-  // ended waits until the server is done with the dispatch.
+  // ended waits until the server has finished the dispatch, and returns its status.
   async ended(): Promise<DispatchStatus> {
     while (!this.gone && this.status && isActive(this.status)) await new Promise((resolve) => setTimeout(resolve, 100));
     return this.status ?? 'failed';
   }
 
-  // route returns the route of a worker on one side.
+  // route returns the route of a worker on one side of the comparison.
   route(side: Side, worker: string): Route | undefined {
     const { plan, before } = this.dispatch!;
     return (side === 'before' ? before : plan.routes).find((r) => r.routeId === worker);
@@ -124,11 +124,11 @@ export class Planner {
     return board.task(id) ?? this.others.get(id);
   }
 
-  // titleOf returns what a task is called.
+  // titleOf returns the name of a task.
   titleOf(id: string): string {
     const task = this.task(id);
     if (task) return task.recipients?.[0]?.name || task.shortId;
-    const planned = this.dispatch?.tasks.find((t) => t.id === id); // it was deleted
+    const planned = this.dispatch?.tasks.find((t) => t.id === id); // the task was deleted
     return planned ? plannedName(planned) : id;
   }
 
@@ -136,7 +136,7 @@ export class Planner {
     return board.person(worker)?.name ?? worker;
   }
 
-  // called returns the name of a worker or task, '' if it is neither.
+  // called returns the name of a worker or task; '' if the id is neither.
   called(id: string): string {
     return board.person(id)?.name ?? (this.task(id) ? this.titleOf(id) : '');
   }
@@ -151,7 +151,7 @@ export class Planner {
         try {
           this.others.set(id, toTask(await call<ApiTask>('GET', `/tasks/${id}`)));
         } catch {
-          // It was deleted: the plan has only its id.
+          // The task was deleted: only the plan contains it.
         }
       }
     };
@@ -164,7 +164,7 @@ export class Planner {
     this.hovered = nothing; // until the pointer moves
   }
 
-  // whose returns the worker who has a task on a side, or on the other.
+  // whose returns the worker who has a task on one side or, if none has, on the other.
   whose(task: string, side: Side = 'after'): string {
     const fate = this.comparison?.fates.get(task);
     return (side === 'before' ? fate?.from || fate?.to : fate?.to || fate?.from) ?? '';

@@ -1,5 +1,5 @@
-// The details of reasons, of plans and of automatic assignments, in the reader's language.
-// They come in English, in few forms; one that is not known is shown as it is.
+// Translates the details of reasons of plans and of automatic assignments. The server sends
+// them in English and in a few forms; a detail of another form is shown as it is.
 
 import type { Words } from '../words.ts';
 

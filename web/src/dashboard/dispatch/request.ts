@@ -1,9 +1,9 @@
-// What is asked of a dispatch, and the request that says it.
+// The options of a dispatch in the form, and the request with them.
 
 import type { Options } from './wire.ts';
 
 export interface Wishes {
-  hours: number; // ahead
+  hours: number; // to plan ahead
   vehicle: string; // '' for all
   maxTasks: number;
   delay: number; // minutes
@@ -19,8 +19,8 @@ export const hoursAhead = [2, 4, 6, 8, 12] as const;
 export const defaults: Wishes = { hours: 4, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: teamHub, busy: null }; // prettier-ignore
 
 const hour = 3600; // seconds
-const overdue = 4; // hours
-const furthest = 12 * hour - 600; // that the API plans ahead, for a clock that is a little fast
+const overdue = 4; // hours for which overdue tasks are still planned
+const furthest = 12 * hour - 600; // the API's limit, less a margin for a clock that is fast
 
 // bodyOf returns the request for a team.
 export function bodyOf(w: Wishes, now: number, dryRun: boolean) {
@@ -44,7 +44,7 @@ export const routeOf = ({ service, end, delay }: Wishes, dryRun: boolean) => ({
   dryRun,
 });
 
-// wishesOf returns what a dispatch was asked for, to ask for it again.
+// wishesOf returns the options of a dispatch in the form, to plan again with the same ones.
 export function wishesOf(o: Options, created: number): Wishes {
   const hours = (o.taskTimeWindow[1] - created) / 3_600_000;
   return {

@@ -1,5 +1,5 @@
-// The rows of the list next to a comparison: what is left out, then the workers with their
-// tasks.
+// The rows of the list next to a comparison: the tasks that are left out, then the workers
+// with their tasks.
 
 import type { Comparison } from './compare.ts';
 
@@ -7,12 +7,12 @@ export const leftKey = 'left'; // the row of the tasks that are left out
 
 export interface ListRow {
   key: string;
-  worker: string; // '' for what is left out
+  worker: string; // '' for tasks that are left out
   task: string; // '' for a head
 }
 
-// rowsOf returns the rows that are visible. The tasks of a worker are those of the route
-// after, then those that went to others.
+// rowsOf returns the visible rows. Below a worker are the tasks of their planned route, then
+// the tasks that go to others.
 export function rowsOf(c: Comparison, unfolded: ReadonlySet<string>): ListRow[] {
   const rows: ListRow[] = [];
   if (c.left.length > 0) {

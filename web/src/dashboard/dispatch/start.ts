@@ -4,7 +4,7 @@ import { call } from '../api.ts';
 import { go } from '../route.svelte.ts';
 import { bodyOf, routeOf, type Wishes } from './request.ts';
 
-// start begins to plan for a team or a worker, and shows it.
+// start starts a dispatch for a team or a worker, and shows it.
 export async function start(of: { team: string | null; worker: string | null }, wishes: Wishes, dryRun: boolean) {
   const { dispatchId } = of.worker
     ? await call<{ dispatchId: string }>('POST', `/workers/${of.worker}/dispatch`, routeOf(wishes, dryRun))

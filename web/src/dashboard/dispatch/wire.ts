@@ -1,4 +1,4 @@
-// What the page reads of dispatches.
+// The parts of dispatches that the page reads.
 
 export type DispatchStatus = 'pending' | 'running' | 'planned' | 'applying' | 'success' | 'failed' | 'discarded';
 
@@ -6,7 +6,7 @@ export type DispatchStatus = 'pending' | 'running' | 'planned' | 'applying' | 's
 export const isActive = (s: DispatchStatus): boolean => s === 'pending' || s === 'running' || s === 'applying';
 
 export interface Cost {
-  travel: number; // seconds, as all times here
+  travel: number; // seconds, like all times of Cost
   service: number;
   waiting: number;
   lateness: number;
@@ -52,7 +52,7 @@ export interface Actor {
 interface Details {
   startTime: number | null;
   endTime: number | null;
-  undoTime?: number | null; // not of older versions
+  undoTime?: number | null; // missing in dispatches of older versions
   status: DispatchStatus;
   failure: string | null;
 }

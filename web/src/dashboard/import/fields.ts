@@ -33,7 +33,7 @@ export type Field = (typeof fields)[number];
 // nothing ("").
 export type Match = Field | `custom:${string}` | 'metadata' | '';
 
-// What columns are called in English, German, Spanish, French and Portuguese.
+// Names of columns in English, German, Spanish, French and Portuguese.
 const names: Record<Field, string> = {
   reference:
     'reference|ref|reference number|order|order id|order number|order no|order reference|external id|id|task id|invoice|shipment|consignment|tracking number|referenz|referenznummer|bestellnummer|bestellnr|bestell nr|bestellung|auftragsnummer|auftragsnr|auftrags nr|auftrag nr|auftrag|sendungsnummer|sendungsnr|rechnung|rechnungsnummer|rechnungsnr|lieferschein|lieferscheinnummer|lieferscheinnr|belegnummer|belegnr|nummer|referencia|pedido|numero de pedido|n pedido|albaran|factura|commande|numero de commande|n commande|facture|bon de livraison|numero do pedido|encomenda|numero da encomenda|nota fiscal',
@@ -92,8 +92,8 @@ export const fold = (text: string): string =>
 const known = new Map<string, Field>();
 for (const field of fields) for (const name of names[field].split('|')) if (!known.has(name)) known.set(name, field);
 
-// matchColumns matches the columns of a file by their names; each field once. Custom fields have
-// the names of their own.
+// matchColumns matches the columns of a file with fields by their names, each field once.
+// Custom fields are matched by their names and keys.
 export function matchColumns(headers: readonly string[], custom: readonly { key: string; name: string }[]): Match[] {
   const taken = new Set<Match>();
   const matches: Match[] = headers.map((header) => {
@@ -104,7 +104,7 @@ export function matchColumns(headers: readonly string[], custom: readonly { key:
     taken.add(match);
     return match;
   });
-  // An address in parts may call its street the address, and its house the number.
+  // If the address is in parts, its street may be called address, and its house, number.
   const address = matches.indexOf('address');
   if (address >= 0 && taken.has('city') && !taken.has('street')) matches[address] = 'street';
   return matches;

@@ -1,5 +1,4 @@
-// An import from the file to the tasks: its columns are matched, the addresses found, and then
-// tasks created.
+// The steps of an import: columns are matched, addresses are resolved, and tasks are created.
 
 import { call, newKey, patiently, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
@@ -16,13 +15,13 @@ import { send, type Item, type Report, type Result } from './send.ts';
 import { isAmbiguous, orderOf, type Order } from './times.ts';
 
 export interface Row {
-  n: number; // in the file
+  n: number; // line in the file
   key: string;
   cells: string[]; // as corrected
   draft: Draft;
-  problems: Problem[]; // between rows
+  problems: Problem[]; // with other rows
   place?: Place;
-  lost?: string; // why the address could not be searched for
+  lost?: string; // error of the search for the address
   result?: Result;
 }
 
@@ -30,28 +29,28 @@ export type Standing = 'ready' | 'uncertain' | 'bad' | 'pending';
 
 export const maxRows = 20_000;
 const maxBytes = 20_000_000;
-const redraw = 150; // milliseconds between two drawings of what is in progress
+const redraw = 150; // milliseconds between two updates of the page during work
 
-// standing says whether a row can become a task.
+// standing returns whether a row can become a task.
 export function standing(r: Row): Standing {
   if (r.draft.problems.length || r.problems.length || r.lost) return 'bad';
   if (!r.place) return 'pending';
   return r.place.state === 'exact' || r.place.state === 'given' ? 'ready' : 'uncertain';
 }
 
-// wrong says what is wrong with a row.
+// wrong returns what is wrong with a row.
 export const wrong = (r: Row): string[] => [
   ...[...r.draft.problems, ...r.problems].map((p) => app.say(p.code, p.values)),
   ...(r.lost ? [r.lost] : []),
 ];
 
-// why says what is uncertain about the address of a row.
+// why returns what is uncertain about the address of a row.
 export function why({ place }: Row): string {
   if (place?.state === 'approximate') return app.say('importApproximateWhy', { line: place.line });
   return place?.state === 'unknown' ? app.say('importUnknownWhy') : '';
 }
 
-// reason says what is wrong with a row in the end.
+// reason returns what went wrong with a row; '' for nothing.
 export function reason(r: Row): string {
   const { result } = r;
   if (result?.state === 'failed') return result.message;
@@ -81,16 +80,16 @@ export class Importer {
   cells = $state.raw<string[][]>([]);
   hasHeaders = $state(true);
   matches = $state.raw<Match[]>([]);
-  remembered = $state(false); // the columns mean what they meant the last time
+  remembered = $state(false); // the columns were matched as in an earlier import
   keepRest = $state(false);
   day = $state(dayOf(Date.now()));
   chosenOrder = $state<Order | ''>('');
-  frame = $state(0); // grows with each change of the rows that is drawn
-  busy = $state(''); // what is in progress
+  frame = $state(0); // incremented when changes of the rows must be drawn
+  busy = $state(''); // word for the work in progress; '' for none
   finished = $state(0);
   total = $state(0);
-  only = $state(true); // rows to check
-  uncertain = $state(false); // they are imported as well
+  only = $state(true); // only rows to check are shown
+  uncertain = $state(false); // rows with uncertain addresses are imported as well
   stopped = $state(false);
   rows: Row[] = [];
   private delimiter = ',';
@@ -116,7 +115,7 @@ export class Importer {
       (this.matches.includes('latitude') && this.matches.includes('longitude')),
   );
 
-  // view is what is shown before tasks are created.
+  // view is shown before tasks are created.
   readonly view = $derived.by(() => {
     void this.frame;
     const counts = { ready: 0, uncertain: 0, bad: 0, pending: 0 };
@@ -126,7 +125,7 @@ export class Importer {
     return { counts, shown: this.only ? bad : [...this.rows], bad: bad.length, create };
   });
 
-  // outcome is what became of the rows.
+  // outcome is the result of the import.
   readonly outcome = $derived.by(() => {
     void this.frame;
     const counts = { created: 0, there: 0, failed: 0, unsent: 0 };
@@ -183,7 +182,7 @@ export class Importer {
     this.stage = 'columns';
   }
 
-  // match says what columns mean: what they meant the last time, or what their names say.
+  // match matches the columns as in an earlier import, or else by their names.
   match() {
     const first = this.cells[0]!;
     const custom = this.known.data?.custom ?? [];
@@ -203,7 +202,7 @@ export class Importer {
     return { headers, matches, custom, teams, workers, day, order, zone: organization.timezone, country: organization.country }; // prettier-ignore
   }
 
-  // changed draws the rows, which change thousands of times, a few times a second.
+  // changed draws the rows a few times a second, though they may change thousands of times.
   private changed() {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
@@ -243,7 +242,7 @@ export class Importer {
     this.frame++;
   }
 
-  // find reads the rows, and finds their addresses.
+  // find reads the rows, and resolves their addresses.
   async find() {
     if (this.hasHeaders) columns.remember(this.cells[0]!, this.matches);
     const options = this.options();
@@ -270,7 +269,7 @@ export class Importer {
     await this.run('importFinding', [i]);
   }
 
-  // create creates the tasks of the rows that can become one.
+  // create creates tasks from the rows that can become one.
   async create() {
     this.stage = 'sending';
     this.work = new AbortController();
@@ -305,7 +304,7 @@ export class Importer {
     this.stage = 'done';
   }
 
-  // save offers the rows that were not imported as a file like the one that was.
+  // save downloads the rows that were not imported, as a file with the same columns.
   save() {
     const name = `${this.file.replace(/\.\w+$/, '') || 'import'}-errors`;
     const failed = this.outcome.failed.filter((r) => r.result?.state !== 'created');

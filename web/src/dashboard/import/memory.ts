@@ -1,17 +1,17 @@
-// What the columns of files meant the last time, by the names of the columns.
+// Remembers how the columns of files were matched, by the names of the columns.
 
 import { fields, fold, type Match } from './fields.ts';
 
 const item = 'dray.import.columns';
-const most = 50; // sets of columns
+const most = 50; // sets of columns to remember
 
-// Kept are the meanings of a set of columns, whatever their order. The one that was used last
-// comes first.
+// Kept are the meanings of the columns of each set of columns, in any order. The set that was
+// used last comes first.
 type Kept = [columns: string, meanings: Record<string, Match>][];
 
 const known = new Set<string>(fields);
 
-// named returns the names of columns; those that come again have a number.
+// named returns the names of columns. Repeated names get a number.
 function named(headers: readonly string[]): string[] {
   const times = new Map<string, number>();
   return headers.map((header) => {
@@ -24,7 +24,7 @@ function named(headers: readonly string[]): string[] {
 
 const setOf = (names: readonly string[]) => names.toSorted().join('|');
 
-// remember adds what columns mean to what is kept.
+// remember returns what is kept, with the meanings of columns added.
 export function remember(kept: string | null, headers: readonly string[], matches: readonly Match[]): string {
   const names = named(headers);
   const set = setOf(names);
@@ -32,8 +32,8 @@ export function remember(kept: string | null, headers: readonly string[], matche
   return JSON.stringify([[set, meanings], ...read(kept).filter(([other]) => other !== set)].slice(0, most));
 }
 
-// recall returns what columns meant the last time; undefined if they are new. Custom fields
-// that are gone mean nothing.
+// recall returns what columns meant the last time; undefined if they are new. Columns of
+// deleted custom fields mean nothing.
 export function recall(
   kept: string | null,
   headers: readonly string[],
@@ -52,11 +52,11 @@ function read(kept: string | null): Kept {
     const all: unknown = JSON.parse(kept ?? '[]');
     return Array.isArray(all) ? (all as Kept).filter((k) => Array.isArray(k) && k.length === 2) : [];
   } catch {
-    return []; // something else has written it
+    return []; // not written by remember
   }
 }
 
-// columns are kept by the browser, if it allows that.
+// columns keeps meanings in the browser's storage, if it is allowed.
 export const columns = {
   recall(headers: readonly string[], custom: readonly { key: string }[]): Match[] | undefined {
     try {
@@ -69,7 +69,7 @@ export const columns = {
     try {
       localStorage.setItem(item, remember(localStorage.getItem(item), headers, matches));
     } catch {
-      // They are matched by their names again.
+      // The columns will be matched by their names again.
     }
   },
 };

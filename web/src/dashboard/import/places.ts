@@ -1,10 +1,10 @@
-// Addresses of rows, found before anything is created.
+// The addresses of rows, which are resolved before tasks are created.
 
 import type { Address, Found, Point } from '../wire.ts';
 import { fold } from './fields.ts';
 import type { Draft } from './rows.ts';
 
-// Place is what is known of a row's address.
+// Place is the result of resolving a row's address.
 export interface Place {
   state: 'exact' | 'given' | 'approximate' | 'unknown';
   line: string; // as it was found
@@ -14,8 +14,8 @@ export interface Place {
 
 export type Search = (q: { q: string } | { location: string }) => Promise<Found[]>;
 
-// fits reports whether a house that was found is the one in the line, rather than one that the
-// line is the beginning of.
+// fits reports whether a house that was found is the one in the line: the line must contain
+// its number, and at least the beginning of a word of its street.
 export function fits(line: string, hit: Found): boolean {
   if (hit.precision !== 'house' || hit.warnings?.length) return false;
   const words = fold(line).split(' ');
@@ -35,7 +35,7 @@ export async function locate(d: Draft, country: string, search: Search): Promise
       const hit = (line && (await search({ q: line }))[0]) || undefined;
       const near = hit && fits(line, hit) ? undefined : (await search({ location: location.join(',') }))[0];
       if (near)
-        address = { ...near.address, ...(line && { street: line, number: '' }), ...apartment }; // what was written stays
+        address = { ...near.address, ...(line && { street: line, number: '' }), ...apartment }; // keeps what was written
       else if (hit) address = { ...hit.address, ...apartment };
       else address = { ...address, city: line || location.toReversed().join(', ') };
     }
@@ -61,8 +61,8 @@ export async function locate(d: Draft, country: string, search: Search): Promise
   };
 }
 
-// numbered returns a street and the number of the house, which may be in one cell. The server
-// keeps the number of an address in parts, even if it does not know the house.
+// numbered returns a street and the number of the house, which may be in the same cell. The
+// server keeps the number of an address in parts, even if it does not know the house.
 function numbered(number: string | undefined, street: string) {
   if (number) return { number, street };
   const first = /^(\d+\p{L}?)\s+(.+)$/u.exec(street);
@@ -85,7 +85,7 @@ export async function each<T>(items: readonly T[], run: (item: T) => Promise<voi
   await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, one));
 }
 
-// remembering asks the same question once.
+// remembering returns a search that sends each query only once.
 export function remembering(search: Search): Search {
   const known = new Map<string, Promise<Found[]>>();
   return (q) => {

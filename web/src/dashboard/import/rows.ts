@@ -1,4 +1,4 @@
-// The rows of a file as tasks: what each cell means, and what is wrong with it.
+// Reads the rows of a file as tasks, and finds what is wrong with their cells.
 
 import { instant } from '../schedule.ts';
 import type { Address, Point } from '../wire.ts';
@@ -45,7 +45,7 @@ export interface Draft {
   after: string[]; // references
   team: string;
   worker: string;
-  body: Record<string, unknown>; // what needs no further work
+  body: Record<string, unknown>; // the fields that need no further work
   problems: Problem[];
 }
 
@@ -60,14 +60,14 @@ const no = new Set(
   ),
 ).add('drop off');
 
-// readFlag returns what a cell says; undefined if it cannot be understood.
+// readFlag reads yes or no, in several languages; undefined if it is neither.
 export function readFlag(text: string): boolean | undefined {
   const word = fold(text);
   if (!word || no.has(word)) return false;
   return yes.has(word) ? true : undefined;
 }
 
-// readNumber reads numbers with a point or a comma.
+// readNumber reads a number with a decimal point or comma.
 export function readNumber(text: string): number | undefined {
   const plain = text.replace(/[\s\u00a0']/g, '');
   const pointed = /^-?\d{1,3}(\.\d{3})+,\d+$/.test(plain)
@@ -85,8 +85,8 @@ function readMinutes(text: string): number | undefined {
   return readNumber(text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, ''));
 }
 
-// keys returns the import key of each row: its reference, or a hash of its cells and how
-// often the same cells came before.
+// keysOf returns the import key of each row: its reference, or else a hash of its cells and
+// of the number of equal rows before it.
 export function keysOf(rows: readonly (readonly string[])[], reference: number): string[] {
   const times = new Map<string, number>();
   return rows.map((cells) => {
@@ -99,8 +99,8 @@ export function keysOf(rows: readonly (readonly string[])[], reference: number):
   });
 }
 
-// hashOf returns 106 bits that differ for different texts, unless they were made to agree.
-// The browser's own hashes are only for pages that were loaded with TLS.
+// hashOf returns a hash of 106 bits that is not cryptographic: collisions can be constructed.
+// The browser's own hashes are available only on pages that were loaded with TLS.
 export function hashOf(text: string): string {
   const part = (seed: number) => {
     let a = 0xdeadbeef ^ seed;
@@ -119,7 +119,7 @@ export function hashOf(text: string): string {
 
 const digits = (phone: string) => phone.replace(/\D/g, '');
 
-// find returns the id of the record that a cell names.
+// find returns the id of the team or worker that a cell names.
 function find(
   cell: string,
   records: readonly { id: string; name: string; phone?: string }[],
@@ -183,7 +183,7 @@ export function draft(cells: readonly string[], o: Options): Draft {
     else if (!recipient.name) problems.push({ code: 'importNoName', at: ['name'] });
   }
 
-  // Place
+  // Address
   const parts: Address = {};
   for (const part of ['number', 'street', 'apartment', 'city', 'state', 'postalCode', 'country'] as const) {
     if (get(part)) parts[part] = get(part);
@@ -276,8 +276,8 @@ function customValue(text: string, type: string, order: Order): unknown {
   return text;
 }
 
-// relate finds what is wrong between rows: references that come twice, and dependencies that
-// cannot be met. It returns the waves in which tasks are created, each after the former.
+// relate finds conflicts between rows: references that occur twice, and dependencies that
+// cannot be met. It returns the waves in which to create tasks, one after the other.
 export function relate(drafts: readonly Draft[]): { problems: Problem[][]; waves: number[][] } {
   const problems: Problem[][] = drafts.map(() => []);
   const at = new Map<string, number>();
@@ -292,7 +292,7 @@ export function relate(drafts: readonly Draft[]): { problems: Problem[][]; waves
     const lost = d.after.find((r) => !at.has(r));
     if (lost !== undefined) {
       problems[i]!.push({ code: 'importNoReference', values: { value: lost }, at: ['after'] });
-      pending.delete(i); // it is not created
+      pending.delete(i); // the task is not created
     }
   }
   const lostRows = drafts.map((_, i) => !pending.has(i));
@@ -333,5 +333,5 @@ for (const field of ['reference', 'name', 'phone', 'recipientNotes'] as const) p
 for (const field of ['address', 'street', 'number', 'apartment', 'postalCode', 'city', 'state', 'country', 'latitude', 'longitude'] as const) parts[field] = 'place'; // prettier-ignore
 for (const field of ['day', 'window', 'from', 'until'] as const) parts[field] = 'time';
 
-// partOf returns the part of a task that a cell says something about.
+// partOf returns the part of a task that a cell belongs to.
 export const partOf = (match: Match): 'recipient' | 'place' | 'time' | 'other' => parts[match] ?? 'other';

@@ -1,4 +1,4 @@
-// Creates the tasks of rows, in batches that wait for each other.
+// Creates the tasks of rows, in batches, one after the other.
 
 import { Failure } from '../api.ts';
 
@@ -7,7 +7,7 @@ const pollInterval = 400; // milliseconds
 
 export interface Item {
   key: string;
-  after: string[]; // keys of rows that are created before
+  after: string[]; // keys of the rows that must be created before it
   worker: string;
   body: Record<string, unknown>;
 }
@@ -15,7 +15,7 @@ export interface Item {
 export type Result =
   | { state: 'created' | 'there'; task: string; warning?: string }
   | { state: 'failed'; message: string }
-  | { state: 'orphan' }; // one that it depends on was not created
+  | { state: 'orphan' }; // a row that it depends on was not created
 
 export interface Report {
   status: string;
@@ -36,13 +36,13 @@ export interface Server {
 
 const duplicate = 1004;
 
-// existing returns the task of an error that says that the key has been used.
+// existing returns the task that already has the import key, according to an error.
 export function existing(error: Report['errors'][number]): string | undefined {
   if (error.errorCode !== duplicate) return undefined;
   return /^duplicateKey: importKey [^]*, id (\S+)$/.exec(error.cause)?.[1];
 }
 
-// sort divides the results of a batch among its items.
+// sort returns the result of each item of a batch.
 export function sort(items: readonly Item[], report: Report): Result[] {
   const errors = new Map<string, Report['errors']>();
   for (const error of report.errors) {
@@ -62,8 +62,8 @@ export function sort(items: readonly Item[], report: Report): Result[] {
 
 const said = (e: Report['errors'][number]) => (e.cause ? `${e.message.replace(/\.$/, '')}: ${e.cause}` : e.message);
 
-// send creates the items, wave by wave, and reports each result. It ends early if the signal
-// does; what was sent is waited for.
+// send creates the items, wave by wave, and reports each result. If the signal is aborted, it
+// sends no more batches, but waits for the one that was sent.
 export async function send(
   waves: readonly (readonly Item[])[],
   server: Server,

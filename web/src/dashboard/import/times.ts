@@ -6,7 +6,7 @@ export type Order = 'day' | 'month'; // which comes first in 04/05/2026
 
 const date = /^(\d{1,4})[./-](\d{1,2})[./-](\d{2,4})\.?$/;
 
-// orderOf returns which order the dates of a column have, if one of them decides it.
+// orderOf returns the order of day and month in dates, if it is clear from one of them.
 export function orderOf(values: readonly string[]): Order | undefined {
   for (const value of values) {
     const parts = date.exec(value.trim().split(/[\sT]/)[0] ?? '');
@@ -18,7 +18,7 @@ export function orderOf(values: readonly string[]): Order | undefined {
   return undefined;
 }
 
-// isAmbiguous reports whether the order matters for a value.
+// isAmbiguous reports whether a value depends on the order of day and month.
 export const isAmbiguous = (value: string): boolean => {
   const parts = date.exec(value.trim().split(/[\sT]/)[0] ?? '');
   return parts !== null && parts[1]!.length <= 2 && parts[1] !== parts[2];
@@ -56,8 +56,8 @@ export function readClock(text: string): string | undefined {
   return hour < 24 && minute < 60 ? `${two(hour)}:${two(minute)}` : undefined;
 }
 
-// readTime returns the time that a cell means: a date with a time, or a time on a day. The zone
-// is the organization's if the cell has none.
+// readTime returns the time in a cell: a date with a time, or a time on the given day. zone
+// is used if the cell has none.
 export function readTime(text: string, day: string, zone: string, order: Order): number | undefined {
   const trimmed = text.trim();
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed)) {
@@ -70,7 +70,7 @@ export function readTime(text: string, day: string, zone: string, order: Order):
   return time ? instant(whole || day, time, zone) : undefined;
 }
 
-// readWindow returns the two ends of a cell such as 9:00-12:00.
+// readWindow returns the two times in a cell such as 9:00-12:00.
 export function readWindow(text: string): [string, string] | undefined {
   const parts = text.trim().split(/\s*[–—-]\s*|\s+(?:to|and|bis|a|y|à|et|as|às|até)\s+/i);
   return parts.length === 2 && readClock(parts[0]!) && readClock(parts[1]!) ? [parts[0]!, parts[1]!] : undefined;

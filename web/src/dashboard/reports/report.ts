@@ -1,4 +1,4 @@
-// What reports show: periods, metrics of the API's analytics, and their table as CSV.
+// The data of reports: periods, metrics of the API's analytics, and their table as CSV.
 
 import { instant, next } from '../schedule.ts';
 
@@ -9,7 +9,7 @@ export interface Group {
   team?: string;
   worker?: string;
   created?: number;
-  completed: number; // both of the next two
+  completed: number; // succeeded and failed
   succeeded: number;
   failed: number;
   failureReasons: Record<string, number>;
@@ -33,13 +33,13 @@ export interface Analytics {
 export const groupings = ['day', 'team', 'worker'] as const;
 export type Grouping = (typeof groupings)[number];
 
-// Period is a number of days: the first and the last.
+// Period is a range of days, with its first and last day.
 export interface Period {
   first: string;
   last: string;
 }
 
-// days returns how many days a period has.
+// days returns the number of days in a period.
 export const days = ({ first, last }: Period): number =>
   Math.round((Date.parse(`${last}T00:00:00Z`) - Date.parse(`${first}T00:00:00Z`)) / 86_400_000) + 1;
 
@@ -49,12 +49,11 @@ export const latest = (count: number, today: string): Period => ({ first: next(t
 // previous returns the period of the same length before another.
 export const previous = (p: Period): Period => ({ first: next(p.first, -days(p)), last: next(p.first, -1) });
 
-// valid reports whether a period can be asked for.
+// valid reports whether a period can be requested.
 export const valid = (p: Period): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(p.first) && /^\d{4}-\d\d-\d\d$/.test(p.last) && days(p) >= 1 && days(p) <= longest;
 
-// within returns a period that can be asked for after one end of it was chosen: the other
-// end follows.
+// within returns a valid period after one end was chosen: it moves the other end if necessary.
 export function within(p: Period, chosen: 'first' | 'last'): Period {
   if (valid(p)) return p;
   const length = days(p) < 1 ? 1 : longest;
@@ -63,7 +62,7 @@ export function within(p: Period, chosen: 'first' | 'last'): Period {
     : { first: next(p.last, 1 - length), last: p.last };
 }
 
-// bounds returns the times of a period, as the API takes them.
+// bounds returns the times of a period, as the API expects them.
 export const bounds = (p: Period, zone: string): { from: number; to: number } => ({
   from: instant(p.first, '00:00', zone),
   to: instant(next(p.last, 1), '00:00', zone),
@@ -74,7 +73,7 @@ export type Unit = 'count' | 'share' | 'minutes' | 'km' | 'rating';
 export interface Metric {
   name: 'completed' | 'failedShare' | 'onTimeShare' | 'distance' | 'driveTime' | 'stopTime' | 'etaClose' | 'etaError' | 'rating'; // prettier-ignore
   unit: Unit;
-  better: 1 | -1 | 0; // whether more is better
+  better: 1 | -1 | 0; // 1 if more is better, -1 if less is
   of: (group: Group) => number | null; // null if there is nothing to count
 }
 
@@ -92,8 +91,8 @@ export const metrics: Metric[] = [
   { name: 'rating', unit: 'rating', better: 1, of: (g) => g.feedback.rating },
 ];
 
-// change returns by how much a value has changed: shares and ratings by a difference, the
-// others in proportion; undefined if that cannot be said.
+// change returns the change of a value: the difference of shares and ratings, and the relative
+// change of others; undefined if it cannot be computed.
 export function change(metric: Metric, now: number | null, before: number | null): number | undefined {
   if (now === null || before === null) return undefined;
   if (metric.unit === 'share' || metric.unit === 'rating') return now - before;
@@ -104,7 +103,7 @@ export function change(metric: Metric, now: number | null, before: number | null
 export const reasonsOf = (group: Group): [string, number][] =>
   Object.entries(group.failureReasons).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
 
-// table returns the rows of the CSV file, for programs.
+// table returns the rows of the CSV file, which programs can read.
 export function table(by: Grouping, groups: readonly Group[], name: (group: Group) => string): string[][] {
   const text = (n: number | null) => (n === null ? '' : String(Math.round(n * 1000) / 1000));
   const head = [by, ...(by === 'day' ? ['created'] : []), 'completed', 'succeeded', 'failed', 'failureReasons', 'onTime', 'early', 'late', 'distanceMeters', 'driveSeconds', 'serviceSeconds', 'estimatedArrivals', 'arrivalsWithin5Minutes', 'arrivalErrorSeconds', 'arrivalDelaySeconds', 'ratings', 'rating']; // prettier-ignore

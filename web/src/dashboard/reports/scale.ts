@@ -11,11 +11,11 @@ export function steps(most: number, parts = 4): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
-// every returns how many labels to skip so that they fit.
+// every returns n such that the labels fit if only every nth is shown.
 export const every = (count: number, width: number, label: number): number =>
   Math.max(1, Math.ceil((count * label) / Math.max(1, width)));
 
-// line returns the path through values; a gap where there is none.
+// line returns the SVG path through points, with a gap where a value is null.
 export function line(points: readonly (readonly [number, number | null])[]): string {
   let path = '';
   let pen = 'M';

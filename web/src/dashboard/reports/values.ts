@@ -1,4 +1,4 @@
-// Values of reports in the reader's language.
+// Formats values of reports in the reader's language.
 
 import { app } from '../app.svelte.ts';
 import type { Metric, Unit } from './report.ts';
@@ -15,7 +15,7 @@ const options: Record<Unit, Intl.NumberFormatOptions> = {
 
 export const show = (unit: Unit, value: number | null): string => (value === null ? '–' : format(value, options[unit]));
 
-// showChange formats how a value has changed, with its sign.
+// showChange formats the change of a value, with its sign.
 export function showChange(metric: Metric, by: number): string {
   if (metric.unit === 'rating') return format(by, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
   return format(by, { style: 'percent', maximumFractionDigits: metric.unit === 'share' ? 1 : 0, signDisplay: 'exceptZero' }); // prettier-ignore

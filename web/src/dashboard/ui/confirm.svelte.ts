@@ -1,11 +1,11 @@
-// Questions before what cannot be undone.
+// Asks for confirmation before actions that cannot be undone.
 
 export interface Question {
   title: string;
   text: string;
   action: string;
   danger: boolean;
-  keep: string; // the button that closes it; '' for the usual one
+  keep: string; // label of the button that closes the dialog; '' for the default
   run: () => Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-// Errors that the server reports, attempts at accounts, and what a role lacks.
+// Errors that the server reports, attempts at accounts, and missing rights.
 export default {
   errorRequired: '{field}: a value is required.',
   errorLong: '{field}: at most {max} characters.',

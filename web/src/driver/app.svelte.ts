@@ -28,13 +28,13 @@ import { dictionary, english, fill, isLanguage, preferred, type Language, type W
 
 const pollEvery = 30_000; // without a stream
 const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
-const estimatesAfter = 2_000; // a change, when the server has new estimates
+const estimatesAfter = 2_000; // after a change, when the server has new estimates
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
-const tickEvery = 20_000; // how often what depends on the time is shown again
+const tickEvery = 20_000; // updates texts that depend on the time
 const longestGap = 60_000; // without a position, before the worker is warned
-const closeBy = 150; // metres from the destination, where the way need not be shown
-const freshFor = 120_000; // how old a position attached to an action may be
+const closeBy = 150; // metres from the destination within which directions are not needed
+const freshFor = 120_000; // maximum age of a position that is attached to an action
 
 export type Connection = 'live' | 'polling' | 'offline';
 
@@ -70,7 +70,7 @@ class App {
   settings = $state.raw<Settings | null>(null);
   history = $state.raw<Task[]>([]); // completed today
   finished = $state.raw<Finished | null>(null);
-  navigated = $state.raw<ReadonlySet<string>>(new Set()); // tasks whose way was shown
+  navigated = $state.raw<ReadonlySet<string>>(new Set()); // tasks to which directions were shown
   navigator = $state<NavigationApp | ''>(''); // chosen by the worker
   choosing = $state.raw<Task | null>(null); // the task to show the way to, once the app is chosen
   keepAwake = $state(true);
@@ -121,7 +121,7 @@ class App {
   private hiddenSince = 0;
   private awake: WakeLockSentinel | undefined;
   private outline = '';
-  private maps = 0; // that are visible
+  private maps = 0; // number of visible maps
   private routing = false;
   private historyDue = true;
 
@@ -206,14 +206,14 @@ class App {
     return '';
   }
 
-  // delayed explains why something may succeed only later. Waits of a second are for
-  // a turn, not for a limit.
+  // delayed explains why a request can succeed only later. If the server asks to wait for
+  // one second, it is busy, and no limit is reached.
   delayed({ after = 0, limited }: Later): string {
     if (limited && after > 1000) return this.say('tooManyAttempts', { n: Math.ceil(after / 1000) });
     return this.say(after ? 'busy' : 'noSignal');
   }
 
-  // setPassword sets the password; oldPassword is empty if that was temporary.
+  // setPassword sets the password; oldPassword is empty if the old one was temporary.
   async setPassword(password: string, oldPassword: string): Promise<Outcome<unknown>> {
     const outcome = await this.call({ method: 'POST', path: '/password', body: { password, oldPassword } });
     if (outcome.kind === 'done' && this.mustSetPassword) {
@@ -296,8 +296,8 @@ class App {
     replace(link.done);
   }
 
-  // navigate is called when the way to a task is shown. It reports false if the worker
-  // has to choose an app first.
+  // navigate is called before directions to a task are shown. It returns false if the
+  // worker has to choose an app first.
   navigate(task: Task): boolean {
     if (!this.navigator) {
       this.choosing = task;
@@ -550,7 +550,7 @@ class App {
       this.outline = outline;
       if (only) return void this.refreshOffers();
     } catch {
-      // not ours
+      // not a known event
     }
     void this.sync();
   }
@@ -627,7 +627,7 @@ class App {
     void this.listen(signal);
   }
 
-  // turned is called when the app comes to the front, or no longer is.
+  // turned is called when the app comes to the front, or leaves it.
   private turned() {
     if (document.visibilityState === 'visible') this.wake();
     else if (this.watch !== undefined) this.hiddenSince ||= Date.now();

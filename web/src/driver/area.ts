@@ -7,7 +7,7 @@ import { tileSource, type TileSource } from '../map/tiles.ts';
 export const mostTiles = 400;
 const widest = 6; // zoom level of the first tile
 const around = 1; // tiles on each side of a stop, at the levels of streets
-const streets = 13; // level from which on a stop has tiles around it
+const streets = 13; // first level at which the tiles around a stop are kept, too
 
 // area returns the tiles to keep, the most useful first: the overview, the stops, their
 // surroundings, the way.
@@ -31,7 +31,7 @@ export function area(stops: readonly Point[], way: readonly Point[], { minzoom, 
   return [...found].slice(0, mostTiles);
 }
 
-// along returns points of a way so close to each other that no tile is missed.
+// along returns points on a way that are close enough to each other to miss no tile.
 function along(way: readonly Point[]): Point[] {
   const step = 0.004; // degrees, a fifth of a tile at level 14
   return way.flatMap((to, i) => {
@@ -44,7 +44,7 @@ function along(way: readonly Point[]): Point[] {
   });
 }
 
-// addresses returns where the tiles of an area are, on this server or on another, in the
+// addresses returns the URLs of the tiles of an area, on this server or on another, in the
 // form in which the cache of the phone lists them.
 export function addresses(stops: readonly Point[], way: readonly Point[], source: TileSource): string[] {
   const template = source.tiles[0] ?? '';
@@ -61,7 +61,7 @@ export async function keepArea(stops: readonly Point[], way: readonly Point[]) {
   const worker = navigator.serviceWorker?.controller;
   if (!worker) return;
   const source = stops.length > 0 ? await tileSource() : null;
-  if (source === undefined) return; // what is kept may be needed
+  if (source === undefined) return; // the kept tiles may still be needed
   const tiles = source ? addresses(stops, way, source) : [];
   const wanted = tiles.join();
   if (wanted === asked) return;
@@ -69,5 +69,5 @@ export async function keepArea(stops: readonly Point[], way: readonly Point[]) {
   const complete = new Promise<boolean>((done) => (reply.port1.onmessage = (e) => done(e.data === true)));
   asked = wanted;
   worker.postMessage({ kind: 'area', tiles }, [reply.port2]);
-  if (!(await complete) && asked === wanted) asked = ''; // the rest with the next list
+  if (!(await complete) && asked === wanted) asked = ''; // the rest is requested with the next list
 }

@@ -54,5 +54,5 @@ export function away(task: Task): string {
   return new Intl.NumberFormat(app.language, { style: 'unit', unit, maximumFractionDigits: n < 10 ? 1 : 0 }).format(n);
 }
 
-// phoneLink returns a number as links need it: digits and a plus.
+// phoneLink returns a link to a phone number, reduced to its digits and plus.
 export const phoneLink = (scheme: 'tel' | 'sms', phone: string): string => `${scheme}:${phone.replace(/[^+\d]/g, '')}`;

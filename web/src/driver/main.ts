@@ -8,7 +8,7 @@ void app.open();
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   navigator.serviceWorker.register('/driver/sw.js', { scope: '/driver' }).catch(() => {
-    // Without it the app works, but does not open offline.
+    // Without the service worker, the app works, but does not open offline.
   });
   // Pending actions must not be evicted when the phone is low on storage.
   void navigator.storage?.persist?.();

@@ -17,8 +17,8 @@ interface Native {
 
 let made: Promise<Detector> | undefined;
 
-// detector returns a reader. It fails without a connection if the phone has neither a
-// reader nor a copy of ours.
+// detector returns a reader. Without a connection, it fails if the browser has no reader and
+// ours is not cached.
 export function detector(): Promise<Detector> {
   made ??= make().catch((fault: unknown) => {
     made = undefined; // the next attempt may have a connection

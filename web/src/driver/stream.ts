@@ -46,7 +46,7 @@ export async function follow(
   opened: () => void,
   heard: (message: Message) => void,
   silence = 50_000,
-  alive: () => void = () => {}, // something came, if only a heartbeat
+  alive: () => void = () => {}, // called when data arrives, even if only a heartbeat
 ): Promise<Ended> {
   const cut = new AbortController();
   const end = () => cut.abort();

@@ -16,7 +16,7 @@ const files: string[] = [
   '/driver/icon.svg',
   ...(JSON.parse(__FILES__) as string[]),
 ];
-const mapFiles = JSON.parse(__LATER__) as string[]; // of the map with streets, once it is used
+const mapFiles = JSON.parse(__LATER__) as string[]; // files of the map with streets, which are cached once it is used
 
 // Tiles are kept apart from the app: a new version of it needs no other tiles. Their
 // addresses contain the version of the map.
@@ -47,7 +47,7 @@ worker.addEventListener('activate', (event) => {
 worker.addEventListener('fetch', (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== 'GET') return;
-  // Of other servers, the page may request tiles only.
+  // From other servers, the page may request only tiles.
   if (url.origin !== worker.location.origin) event.respondWith(tile(event.request));
   else if (url.pathname === page) event.respondWith(newest(event.request, version));
   else if (url.pathname === tileSource) event.respondWith(newest(event.request, tileCache));
@@ -82,10 +82,10 @@ worker.addEventListener('message', (event) => {
   event.waitUntil(keepOnly(tiles).then((all) => event.ports[0]?.postMessage(all)));
 });
 
-let keeping = 0; // counts the lists: a new one replaces the one before
+let keeping = 0; // number of calls of keepOnly: a new list of tiles replaces the one before
 
-// keepOnly keeps these tiles and no others, within a limit of bytes, and what draws them.
-// It reports whether it has them all.
+// keepOnly caches these tiles and no others, within a limit of bytes, and the files that
+// draw them. It reports whether it has all of them.
 async function keepOnly(tiles: string[]): Promise<boolean> {
   const turn = ++keeping;
   const cache = await caches.open(tileCache);

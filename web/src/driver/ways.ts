@@ -1,14 +1,14 @@
-// When to ask for the way through the stops, and which part of it to show.
+// When to request the way through the stops, and which part of it to show.
 
 import type { Point } from '../map/project.ts';
 import { Way } from '../map/way.ts';
 import type { Position } from './wire.ts';
 
 const mostStops = 25; // in one request: a day has more, but no driver reads them all
-const strayed = 80; // metres off the way, which is then another one
+const strayed = 80; // metres off the way, beyond which a new one is requested
 const pause = 20_000; // ms between requests while the stops are the same
 
-// Routed is the way that was asked for last; no points if there is none along roads.
+// Routed is the way that was requested last. It has no points if there is none along roads.
 export interface Routed {
   stops: readonly Point[];
   at: number; // ms

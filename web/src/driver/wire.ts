@@ -71,7 +71,7 @@ export interface Task {
   };
 }
 
-// Settings are what the organization and the program say about the app.
+// Settings are the settings of the app, from the organization and the server.
 export interface Settings {
   organization: string;
   supportEmail: string;
@@ -102,7 +102,7 @@ export interface Position {
   battery: number | null;
 }
 
-// title names a task in a list: the recipient, or the kind, or the address.
+// title names a task in a list: by the recipient, or else the address, or else the short id.
 export function title(task: Task): string {
   return (
     task.overrides.recipientName || task.recipients[0]?.name || streetLine(task.destination.address) || task.shortId
@@ -135,18 +135,17 @@ export function hasArrived(task: Task): boolean {
   return task.state === active && names.lastIndexOf('arrival') > names.lastIndexOf('start');
 }
 
-// late returns by how many seconds a task will be late, as the server predicts or, if
-// the app has had no signal for a while, as it is by now.
+// late returns how late a task will be, in seconds: as the server predicts or, if it is
+// already later than that, as it is now.
 export function late(task: Task, arrived: boolean, now: number): number {
   const predicted = Math.max(0, task.delayTime ?? 0);
   if (arrived || !task.completeBefore) return predicted;
   return Math.max(predicted, Math.floor((now - task.completeBefore) / 1000));
 }
 
-// early returns by how many seconds a worker who starts a task now would arrive before
-// its time window. A prediction for an earlier start is corrected for the time since.
-// Predictions keep the order of the list; a start out of order arrives after `drive`
-// seconds.
+// early returns how early, in seconds, a worker who starts a task now would arrive before
+// its time window. Predictions assume the order of the list; for a start out of order,
+// `drive` is the time to the task in seconds.
 export function early(task: Task, now: number, drive?: number): number {
   if (!task.completeAfter) return 0;
   const arrival = drive === undefined ? Math.max(now, task.estimatedArrivalTime ?? now) : now + drive * 1000;
@@ -196,7 +195,7 @@ export function encoded(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-// Verdict is what a scanned code is for a task. `data` is in base64, as in the API.
+// Verdict classifies a scanned code for a task. `data` is in base64, as in the API.
 export interface Verdict {
   kind: 'expected' | 'extra' | 'again' | 'wrong';
   data: string;
@@ -204,8 +203,8 @@ export interface Verdict {
   mayKeep?: boolean; // the task also accepts codes that it does not expect
 }
 
-// judge decides what a scanned code is for a task. Readers report the same UPC code
-// with 12 digits or, as EAN, with 13.
+// judge classifies a scanned code for a task. Readers report the same UPC code with 12
+// digits or, as EAN, with 13.
 export function judge(task: Task, scans: { data: string }[], text: string, others: Task[]): Verdict {
   const forms = [text];
   if (/^0\d{12}$/.test(text)) forms.push(text.slice(1));

@@ -5,9 +5,9 @@ import { distance, near, type Point } from './project.ts';
 import { bearing, beside, type Way } from './way.ts';
 
 const shortest = 400; // ms
-const longest = 5000; // ms: what is shown is at most this old
-const jump = 3000; // metres from which on a location is not the continuation of a drive
-const turned = 5; // metres of a move that show the direction
+const longest = 5000; // ms: the location shown is at most this old
+const jump = 3000; // metres beyond which a location does not continue a drive
+const turned = 5; // metres of a move above which it shows the direction
 
 // Pose is where a vehicle is shown. `along` is set while it is on the way.
 export interface Pose {
@@ -16,13 +16,13 @@ export interface Pose {
   along?: number;
 }
 
-// between is the point on the way from a to b, at a part of it from 0 to 1.
+// between returns the point at a part, from 0 to 1, of the line from a to b.
 export const between = (a: Point, b: Point, part: number): Point => [
   a[0] + (near(b[0], a[0], 360) - a[0]) * part,
   a[1] + (b[1] - a[1]) * part,
 ];
 
-// span is how long a move takes, in ms, after a gap between two reports; 0 to jump.
+// span returns the duration of a move in ms, given the time between two reports; 0 to jump.
 export function span(from: Point, to: Point, gap: number): number {
   const metres = distance(from, to);
   if (metres < 1 || metres > jump) return 0;

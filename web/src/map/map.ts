@@ -1,5 +1,5 @@
 // The map of every page. It draws streets if the server has tiles for the area and the
-// device can draw them, and without them otherwise; it changes as that changes.
+// device can draw them, and a simpler map otherwise. It switches when this changes.
 
 import { Chart } from './chart.ts';
 import { Glide, type Pose } from './glide.ts';
@@ -20,7 +20,7 @@ export class MapView {
   private starting = false;
   private failed = false;
   private gone = false;
-  private at = -1; // the stop that was picked with keys
+  private at = -1; // index of the stop that was picked with keys
   private readonly credit = document.createElement('p');
   private readonly glide = new Glide(
     (pose) => this.draw(pose),
@@ -181,8 +181,8 @@ export class MapView {
     return new Chart(canvas, this.options);
   }
 
-  // give shows whose data the map is made of. The text is a little HTML, of which only
-  // text and links are used.
+  // give shows the attribution of the map's data. It may contain HTML, of which only text
+  // and links are used.
   private give(attribution: string) {
     if (attribution === this.credit.dataset.text) return;
     this.credit.dataset.text = attribution;

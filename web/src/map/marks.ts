@@ -5,7 +5,7 @@ import type { Stop, Tone } from './scene.ts';
 // Ink returns a color of map.css.
 export type Ink = (name: string) => string;
 
-// inkOf returns the colors that hold for an element.
+// inkOf returns the colors that apply to an element.
 export function inkOf(element: Element): Ink {
   const style = getComputedStyle(element);
   const known = new Map<string, string>(); // reading them is slow
@@ -25,7 +25,8 @@ const outline = 2.5;
 // radius is half of the size of a mark. Stops that are next are larger.
 const radius = (tone: Tone): number => ({ open: 13, active: 16, done: 11, failed: 12, goal: 16, hub: 14 })[tone];
 
-// middle is how far above its location a mark is: pins point at it.
+// middle returns the vertical offset of a mark from its location, in pixels: pins are above
+// their locations.
 export const middle = (tone: Tone): number => (tone === 'active' || tone === 'goal' ? -20 : 0);
 
 // shape returns the outline of a mark, with a margin around it.

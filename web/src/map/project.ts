@@ -85,7 +85,7 @@ export function round(length: number): number {
   return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
 }
 
-// marked returns the length in metres of a scale of at most `most` metres, and its name.
+// marked returns the length in metres of a scale of at most `most` metres, and its label.
 export function marked(most: number, miles: boolean): [number, string] {
   const units = miles
     ? ([
@@ -101,7 +101,7 @@ export function marked(most: number, miles: boolean): [number, string] {
   return [n * metres, `${n} ${name}`];
 }
 
-// distance in metres between two points, along a great circle.
+// distance returns the metres between two points, along a great circle.
 export function distance(a: Point, b: Point): number {
   const rad = Math.PI / 180;
   const [dLat, dLon] = [(b[1] - a[1]) * rad, (b[0] - a[0]) * rad];

@@ -1,4 +1,4 @@
-// What a map shows, and what draws it.
+// The content of a map, and the interface of its implementations.
 
 import type { Inset, Point } from './project.ts';
 
@@ -33,14 +33,14 @@ export interface Scene {
 export interface Options {
   label: string; // for screen readers
   pick?: (id: string) => void;
-  place?: (point: Point) => void; // a click, or Enter for the middle of the map
+  place?: (point: Point) => void; // called for a click, or for Enter with the middle of the map
   covered?: Partial<Inset>; // by elements over the map
   closest?: number; // maximum zoom of fitAll, in units of project.ts
   scrolls?: boolean; // one finger on the map scrolls the page
   still?: boolean; // no interaction: a picture
 }
 
-// View is what part of the world is visible.
+// View is the part of the world that is visible.
 export interface View {
   centre: Point;
   zoom: number;
@@ -61,7 +61,7 @@ export interface Drawing {
   destroy(): void;
 }
 
-// points returns what must be visible; home if there is nothing.
+// points returns the locations that must be visible; home if there are none.
 export function points(scene: Scene): Point[] {
   const all = scene.stops.map((s) => s.point);
   if (scene.self) all.push(scene.self.point);
@@ -69,7 +69,7 @@ export function points(scene: Scene): Point[] {
   return all;
 }
 
-// extent returns what is visible when the whole content is: also the way.
+// extent returns the points of the whole content, including the way.
 export const extent = (scene: Scene): Point[] => [...points(scene), ...(scene.way ?? [])];
 
 // line returns the line of the route: along roads if they are known, straight from the

@@ -1,4 +1,4 @@
-// Where the tiles of the map are.
+// The source of the map's tiles.
 
 import type { Point } from './project.ts';
 

@@ -1,4 +1,4 @@
-// A line along roads: decoding, and where on it something is.
+// A line along roads: decoding it, and finding locations on it.
 
 import { distance, near, unwrapped, type Point } from './project.ts';
 
@@ -23,9 +23,9 @@ export function decode(text: string): Point[] {
   return points;
 }
 
-const ahead = 25; // metres of a way that show its direction
+const ahead = 25; // metres of a way that determine its direction
 
-// beside is how far from a way a vehicle is that follows it, in metres.
+// beside is the maximum distance of a vehicle from the way that it follows, in metres.
 export const beside = 30;
 
 // Route is a route as the server describes it.
@@ -34,8 +34,8 @@ export interface Route {
   geometry: string;
 }
 
-// onRoads returns the points of a route between a number of stops, none if it is only
-// straight lines from stop to stop.
+// onRoads returns the points of a route between a number of stops; none if it consists only
+// of straight lines from stop to stop.
 export function onRoads(route: Route | null | undefined, stops: number): Point[] {
   const points = decode(route?.geometry ?? '');
   return route?.source === 'roads' || points.length > stops ? points : [];
@@ -48,7 +48,7 @@ export function bearing(a: Point, b: Point): number {
   return ((Math.atan2(dx, b[1] - a[1]) * 180) / Math.PI + 360) % 360;
 }
 
-// Spot is a location on a way: metres from its begin, and how far off it the location is.
+// Spot describes a location next to a way: metres along the way, and metres off it.
 export interface Spot {
   along: number;
   off: number;
@@ -56,7 +56,7 @@ export interface Spot {
 
 export class Way {
   readonly points: readonly Point[];
-  private readonly reached: number[]; // metres from the begin to each point
+  private readonly reached: number[]; // metres from the beginning to each point
 
   constructor(points: readonly Point[]) {
     this.points = unwrapped(points);
@@ -64,8 +64,8 @@ export class Way {
     this.reached = this.points.map((p, i) => (sum += i === 0 ? 0 : distance(this.points[i - 1]!, p)));
   }
 
-  // find returns the spot nearest to a point, after a distance that was passed
-  // already. Of two that are as near the first is chosen: ways pass some streets twice.
+  // find returns the spot nearest to a point, after a distance that was already passed. If
+  // two are equally near, it returns the first: a way may use a street twice.
   find([lon, lat]: Point, since = 0): Spot {
     const metres = 111_320;
     const shrink = Math.cos((lat * Math.PI) / 180) * metres;
@@ -84,7 +84,7 @@ export class Way {
     return best;
   }
 
-  // at returns the point at a distance from the begin, and the direction from there on.
+  // at returns the point at a distance from the beginning, and the direction from there on.
   // Short pieces, such as the one from a door to its street, do not count.
   at(along: number): { point: Point; heading: number } {
     const length = this.reached.at(-1)!;
@@ -101,21 +101,21 @@ export class Way {
     return [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
   }
 
-  // replaces reports whether a way is needed in place of another, for a vehicle at a
-  // point: one that still follows the other way to the same end keeps it.
+  // replaces reports whether this way must replace another for a vehicle at a point. A
+  // vehicle that still follows the other way to the same end keeps it.
   replaces(other: Way | undefined, at: Point | undefined): boolean {
     if (!other || !at) return true;
     const [end, before] = [this.points.at(-1)!, other.points.at(-1)!];
     return distance(end, before) > beside || other.find(at).off > beside;
   }
 
-  // rest returns what is left of the way at a distance from its begin.
+  // rest returns the rest of the way from a distance on.
   rest(along: number): Point[] {
     if (this.points.length < 2) return [...this.points];
     return [this.point(along), ...this.points.slice(this.after(along))];
   }
 
-  // first returns the way up to a distance from its begin.
+  // first returns the beginning of the way up to a distance.
   first(along: number): Point[] {
     return [...this.points.slice(0, this.after(along)), this.point(along)];
   }

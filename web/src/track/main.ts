@@ -108,7 +108,7 @@ class Page {
     }
   }
 
-  // summary is the text of which changes are announced.
+  // summary returns the text whose changes are announced.
   private summary(): string {
     const parts = this.main.querySelectorAll('h1, .detail, #next > p');
     return [...parts].map((p) => p.textContent).join(' ');

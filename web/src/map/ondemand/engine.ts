@@ -31,11 +31,11 @@ export function styled(ink: Ink, source: TileSource, withCoasts: boolean): Style
   const { bounds, minzoom, maxzoom } = source;
   const tiles = source.tiles.map((url) => scheme + url);
   const [west, , east] = bounds;
-  const limits = west < east ? { bounds } : {}; // across the antimeridian there is no way to state them
+  const limits = west < east ? { bounds } : {}; // bounds across the antimeridian cannot be expressed
   return style(ink, { type: 'vector', tiles, minzoom, maxzoom, ...limits }, withCoasts);
 }
 
-// keeping lets a new style have the data of sources of the last one.
+// keeping makes a new style keep the data of the named sources of the last one.
 export const keeping = (...names: string[]): StyleSwapOptions => ({
   transformStyle: (before, next) => ({
     ...next,
@@ -46,7 +46,7 @@ export const keeping = (...names: string[]): StyleSwapOptions => ({
   }),
 });
 
-// options are those of every map.
+// options apply to every map.
 export const options = {
   attributionControl: false as const,
   dragRotate: false,
@@ -63,8 +63,8 @@ interface TileError {
   tile?: { tileID: { canonical: { x: number; y: number; z: number } } };
 }
 
-// keepTrying loads tiles again that could not be loaded: the connection may be back. That one
-// is missing is not the page's fault.
+// keepTrying loads again tiles that could not be loaded: the connection may be back. Handling
+// their errors also keeps MapLibre from logging them.
 export function keepTrying(map: Engine) {
   const failed = new Map<string, { x: number; y: number; z: number }[]>(); // by source
   let due: ReturnType<typeof setTimeout> | undefined;

@@ -11,10 +11,10 @@ import { levels } from './style.ts';
 
 const reach = 26; // pixels around a tap in which a stop is found
 const lineEvery = 250; // ms between updates of lines while a vehicle moves
-const follows = 900; // ms in which the view follows
-const roomLeft = 0.8; // zoom levels that the view may be too far, before it comes closer
+const follows = 900; // ms that the view takes to follow
+const roomLeft = 0.8; // zoom levels by which the view may be too far out before it zooms in
 
-// Turns are what happens to the map later.
+// Turns are called for later changes of the map.
 export interface Turns {
   ready: () => void; // everything is drawn, also after the context was lost
   lost: () => void; // the graphics context is gone
@@ -39,7 +39,7 @@ export class Street implements Drawing {
   private miles: boolean | undefined;
   private touched = false;
   private opened = false;
-  private live = false; // the style is there
+  private live = false; // the style is loaded
   private readonly world: World;
 
   constructor(
@@ -224,7 +224,7 @@ export class Street implements Drawing {
         this.map.addImage(image, data, { pixelRatio: this.ratio });
       }
       const label = stop.label.length > 40 ? stop.label.slice(0, 39) + '…' : stop.label;
-      // Of those that overlap, the next ones are on top.
+      // Of marks that overlap, those of the next stops are on top.
       const order = rank[stop.tone] * stops.length + (stops.length - i);
       const main = stop.tone === 'active' || stop.tone === 'goal';
       const side = `${middle(stop.tone) < 0 ? 'pin' : 'disc'} ${xs[i]! > middleOf ? 'right' : 'left'}`;

@@ -48,7 +48,7 @@ function byClass<T extends string | number>(values: T[]): ExpressionSpecificatio
 const byZoom = (base: number, ...stops: unknown[]): ExpressionSpecification =>
   ['interpolate', ['exponential', base], ['zoom'], ...stops] as unknown as ExpressionSpecification;
 
-// width of roads, and of their casings if they have an edge.
+// width returns the width of roads or, with edge, of their casings.
 function width(edge: boolean): Numbers {
   const edges = (zoom: number) => (zoom < 11 ? 0.6 : zoom < 15 ? 1.4 : 2.2);
   return byZoom(

@@ -30,7 +30,7 @@ test('the number of tiles is limited, and those of the stops come first', () => 
   assert.ok(tiles[0]!.startsWith('6/'));
 });
 
-test('the tiles of another server are kept by its addresses', () => {
+test('the tiles of another server are kept under its URLs', () => {
   const other = { ...source, tiles: ['https://tiles.example.com/{z}/{x}/{y}.pbf?key=k'] };
   const tiles = addresses([a], [], other);
   assert.ok(tiles.includes('https://tiles.example.com/14/4825/6157.pbf?key=k'), tiles.join(' '));
@@ -44,7 +44,7 @@ test('tiles at the antimeridian are on both sides', () => {
   assert.ok(tiles.some((t) => t.startsWith('14/0/')) && tiles.some((t) => t.startsWith('14/16383/')), tiles.join(' '));
 });
 
-test('a way is asked for when the stops change or the worker leaves it, and not all the time', () => {
+test('a way is requested when the stops change or the worker leaves it, and not all the time', () => {
   const last: Routed = { stops: [b, c], at: 0, points: [a, b, c] };
   const [soon, later] = [5_000, 60_000];
   assert.ok(due(null, [b], at(a), soon));
@@ -58,7 +58,7 @@ test('a way is asked for when the stops change or the worker leaves it, and not 
   assert.ok(!due({ ...last, points: [] }, [b, c], at(c), later), 'there are no roads here');
 });
 
-test('the part of the way that is left is shown', () => {
+test('only the rest of the way is shown', () => {
   const last: Routed = { stops: [b, c], at: 0, points: [a, b, c] };
   assert.deepEqual(usable(last, [b, c]), [a, b, c]);
   assert.deepEqual(usable(last, [c]), [a, b, c]); // the worker is at b

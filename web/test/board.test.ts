@@ -78,7 +78,7 @@ const wire = (triggerId: number, task?: BoardTask, worker?: BoardWorker): Event 
   },
 });
 
-test('an event moves a task between lists, and only those are rebuilt', () => {
+test('an event moves a task between lists, and only these lists are rebuilt', () => {
   const { records, groups, show, ids } = opened(
     [made('a'), made('b'), given('c', 'w')],
     [person('w', ['c']), person('v', [])],
@@ -88,7 +88,7 @@ test('an event moves a task between lists, and only those are rebuilt', () => {
   records.apply(wire(9, given('a', 'w', { timeLastModified: 2 }), person('w', ['a', 'c'])));
   show();
   assert.deepEqual(ids(pool), ['b']);
-  assert.deepEqual(ids(listOf('w')), ['c', 'a']); // at the end, until the list says where
+  assert.deepEqual(ids(listOf('w')), ['c', 'a']); // at the end, until the list reports the position
   records.applyOrder({ container: { type: 'WORKER', worker: 'w' }, tasks: ['a', 'c'], version: 2 });
   show();
   assert.deepEqual(ids(listOf('w')), ['a', 'c']);
@@ -177,7 +177,7 @@ test('the active task comes first, and is in no list that can be changed', () =>
   assert.equal(records.home('a'), undefined);
 });
 
-test('a move is shown at once, stays on top of events, and ends with what the server says', () => {
+test('a move is shown at once, stays on top of events, and ends with the state of the server', () => {
   const tasks = [made('a'), made('b'), given('c', 'w'), given('d', 'w')];
   const { records, groups, show, ids } = opened(tasks, [person('w', ['c', 'd']), person('v', [])]);
   const move = records.move({ ids: ['a', 'd'], to: listOf('w'), at: 0 });
@@ -198,7 +198,7 @@ test('a move is shown at once, stays on top of events, and ends with what the se
   assert.equal(records.waiting, false);
 });
 
-test('two moves of the same task are shown in their order, and settle one by one', () => {
+test('two moves of the same task are shown in order, and settle one by one', () => {
   const { records, show, ids } = opened([made('a')], [person('v', []), person('w', [])]);
   const first = records.move({ ids: ['a'], to: listOf('v'), at: -1 });
   const second = records.move({ ids: ['a'], to: listOf('w'), at: -1 });
@@ -241,7 +241,7 @@ test('the filter applies to states, lateness, teams and any text', () => {
   const shown = () => groups.groups.flatMap((g) => g.ids);
   const seen = () => ['a', 'b', 'c'].filter((id) => groups.shows(id, now));
   assert.deepEqual(shown(), ['a', 'b']); // without completed tasks
-  assert.deepEqual(seen(), ['a', 'b', 'c']); // the map shows those, too
+  assert.deepEqual(seen(), ['a', 'b', 'c']); // the map shows completed tasks, too
   groups.narrow({ ...everything, text: 'lovelace ADA' }, now);
   assert.deepEqual(shown(), ['a']);
   assert.deepEqual(seen(), ['a']);
@@ -282,7 +282,7 @@ test('the late tasks that are listed match the count', () => {
   assert.deepEqual(groups.groups.map((g) => g.late), [1, 1]); // prettier-ignore
 });
 
-test('the timeline is never zoomed or moved to where nothing is', () => {
+test('the timeline is never zoomed or moved to an empty period', () => {
   const busy: Span = [now - hour, now + hour];
   let shown: Span = [now - 2 * hour, now + 4 * hour];
   for (let i = 0; i < 20; i++) {
@@ -314,16 +314,16 @@ test('after the arrival, lateness is that of the arrival and no longer grows', (
   assert.equal(lateness(done(due + 1, now), now), 1);
   assert.equal(lateness(done(undefined, due + 2), now), 2); // without an arrival
   assert.equal(lateness(done(now, due), now), 0); // an arrival that was reported afterwards
-  assert.equal(risk(done(undefined, due + 2, false), now), ''); // it failed, which is worse
+  assert.equal(risk(done(undefined, due + 2, false), now), ''); // it is shown as failed, which is worse
 });
 
-test('an event says when the worker arrived, as the snapshot does', () => {
+test('the time of arrival is read from events as in the snapshot', () => {
   const events = ['start', 'arrival', 'departure', 'arrival'].map((name, i) => ({ name, time: now + i }));
   const task = { ...made('a'), destination: { ...made('a').destination, address: {} as Address } };
   assert.equal(toTask({ ...task, completionDetails: { events } }).arrivalTime, now + 1);
 });
 
-test('lateness is that of the arrival, or of the clock', () => {
+test('lateness depends on the expected arrival or, if that has passed, on the current time', () => {
   const due = now + hour;
   assert.equal(risk(given('a', 'w', { completeBefore: due, estimatedArrivalTime: due + 1 }), now), 'late');
   assert.equal(risk(given('a', 'w', { completeBefore: due, estimatedArrivalTime: due - 60_000 }), now), 'tight');
@@ -358,7 +358,7 @@ test('rows that do not change stay the same objects', () => {
   assert.deepEqual(fourth.slice(1, 3).map((r) => [r.id, r.index]), [['b', 0], ['a', 1]]); // prettier-ignore
 });
 
-test('rows that stay keep their elements, and new ones get those of others', () => {
+test('rows that stay keep their elements, and new ones reuse those of others', () => {
   const slots = new Slots();
   const first = slots.give(['a', 'b', 'c']);
   assert.equal(new Set(first.values()).size, 3);
@@ -370,7 +370,7 @@ test('rows that stay keep their elements, and new ones get those of others', () 
   assert.equal(new Set(slots.give(['x', 'y', 'z']).values()).size, 3);
 });
 
-test('a day of 5,000 tasks and an event take little work', () => {
+test('an event on a day of 5,000 tasks takes little work', () => {
   const people = Array.from({ length: 200 }, (_, w) => `w${w}`);
   const tasks = Array.from({ length: 5000 }, (_, i) => (i % 5 ? given(`t${i}`, people[i % 200]!) : made(`t${i}`)));
   const lists = people.map((w) => person(w, tasks.filter((t) => t.worker === w).map((t) => t.id))); // prettier-ignore
@@ -387,7 +387,7 @@ test('a day of 5,000 tasks and an event take little work', () => {
   assert.equal(built, 1);
 });
 
-test('a new task does not replace the same version', () => {
+test('a new task does not replace the same version of it', () => {
   const { records, show, ids } = opened([], [person('a', [])]);
   records.addTask(made('x', { notes: 'first' }));
   show();
@@ -478,7 +478,7 @@ test('a task from an event has the same text as in the snapshot', () => {
   assert.equal(toTask({ ...made('a'), notes, destination: { ...destination, address: {} } }).notes, '🚪'.repeat(200));
 });
 
-test('a worker who has arrived is not expected any more', () => {
+test('a worker who has arrived is no longer expected', () => {
   const expected = { state: 2, estimatedArrivalTime: now };
   assert.deepEqual(arrivalOf(expected), { word: 'etaAt', time: now });
   assert.deepEqual(arrivalOf({ ...expected, arrivalTime: now - hour }), { word: 'arrivedAt', time: now - hour });

@@ -9,7 +9,7 @@ const read = async (language: Language, message: string, cause?: unknown) => {
   return fill(words[word], values);
 };
 
-test('errors of a field name it as the form does', async () => {
+test('errors of a field contain its label in the form', async () => {
   for (const [message, want] of [
     ['address.country is required', 'Land: Bitte ausfüllen.'],
     ['new must have 10 to 200 characters', 'Neues Passwort: 10 bis 200 Zeichen.'],
@@ -42,7 +42,7 @@ test('denials are explained by their cause', async () => {
   assert.match(await read('es', '{id}: the task X belongs to a team', 'foreignTeam'), /equipo/);
 });
 
-test('other messages follow a sentence, but not in English', async () => {
+test('other messages follow a sentence in the language, except in English', async () => {
   const message = 'an organization has at most 50 templates';
   assert.equal(await read('en', message), message);
   for (const language of Object.keys(languages) as Language[]) {

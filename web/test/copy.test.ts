@@ -5,12 +5,12 @@ import { Copy, type View } from '../src/dashboard/board/mapview/copy.ts';
 
 const [unsignaled, signaled] = [1, 2];
 
-// A map as far as Copy uses one.
+// The parts of a map that Copy uses.
 class FakeMap {
   private readonly handlers = new Map<string, (() => void)[]>();
   readonly canvas = { width: 800, height: 600, style: { width: '800px', height: '600px' } };
-  pictures = 0; // drawn
-  complete = false; // the last one
+  pictures = 0; // number drawn
+  complete = false; // the last picture is complete
   repaints = 0;
   painter = this.newPainter();
 
@@ -88,7 +88,7 @@ const wait = (ms: number) => {
   for (let i = 0; i < ms; i++) mock.timers.tick(1);
 };
 
-test('a picture is copied once it is complete, and none is begun before', () => {
+test('a picture is copied once it is complete, and the next is not begun before', () => {
   map.painter.render();
   view = { lng: 9, lat: 9, zoom: 9 }; // the map moves on
   map.painter.render();
@@ -111,7 +111,7 @@ test('a map that does not change is not drawn again', () => {
   assert.deepEqual([copied, map.repaints], [1, 0]);
 });
 
-test('a picture of another size is not copied, and only delays the next', () => {
+test('a picture of a former size is not copied, and only delays the next', () => {
   map.painter.render();
   for (let i = 0; i < 3; i++) {
     map.emit('resize');
@@ -128,7 +128,7 @@ test('a picture of another size is not copied, and only delays the next', () => 
   assert.deepEqual([map.pictures, copied], [2, 1]);
 });
 
-test('a map that rests is drawn at once when it gets another size', () => {
+test('a map at rest is drawn at once when its size changes', () => {
   map.painter.render();
   wait(200);
   map.complete = true;
@@ -139,7 +139,7 @@ test('a map that rests is drawn at once when it gets another size', () => {
   assert.equal(map.pictures, 2);
 });
 
-test('a graphics context that was lost and restored is drawn as before', () => {
+test('after a graphics context was lost and restored, the map is drawn as before', () => {
   map.painter.render();
   map.emit('webglcontextlost');
   map.painter = map.newPainter();

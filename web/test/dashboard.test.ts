@@ -10,7 +10,7 @@ import { bytes, check, headersOf } from '../src/dashboard/signature.ts';
 import { triggerName } from '../src/dashboard/triggers.ts';
 import { dictionary, languages, type Language, type Words } from '../src/dashboard/words.ts';
 
-test('every language says the same things about the same values', async () => {
+test('every language has the same texts with the same values', async () => {
   const english = await dictionary('en');
   const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
   for (const language of Object.keys(languages) as Language[]) {
@@ -26,7 +26,7 @@ test('every language says the same things about the same values', async () => {
   }
 });
 
-test('shifts are those of clocks in the zone, also when clocks change', () => {
+test('shifts are in the local time of the zone, even when clocks change', () => {
   const zone = 'America/New_York';
   assert.equal(new Date(instant('2026-11-16', '08:00', zone)).toISOString(), '2026-11-16T13:00:00.000Z');
   assert.equal(new Date(instant('2026-03-08', '08:00', zone)).toISOString(), '2026-03-08T12:00:00.000Z');
@@ -45,7 +45,7 @@ test('shifts are those of clocks in the zone, also when clocks change', () => {
   assert.equal(next('2026-02-28', 1), '2026-03-01');
 });
 
-test('a week replaces its days, and keeps the others', () => {
+test('a week replaces its own days, and keeps the others', () => {
   const zone = 'UTC';
   const shifts = [{ from: '08:00', to: '16:00' }];
   const stored = ['2026-11-10', '2026-11-17', '2026-11-24'].map((date) => toEntry({ date, shifts }, zone));
@@ -101,7 +101,7 @@ test('browsers and triggers have names', () => {
   assert.equal(triggerName(99), '99');
 });
 
-test('the door of a typed address is known if it has a number', () => {
+test('the street and number of a typed address are known if it has a number', () => {
   assert.deepEqual(doorOf('350 5th Avenue, New York'), { number: '350', street: '5th Avenue' });
   assert.deepEqual(doorOf('Lange Straße 12a, Berlin'), { number: '12a', street: 'Lange Straße' });
   for (const none of ['New York', '5th Avenue, New York', 'Brooklyn, New York', '']) assert.deepEqual(doorOf(none), {});

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import type { Map as Engine } from 'maplibre-gl';
 import { Detail } from '../src/dashboard/board/mapview/detail.ts';
 
-// A map as far as Detail uses one. Like the real one, it rejects to be drawn from within
-// one of its events, and says that it moves when its pixels change.
+// The parts of a map that Detail uses. Like the real map, it fails if it is drawn from within
+// one of its events, and emits events of a move when its pixel ratio changes.
 class FakeMap {
   private readonly handlers = new Map<string, (() => void)[]>();
   private emitting = 0;
@@ -72,7 +72,7 @@ function slowMap() {
   return map;
 }
 
-test('a map that is drawn quickly keeps its pixels', () => {
+test('a map that is drawn quickly keeps its resolution', () => {
   const map = new FakeMap();
   new Detail(map as unknown as Engine);
   map.start();
@@ -82,7 +82,7 @@ test('a map that is drawn quickly keeps its pixels', () => {
   assert.equal(map.ratio, 2);
 });
 
-test('a slow map is coarse while it moves and finer at rest, again and again', () => {
+test('a slow map is coarse whenever it moves, and finer at rest', () => {
   const map = slowMap();
   mock.timers.tick(0);
   assert.equal(map.ratio, 1);
@@ -98,7 +98,7 @@ test('a slow map is coarse while it moves and finer at rest, again and again', (
   }
 });
 
-test('a failing picture does not end it', () => {
+test('a picture that fails does not end the changes of resolution', () => {
   const map = slowMap();
   map.broken = true;
   assert.throws(() => mock.timers.tick(0));
@@ -108,7 +108,7 @@ test('a failing picture does not end it', () => {
   assert.equal(map.ratio, 1.5);
 });
 
-test('a map that is removed is left alone', () => {
+test('a map is not changed after it is removed', () => {
   const map = slowMap();
   map.emit('remove');
   mock.timers.tick(1000);

@@ -4,7 +4,7 @@ import { describe } from '../src/driver/device.ts';
 import { departed } from '../src/driver/overlay.ts';
 import { unscanned, type Position, type Task } from '../src/driver/wire.ts';
 
-test('a phone is described by how its browser calls itself', () => {
+test('a phone is described by the user agent of its browser', () => {
   const script = 'https://dray.example/assets/driver-Ab3_x-9Z.js';
   const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
   assert.deepEqual(describe(iphone, script), {
@@ -20,7 +20,7 @@ test('a phone is described by how its browser calls itself', () => {
   });
 });
 
-test('a worker has departed when she is well away from where she arrived', () => {
+test('a worker has departed when they are well away from where they arrived', () => {
   const door: [number, number] = [-73.9857, 40.7484];
   const at = (lat: number, accuracy: number | null): Position =>
     ({ location: [-73.9857, lat], time: 0, accuracy }) as Position;

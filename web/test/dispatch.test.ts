@@ -155,13 +155,13 @@ test('a plan is compared with the routes before, worker by worker', () => {
   assert.deepEqual(c.span, [start - 5 * minute, Math.max(start + 32 * minute + 15 * minute, start + 55 * minute)]);
 });
 
-test('without earlier routes, the lists say who had a task', () => {
+test('if the routes before are not known, the lists show who had a task', () => {
   const c = compare(planned([], [route('A', [stop('1', 5), stop('2', 9)], { tasksBefore: ['1'] })]));
   assert.ok(!c.known);
   assert.deepEqual([c.fates.get('1')!.from, c.fates.get('2')!.from, c.rows[0]!.changed], ['A', '', true]);
 });
 
-test('rows are what is left out, then workers with what they get and give away', () => {
+test('rows are the tasks left out, then workers with the tasks that they get and lose', () => {
   const before = [route('A', [stop('1', 5)]), route('B', [])];
   const c = compare(planned(before, [route('A', [stop('3', 9)]), route('B', [stop('1', 4)])], ['2']));
   assert.deepEqual(
@@ -201,7 +201,7 @@ test('a bar is the time at a stop, after the drive and the wait', () => {
   );
 });
 
-test('what a plan does not know is named, unless its options exclude it', () => {
+test('tasks and workers that a plan does not contain are listed, unless its options exclude them', () => {
   const d = planned([], [route('A', [stop('1', 5)])], ['2']);
   const waiting = [board('1'), board('2'), board('3'), board('4', { completeAfter: start + 5 * hour })];
   const person = (id: string, more: Partial<BoardWorker> = {}): BoardWorker => ({
@@ -220,7 +220,7 @@ test('what a plan does not know is named, unless its options exclude it', () => 
   assert.deepEqual(newcomers({ ...d, team: null, worker: 'A' }, waiting, people), { tasks: [], workers: [] });
 });
 
-test('reasons are counted by rule, and read as people say them', () => {
+test('reasons are counted by rule, and formatted for people', () => {
   const reasons = [
     { worker: 'A', rule: 'capacity', detail: '' },
     { worker: 'B', rule: 'window', detail: '' },
@@ -236,7 +236,7 @@ test('reasons are counted by rule, and read as people say them', () => {
   assert.equal(readable('from 01:00 UTC', start + 13 * hour, clock, name), 'from <15>'); // after midnight
 });
 
-test('the forms of reasons are known, and others stay as they are', () => {
+test('known forms of reasons are recognized, and others stay as they are', () => {
   const words = (text: string) => phraseOf(text)?.words;
   assert.deepEqual(phraseOf('earliest start 9:32 AM, latest 9:00 AM + 10 min'), {
     words: 'why_window',
@@ -247,7 +247,7 @@ test('the forms of reasons are known, and others stay as they are', () => {
   assert.equal(words('the route would end at 18:40, the shift ends at 18:00'), 'why_shift');
   assert.equal(words('has 7 tasks, at most 5'), 'why_tasks');
   assert.equal(words('1 task, at most 0'), 'why_tasks');
-  // Of automatic assignments.
+  // Reasons of automatic assignments.
   assert.deepEqual(phraseOf('capacity exceeded: capacityB 12 of 10')?.values, { kind: 'B', n: '12', most: '10' });
   assert.deepEqual(phraseOf('has as many tasks as allowed: 3 of 3')?.values, { n: '3', most: '3' });
   assert.equal(words('not in the team'), 'why_otherTeam');
@@ -255,7 +255,7 @@ test('the forms of reasons are known, and others stay as they are', () => {
   assert.equal(words('something else'), undefined);
 });
 
-test('a request says what is wished, within the bounds of the API', () => {
+test('a request has the chosen options, within the limits of the API', () => {
   const body = bodyOf(defaults, start, true);
   const at = start / 1000;
   assert.deepEqual(body.taskTimeWindow, [at - 4 * 3600, at + 4 * 3600]);
@@ -275,7 +275,7 @@ test('a request says what is wished, within the bounds of the API', () => {
   });
 });
 
-test('a plan is asked for again as it was', () => {
+test('a plan can be requested again with the same options', () => {
   const again = wishesOf({ ...options, taskTimeWindow: [start - 4 * hour, start + 8 * hour - 3000], maxContainerSize: 7, routeEnd: 'hub://x' }, start); // prettier-ignore
   assert.deepEqual(again, { hours: 8, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: 'hub://x', busy: 7 });
 });
@@ -286,7 +286,7 @@ test('vehicles are counted, the most frequent first', () => {
   assert.deepEqual(vehiclesOf([]), []);
 });
 
-test('a task that is gone has the name that the plan knows', () => {
+test('a deleted task has the name that the plan contains', () => {
   assert.equal(plannedName({ shortId: '5f2c81d0', address: '1 Plan Street, New York, NY 10003, US' }), '1 Plan Street, New York (5f2c81d0)'); // prettier-ignore
   assert.equal(plannedName({ shortId: '5f2c81d0', address: '' }), '5f2c81d0');
 });

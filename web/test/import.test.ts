@@ -41,7 +41,7 @@ test('files of every kind are read alike', () => {
   assert.deepEqual(parse(''), []);
 });
 
-test('what is written is read again, and is no formula', () => {
+test('written tables can be read again, and contain no formulas', () => {
   const rows = [['a,b', 'c"d', 'e\nf', '', '+1 (212) 555', '-3.5']];
   for (const delimiter of [',', ';', '\t']) {
     const again = read(table([['x', 'y', 'z', '', '', ''], ...rows], delimiter));
@@ -167,7 +167,7 @@ test('dates and times are read as people write them', () => {
   assert.equal(readWindow('9:00'), undefined);
 });
 
-test('numbers and flags are read in the ways of several countries', () => {
+test('numbers and flags are read as several countries write them', () => {
   for (const [text, want] of Object.entries({
     '1,5': 1.5,
     '1.5': 1.5,
@@ -274,7 +274,7 @@ test('every bad cell has its own message', () => {
   }
 });
 
-test('the cells that are wrong are known', () => {
+test('wrong cells are found', () => {
   const o = options('Name|Phone|Address|From|Until|Team');
   const { problems } = draft('Mary|7|X|14:00|12:00|Green'.split('|'), o);
   const cells = wrongCells(problems, o.matches);
@@ -293,7 +293,7 @@ test('columns mean what they meant the last time, in any order', () => {
   for (const broken of ['', '{', '{}', '[1]', 'null']) assert.equal(recall(broken, ['Name'], []), undefined);
 });
 
-test('a row has the same key again, and equal rows have their own', () => {
+test('the key of a row is stable, and equal rows have different keys', () => {
   const rows = [['a', 'b'], ['a', 'b'], ['ab', ''], ['a', 'b', '']]; // prettier-ignore
   const keys = keysOf(rows, -1);
   assert.deepEqual(keysOf(rows, -1), keys);
@@ -303,7 +303,7 @@ test('a row has the same key again, and equal rows have their own', () => {
   assert.equal(new Set(Array.from({ length: 20_000 }, (_, i) => hashOf(`row ${i}`))).size, 20_000);
 });
 
-test('dependencies are created before what depends on them', () => {
+test('dependencies are created before the tasks that depend on them', () => {
   const o = options('Ref|After|Address');
   const rows = ['c|b|X', 'a||X', 'b|a|X', 'a||X', 'd|zz|X', 'e|f|X', 'f|e|X', 'g|d|X'].map((r) =>
     draft(r.split('|'), o),
@@ -321,7 +321,7 @@ const house = (number: string, street: string): Found => ({
   warnings: [],
 });
 
-test('an address is exact only if it is the one of the row', async () => {
+test('an address is exact only if it matches that of the row', async () => {
   assert.ok(fits('12 Elm St, Alderbrook', house('12', 'Elm Street')));
   assert.ok(fits('Elm Street 12b, Alderbrook', house('12b', 'Elm Street')));
   assert.ok(!fits('1 Elm Street', house('12', 'Elm Street')));
@@ -347,7 +347,7 @@ test('an address is exact only if it is the one of the row', async () => {
     destination: { address: { unparsed: '99 Elm Street' } },
   });
   assert.equal((await at('Address', 'Nowhere')).state, 'unknown');
-  // The number of a house that is not known is kept.
+  // The number of an unknown house is kept.
   for (const [headers, cells] of [
     ['Street|Number|City', 'Elm Street|99|Alderbrook'],
     ['Street|City', '99 Elm Street|Alderbrook'],
@@ -370,7 +370,7 @@ test('an address is exact only if it is the one of the row', async () => {
   assert.equal(asked.filter((q) => q.includes('12 Elm')).length, 1); // asked once
 });
 
-test('searches run a few at a time, and end when they are stopped', async () => {
+test('searches run a few at a time, until they are stopped', async () => {
   let now = 0;
   let most = 0;
   const done: number[] = [];
@@ -386,7 +386,7 @@ test('searches run a few at a time, and end when they are stopped', async () => 
   assert.ok(done.length >= 20 && done.length < 30);
 });
 
-test('a busy server is asked again, another error is not', async () => {
+test('a request is repeated if the server is busy, but not after other errors', async () => {
   const { signal } = new AbortController();
   let asked = 0;
   const value = await patiently(async () => {
@@ -407,7 +407,7 @@ const used = (key: string, id: string) => ({
   taskData: { importKey: key },
 });
 
-test('the results of a batch belong to its rows', () => {
+test('the results of a batch are matched with its rows', () => {
   const report: Report = {
     status: 'completedWithErrors',
     tasksCreated: 2,
@@ -426,7 +426,7 @@ test('the results of a batch belong to its rows', () => {
   assert.equal(existing({ ...used('k', 'T'), errorCode: 1000 }), undefined);
 });
 
-test('batches are within the limit, wait for each other, and name what they depend on', async () => {
+test('batches are within the limit, wait for each other, and contain dependencies', async () => {
   const sent: Record<string, unknown>[][] = [];
   const assigned: [string, string[]][] = [];
   let polls = 0;

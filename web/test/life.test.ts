@@ -1,4 +1,4 @@
-// What the history of a task says.
+// The texts of a task's history.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -43,7 +43,7 @@ test('each entry says what happened', () => {
   }
 });
 
-test('each entry says who it was', () => {
+test('each entry names the actor', () => {
   const cases: [Deed['actor'], string][] = [
     [{ type: 'admin', id: 'a', name: 'Grace' }, 'Grace'],
     [{ type: 'admin', id: 'a', name: null }, 'Someone who is no longer here'],

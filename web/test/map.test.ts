@@ -13,7 +13,7 @@ const home: Point = [-74, 40.7];
 const inset = { top: 0, right: 0, bottom: 0, left: 0 };
 const close = (a: Point, b: Point, metres = 2) => assert.ok(distance(a, b) < metres, `${a} is not ${b}`);
 
-test('a vehicle moves in as long as the reports are apart, and not across the city', () => {
+test('a vehicle moves for about the time between two reports, and jumps over long distances', () => {
   const near: Point = [-74, 40.701]; // about 110 m
   assert.equal(span(home, near, 4000), 3600);
   assert.equal(span(home, near, 60_000), 5000);
@@ -84,7 +84,7 @@ const way = new Way([
   [east, north],
 ]);
 
-test('a way knows what is on it, and what is left', () => {
+test('a way finds locations on it, and returns its rest', () => {
   const corner = way.find([east / 2, 0.0001]);
   assert.ok(Math.abs(corner.along - 500) < 2 && Math.abs(corner.off - 11) < 1, JSON.stringify(corner));
   close(way.at(1500).point, [east, north / 2], 5);
@@ -120,7 +120,7 @@ test('a vehicle follows its way around the corner, and leaves it when it is else
   assert.equal(poses(start, [east * 0.9, north], 45, way)(1).heading, 45);
 });
 
-test('a vehicle on its way keeps it, when the server has found the rest of it again', () => {
+test('a vehicle keeps its way if a new one is only the rest of it', () => {
   const rest = new Way(way.rest(800));
   assert.ok(!rest.replaces(way, [east * 0.8, 0.0001]));
   assert.ok(rest.replaces(way, [east * 0.8, 0.001]), 'the vehicle has left it');
@@ -142,7 +142,7 @@ test('a map opens at the stops, the worker or the hub', () => {
   assert.deepEqual(line({ ...scene, stops: [stop], route: false }), []);
 });
 
-test('tiles cover their area, also across the antimeridian', () => {
+test('tiles cover their area, even across the antimeridian', () => {
   const source = (bounds: TileSource['bounds']) => ({ bounds }) as TileSource;
   assert.ok(covers(source([-75, 40, -73, 41]), home));
   assert.ok(!covers(source([-75, 40, -74.5, 41]), home));
@@ -153,7 +153,7 @@ test('tiles cover their area, also across the antimeridian', () => {
   assert.ok(!covers(source([177, -20, -178, -15]), [0, -17]));
 });
 
-test('that there are no tiles is known only from a response', async (t) => {
+test('a server is assumed to have no tiles only after it has responded', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] });
   const respond = (response: () => Promise<Response>) => t.mock.method(globalThis, 'fetch', response).mock;
   respond(() => Promise.reject(new TypeError('no connection')));
@@ -169,14 +169,14 @@ test('that there are no tiles is known only from a response', async (t) => {
   assert.deepEqual((await tileSource())?.tiles, ['https://tiles.example.com/{z}/{x}/{y}']);
 });
 
-test('the squares of a map without tiles are of a round number of metres, and stay in place', () => {
+test('the squares of a map without tiles have a round number of metres, and stay in place', () => {
   const frame = { centre: project(home), zoom: 14, width: 400, height: 300 };
   const { across, down } = gridLines(frame);
   assert.ok(across.length > 1 && down.length > 1);
   const [a, b] = across.map((x) => unproject([frame.centre[0] + (x - 200) / (256 * 2 ** 14), frame.centre[1]]));
   const metres = distance(a!, b!);
   assert.ok(Math.abs(metres - 500) < 5, `${metres} m`);
-  // With a margin, the same lines are that much further from the edge.
+  // With a margin, the same lines are further from the edge by the margin.
   const wider = gridLines({ ...frame, width: 600, height: 500 });
   for (const x of across) assert.ok(wider.across.includes(x + 100));
   for (const y of down) assert.ok(wider.down.includes(y + 100));

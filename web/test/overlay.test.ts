@@ -91,7 +91,7 @@ test('rejected actions, and actions on tasks that are gone, are not shown', () =
   assert.equal(view.open[0]?.pending, false);
 });
 
-test('a task cannot be started off duty, beside another, or before what it depends on', () => {
+test('a task cannot be started off duty, during another, or before its dependencies', () => {
   const [a, b] = [task('a'), task('b', { dependencies: ['a'] })];
   assert.equal(obstacle(overlay(list(null, a, b), false, [], none), a), 'offDuty');
   assert.equal(obstacle(overlay(list('a', a, b), true, [], none), b), 'otherActive');
@@ -111,7 +111,7 @@ test('titles and addresses are built from the fields that are set', () => {
   assert.equal(title(task('x', { overrides: { recipientName: 'Ada', recipientNotes: null } })), 'Ada');
 });
 
-test('barcodes survive the way to base64 and back', () => {
+test('barcodes survive the conversion to base64 and back', () => {
   for (const text of ['ABC-123', 'žluťoučký', '']) assert.equal(decoded(encoded(text)), text);
   assert.equal(decoded('not base64!'), 'not base64!');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, heard, prefetch } from '../src/dashboard/api.ts';
 
-test('the first call gets the response that was asked for ahead, later ones ask again', async (t) => {
+test('the first call gets the prefetched response, and later calls send a request', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let requests = 0;
   t.mock.method(globalThis, 'fetch', async () => Response.json({ n: ++requests }));
@@ -14,7 +14,7 @@ test('the first call gets the response that was asked for ahead, later ones ask 
   assert.deepEqual(await call('GET', '/hubs'), { n: 4 });
 });
 
-test('a request ahead that fails is reported to the call', async (t) => {
+test('the error of a prefetch is returned by the call', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(globalThis, 'fetch', async () => new Response('{}', { status: 503 }));
   prefetch('/board');

@@ -22,7 +22,7 @@ function task(id: string, codes: (string | undefined)[], more: Partial<Task> = {
   } as Task;
 }
 
-test('a scanned code is expected, known already, of another stop, or wrong', () => {
+test('a scanned code is expected, already scanned, of another stop, or wrong', () => {
   const other = task('other', ['C']);
   const both = task('both', ['A', 'B']);
   const scans = [{ data: encoded('A') }];
@@ -46,11 +46,11 @@ test('a UPC code is the same with 12 digits and, as EAN, with 13', () => {
   assert.deepEqual(judge(long, [], '012345678905', []), { kind: 'expected', data: encoded('0012345678905') });
 });
 
-test('kinds of barcodes have the names of the API', () => {
+test('symbologies of barcodes have the names of the API', () => {
   assert.deepEqual(['code_128', 'QRCode', 'upc_a', 'EAN-13'].map(symbology), ['CODE128', 'QRCODE', 'UPCA', 'EAN13']);
 });
 
-test('lateness is what the server predicts, or what it is by now', () => {
+test('lateness is as the server predicts, or as it is now if that is more', () => {
   const now = 10_000_000;
   assert.equal(late(task('t', [], { delayTime: 300 }), false, now), 300);
   assert.equal(late(task('t', [], { delayTime: 300, completeBefore: now - 600_000 }), false, now), 600);
@@ -75,7 +75,7 @@ test('the name of an address is shown beside the street', () => {
   assert.equal(addressName({ name: 'Town Hall' }), ''); // it is the street line
 });
 
-test('the way is shown in the chosen app, or in the one of the phone', () => {
+test("directions open in the chosen app, or in the phone's own", () => {
   const iphone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)';
   assert.deepEqual(choices(iphone), ['apple', 'google', 'waze']);
   assert.equal(navigationLink(task('t', []), '', iphone), 'https://maps.apple.com/?daddr=40.750000,-73.980000');

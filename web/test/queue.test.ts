@@ -69,7 +69,7 @@ test('without signal everything stays, and the same ids are sent again', async (
   assert.deepEqual(back.got, [lost.got[1]]);
 });
 
-test('what is rejected is kept with the reason and holds up nothing', async () => {
+test('a rejected action is kept with the reason, and does not block others', async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1));
   await shelf.put(item('b', 2));
@@ -82,14 +82,14 @@ test('what is rejected is kept with the reason and holds up nothing', async () =
   assert.deepEqual(waiting(await shelf.items(), 'w'), []);
 });
 
-test('a session that ended stops the sending and loses nothing', async () => {
+test('if the session has ended, sending stops and nothing is lost', async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1));
   assert.deepEqual(await flush(shelf, 'w', server({ kind: 'signedOut' }).send, ignore), { kind: 'signedOut' });
   assert.equal(shelf.kept.size, 1);
 });
 
-test("another worker's actions wait for her", async () => {
+test("another worker's actions wait for that worker", async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1, { worker: 'other' }));
   const { send, got } = server();
@@ -98,7 +98,7 @@ test("another worker's actions wait for her", async () => {
   assert.equal(shelf.kept.size, 1);
 });
 
-test('images go first, each once, and are forgotten with the action', async () => {
+test('images are sent first, each once, and deleted with the action', async () => {
   const shelf = new Memory();
   for (const key of ['p1', 'p2', 's']) shelf.blobs.set(key, new Blob([key]));
   await shelf.put(
@@ -143,14 +143,14 @@ test('duty is sent as the API expects it', () => {
   });
 });
 
-test('tries are farther and farther apart, up to a minute', () => {
+test('the delay between attempts grows, up to a minute', () => {
   assert.equal(pause(0, 1), 1000);
   assert.equal(pause(0, 0), 500);
   assert.equal(pause(3, 1), 8000);
   assert.equal(pause(50, 1), 60_000);
 });
 
-test('responses are distinguished', () => {
+test('responses are classified', () => {
   const error = (code: number, message: string, cause?: string) =>
     JSON.stringify({ code: 'X', message: { error: code, message, cause, request: 'r' } });
   const cases: [status: number, text: string, after: string | null, want: Outcome<unknown>][] = [

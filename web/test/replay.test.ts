@@ -53,14 +53,14 @@ const entry = (number: number, time: number, triggerId: number, data: object): L
 
 const worker = (tasks: string[], activeTask: string | null) => ({ id: 'w', name: 'Ada', phone: '', teams: [], onDuty: true, tasks, activeTask }); // prettier-ignore
 
-test('a day is the board when it began, and what happened up to a time', () => {
+test('a moment of a day is its beginning with the events up to that moment', () => {
   const tape = new Tape(history([task('c', { timeCreated: from + 25, timeLastModified: from + 25 })]));
   const own = { container: { type: 'WORKER', worker: 'w' }, worker: 'w' };
   tape.add([
     entry(5, from + 10, 9, { task: api('a', from + 10, { ...own, state: 1 }), worker: worker(['b', 'a'], null) }),
     entry(6, from + 20, 0, { task: api('b', from + 20, { ...own, state: 2 }), worker: worker(['a'], 'b') }),
   ]);
-  tape.add([entry(7, from + 15, 8, { task: api('a', from + 30, own) })]); // by a clock that is late
+  tape.add([entry(7, from + 15, 8, { task: api('a', from + 30, own) })]); // by a clock that is slow
   tape.end();
   assert.deepEqual(tape.entries.map((e) => e.time - from), [10, 20, 20, 25]); // prettier-ignore
   assert.deepEqual([from, from + 10, from + 20, from + 99].map((t) => tape.at(t)), [0, 1, 3, 4]); // prettier-ignore
@@ -79,7 +79,7 @@ test('a day is the board when it began, and what happened up to a time', () => {
   assert.deepEqual(records.list(pool), ['c']);
 });
 
-test('an event keeps what the board shows of a task', () => {
+test('an event keeps the fields of a task that the board shows', () => {
   const tape = new Tape(history());
   const done = api('a', from + 10, { state: 3, worker: 'w', container: null, notes: 'Ring', recipients: [{ name: 'Mary', phone: '+1', notes: '' }], completionDetails: { success: false, time: from + 9, failureReason: 'NO_ACCESS', events: [{ name: 'start', time: from + 3 }, { name: 'arrival', time: from + 5 }] } }); // prettier-ignore
   const whole = new Records();
@@ -101,7 +101,7 @@ test('of many positions, the last one up to the time counts', () => {
   assert.deepEqual(latest(all, 2, 9).map((p) => p.time), [5, 9]); // prettier-ignore
 });
 
-test('the places of a day are those of all of its tasks', () => {
+test('the places of a day are the destinations of all its tasks', () => {
   const at = (lon: number) => ({ ...place, location: [lon, 0] as [number, number] });
   const tape = new Tape(history([task('c', { timeCreated: from + 25, destination: at(1) })]));
   tape.add([entry(5, from + 10, 9, { task: api('d', from + 10, { destination: { ...at(2), address: {} } }) })]);

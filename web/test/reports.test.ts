@@ -31,16 +31,16 @@ test('a period is compared with the one before, of the same length', () => {
   assert.equal(to - from, 49 * 3600_000); // clocks change
 });
 
-test('a period has at most 31 days: the other end follows', () => {
+test('a period has at most 31 days: if one end is changed, the other follows', () => {
   assert.ok(!valid({ first: '2026-01-01', last: '2026-02-01' }));
   assert.deepEqual(within({ first: '2026-01-01', last: '2026-02-01' }, 'first'), { first: '2026-01-01', last: '2026-01-31' }); // prettier-ignore
   assert.deepEqual(within({ first: '2026-01-01', last: '2026-02-01' }, 'last'), { first: '2026-01-02', last: '2026-02-01' }); // prettier-ignore
   assert.deepEqual(within({ first: '2026-01-05', last: '2026-01-02' }, 'last'), { first: '2026-01-02', last: '2026-01-02' }); // prettier-ignore
 });
 
-test('metrics are shares and averages, and unknown without tasks', () => {
+test('metrics are shares and averages; without tasks, they are unknown', () => {
   const g = group();
-  assert.equal(value('completed', g), 8); // without those that failed, as on the board
+  assert.equal(value('completed', g), 8); // without failed tasks, as on the board
   assert.equal(value('onTimeShare', g), 0.75);
   assert.equal(value('failedShare', g), 0.2);
   assert.equal(value('etaClose', g), 0.75);
@@ -75,7 +75,7 @@ test('the axis has few round numbers', () => {
   assert.equal(line([[0, 1], [1, null], [2, 3], [3, 4]]), 'M0.0 1.0M2.0 3.0L3.0 4.0'); // prettier-ignore
 });
 
-test('the day of a worker compares arrivals, and sums up what is done and left', () => {
+test('the day of a worker has the deviations of arrivals, and the sums of tasks done and left', () => {
   const stop = (more: Partial<WorkerStop>) => ({ arrivalTime: null, estimatedArrivalTime: null, location: [0, 0], ...more }) as WorkerStop; // prettier-ignore
   assert.equal(deviation(stop({ arrivalTime: 90, estimatedArrivalTime: 100 })), -10);
   assert.equal(deviation(stop({ arrivalTime: 90 })), undefined);

@@ -6,7 +6,7 @@ import { Routes } from '../src/dashboard/board/mapview/routes.ts';
 const usual = globalThis.fetch;
 afterEach(() => (globalThis.fetch = usual));
 
-test('a route that could not be loaded is asked for again', async () => {
+test('a route that could not be loaded is requested again', async () => {
   let asked = 0;
   globalThis.fetch = () => {
     asked++;

@@ -12,7 +12,7 @@ const state = (more: Partial<State>): State => ({
   ...more,
 });
 
-test('only a change of the text reloads it', () => {
+test('the text is reloaded only if it has changed', () => {
   const moved = state({ worker: { name: 'Ada', location: [-74, 40.8], locationTime: 2, destination: home } });
   assert.ok(same(state({}), moved));
   assert.ok(same(state({}), { ...moved, route: { source: 'roads', geometry: '_p~iF' } }));
@@ -28,7 +28,7 @@ test('minutes are counted until the worker arrives', () => {
   assert.equal(minutesLeft(state({ stage: 'arrived', estimatedArrivalTime: now + 600_000 }), now), 0);
 });
 
-test('a screen reader hears few of the minutes', () => {
+test('only some of the minutes are announced to screen readers', () => {
   const heard = [];
   for (let left = 40; left > 0; left--) if (worthSaying(left + 1, left)) heard.push(left);
   assert.deepEqual(heard, [30, 15, 10, 5, 2]);

@@ -13,7 +13,7 @@ test('each piece of work has its own frame', () => {
   const done: string[] = [];
   turn('map', () => done.push('map'));
   turn('lists', () => done.push('lists'));
-  turn('map', () => done.push('newer map')); // in the place of the first request
+  turn('map', () => done.push('newer map')); // replaces the first request
   draw();
   assert.deepEqual(done, ['newer map']);
   draw();
@@ -23,7 +23,7 @@ test('each piece of work has its own frame', () => {
   assert.equal(frames.length, 0);
 });
 
-test('work that fails or is withdrawn does not stop the rest', () => {
+test('work that fails or is canceled does not stop the rest', () => {
   const done: string[] = [];
   turn('failing', () => {
     throw new Error('expected');
@@ -42,7 +42,7 @@ test('work that fails or is withdrawn does not stop the rest', () => {
   assert.deepEqual(done, ['rest', 'last']);
 });
 
-test('what changes by itself is drawn less often while frames are late', () => {
+test('automatic updates are drawn less often while frames are late', () => {
   let now = 0;
   mock.method(performance, 'now', () => now);
   const frames = (ms: number) => {
@@ -65,7 +65,7 @@ test('what changes by itself is drawn less often while frames are late', () => {
   mock.restoreAll();
 });
 
-test('long work is done in parts, until it is replaced or withdrawn', () => {
+test('long work is done in parts, until it is replaced or canceled', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   mock.method(performance, 'now', () => now);

@@ -4,7 +4,7 @@ import { regional } from '../src/language.ts';
 import { dictionary, english, fill, languages, preferred, type Language, type Words } from '../src/driver/words.ts';
 import { later, same, type State } from '../src/track/state.ts';
 
-test('every language says the same things about the same values', async () => {
+test('every language has the same texts with the same values', async () => {
   const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
   for (const language of Object.keys(languages) as Language[]) {
     const words = await dictionary(language);
@@ -15,18 +15,18 @@ test('every language says the same things about the same values', async () => {
   }
 });
 
-test('the language is the first of the phone that the app speaks', () => {
+test('the language is the first one of the phone that the app supports', () => {
   assert.equal(preferred(['nl-NL', 'fr-CA', 'en']), 'fr');
   assert.equal(preferred(['PT-br']), 'pt');
   assert.equal(preferred(['ja']), 'en');
 });
 
-test('dates and numbers are those of the country that the browser names', () => {
+test('dates and numbers are formatted as in the country that the browser names', () => {
   assert.equal(regional('en', ['de-CH', 'en-GB', 'en-US']), 'en-GB');
   assert.equal(regional('es', ['est', 'de']), 'es');
 });
 
-test('values are put in as they are', () => {
+test('values are inserted unchanged', () => {
   assert.equal(fill('{a} and {b}', { a: '{b}', b: '$&' }), '{b} and $&');
   assert.equal(fill('{unknown}', {}), '{unknown}');
 });
@@ -44,7 +44,7 @@ test('the live region changes only when the words do', () => {
   assert.deepEqual([later(0), later(2), later(20)], [3000, 12_000, 60_000]);
 });
 
-test('Portuguese is that of Portugal everywhere', async () => {
+test('Portuguese texts are in the Portuguese of Portugal', async () => {
   const brazilian = /\b(equipe|senha|arquivo|planilha|planej|exclu|tela\b|câmera|andamento|aplicativo|esperando)/i;
   const dashboard = (await import('../src/dashboard/words.ts')).dictionary;
   for (const words of [await dictionary('pt'), await dashboard('pt')]) {

@@ -47,7 +47,7 @@ before(async () => {
 });
 after(() => chrome?.close());
 
-test('tasks are assigned, reordered and taken back with keys, and the other dispatcher sees it', async () => {
+test('tasks are assigned and reordered with keys, and both is undone; the other dispatcher sees it', async () => {
   const { page } = first;
   await page.getByLabel('Filter tasks').fill('Board Street');
   await page.getByRole('tree').focus();
@@ -98,7 +98,7 @@ test('a drag assigns, and a rejected move is taken back with the reason', async 
   await page.unroute('**/api/v2/containers/**');
 });
 
-test('a filter drops from the selection what it hides', async () => {
+test('a filter removes hidden tasks from the selection', async () => {
   const { page } = first;
   await row(page, 'Iris').click();
   await row(page, 'Lena').click({ modifiers: ['Control'] });
@@ -114,7 +114,7 @@ test('a filter drops from the selection what it hides', async () => {
     .waitFor();
 });
 
-test('what fails of a change of many tasks is listed by name with its reason, and opens', async () => {
+test('if a change of many tasks fails, each is listed by name with the reason, and can be opened', async () => {
   const { page } = first;
   const report = page.getByRole('dialog', { name: 'Not everything was done' });
   await page.getByLabel('Filter tasks').fill('Board Street');
@@ -123,7 +123,7 @@ test('what fails of a change of many tasks is listed by name with its reason, an
   await page.keyboard.press('Shift+J');
   await page.getByText('2 selected').waitFor();
 
-  // A request for all of them that is rejected is the fate of each.
+  // If one request for all tasks is rejected, each has its reason.
   await page.route('**/api/v2/containers/**', (route) =>
     route.fulfill({ status: 400, json: { message: { error: 1000, message: 'The list is closed.' } } }),
   );
@@ -136,7 +136,7 @@ test('what fails of a change of many tasks is listed by name with its reason, an
   await gone(report);
   await page.unroute('**/api/v2/containers/**');
 
-  // Requests for each have their own.
+  // With a request for each task, each has its own reason.
   await page.route(`**/api/v2/tasks/${tasks.Jonas}`, (route) =>
     route.request().method() === 'DELETE'
       ? route.fulfill({ status: 412, json: { message: { error: 2218, message: 'It is on the road.' } } })
@@ -158,7 +158,7 @@ test('what fails of a change of many tasks is listed by name with its reason, an
   await page.getByLabel('Filter tasks').fill('');
 });
 
-test('a task is read in the drawer, and what is changed elsewhere appears', async () => {
+test('a task is shown in the drawer, and changes made elsewhere appear', async () => {
   const { page, faults } = first;
   await row(page, 'Lena').click();
   await page.keyboard.press('Enter');
@@ -198,7 +198,7 @@ test('a task is created, and found in the table', async () => {
     page.getByRole('button', { name: 'Export CSV' }).click(),
   ]);
   assert.match(readFileSync(await download.path(), 'utf8'), /Mona Keys/);
-  // It is where the map was when it was clicked: on a slow machine, anywhere in the world.
+  // The task is where the map was when it was clicked: on a slow machine, anywhere in the world.
   const { tasks: all } = await api('GET', '/tasks/all?from=1');
   await api('DELETE', `/tasks/${all.find(({ recipients: [to] }) => to?.name === 'Mona Keys').id}`);
   assert.deepEqual(faults, []);
@@ -234,7 +234,7 @@ test('a task is pinned and unpinned with a key, and keys work after the map was 
   assert.deepEqual(faults, []);
 });
 
-test('on a phone, the bar below the lists says how to select', async () => {
+test('on a phone, the bar below the lists explains how to select', async () => {
   const { context, page, faults } = await phone(chrome, { storageState: await first.context.storageState() });
   await page.goto(`${url}/dashboard/`);
   await row(page, 'Lena').waitFor();
@@ -248,7 +248,7 @@ test('on a phone, the bar below the lists says how to select', async () => {
 
 test('no picture of stops is enlarged while the board opens', async () => {
   const { page } = first;
-  // The map begins far from the stops, as that of a city does.
+  // At first, the map shows an area far from the stops, as with the tiles of a city.
   await page.route('**/tiles.json', (route) =>
     route.fulfill({ json: { tiles: ['/tiles/none/{z}/{x}/{y}'], center: [...around, 11] } }),
   );
@@ -256,7 +256,7 @@ test('no picture of stops is enlarged while the board opens', async () => {
     globalThis.widest = 0;
     new MutationObserver((changes) => {
       for (const { target } of changes) {
-        // Those of stops and vehicles have a margin around the map.
+        // The canvases of stops and vehicles have a margin around the map.
         if (!(parseFloat(target.style.top) < 0) || target.style.visibility === 'hidden') continue;
         const scale = Number(/scale\((.+)\)/.exec(target.style.transform)?.[1] ?? 0);
         globalThis.widest = Math.max(globalThis.widest, scale);
@@ -273,10 +273,10 @@ test('no picture of stops is enlarged while the board opens', async () => {
   await page.unroute('**/tiles.json');
 });
 
-test('the timeline zooms about the present, and back', async () => {
+test('the timeline zooms around the current time, and back', async () => {
   const { page } = first;
   const time = page.getByRole('region', { name: 'Timeline' });
-  // The times that are written at the top, in minutes of the day.
+  // The times at the top, in minutes of the day.
   const ticks = async () => {
     const texts = await time.locator('.tick').allInnerTexts();
     return texts.map((text) => {
@@ -298,7 +298,7 @@ test('the timeline zooms about the present, and back', async () => {
   await eventually('zoomed in', async () => (await ticks()).length > 0);
   const near = await around('zoomed in');
   assert.ok(near < before, `${near} minutes between ticks, of ${before}`);
-  // However far it is moved, there is something to see.
+  // However far it is moved, something is visible.
   const box = await time.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.keyboard.down('Shift');
@@ -353,7 +353,7 @@ test('the drawer shows whole titles and all candidates, in every language and on
   await api('DELETE', `/tasks/${task.id}`);
 });
 
-test('the next person at the same page sees nothing of the one before', async () => {
+test('the next person who signs in sees nothing of the one before', async () => {
   const team = await api('POST', '/teams', { name: 'Few', workers: [], managers: [] });
   const few = await administrator(chrome, 'Fern Few', { type: 'standard' });
   await api('PUT', `/teams/${team.id}`, { managers: [few.id] });
@@ -371,7 +371,7 @@ test('the next person at the same page sees nothing of the one before', async ()
   await page.getByText('Live', { exact: true }).first().waitFor();
   assert.equal(await row(page, 'Ada Board').count(), 0);
 
-  // A worker who joins the team comes with the tasks.
+  // The tasks of a worker who joins the team appear with the worker.
   const given = await api('POST', '/tasks', {
     destination: {
       address: { number: '9', street: 'Few Street', city: 'New York', country: 'US' },

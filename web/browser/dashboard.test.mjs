@@ -1,4 +1,4 @@
-// The dashboard, from the one-time link of a new server on.
+// The dashboard, starting with the one-time link of a new server.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -158,7 +158,7 @@ test('a page can be left before its QR code is drawn', async () => {
   await context.close();
 });
 
-test('the first load is small, without the map, which is loaded at the same time', async () => {
+test('the first load is small, not counting the map, which is loaded at the same time', async () => {
   const { context, page } = await enter();
   await page.getByRole('heading', { name: 'Board' }).waitFor();
   const files = await page.evaluate(() =>
@@ -229,7 +229,7 @@ test('a webhook gets a test event, and its attempt can be read', async () => {
   await context.close();
 });
 
-test('what was given up is sent again for a period of the organization', async () => {
+test('notifications that were given up are sent again for a period in the organization’s time zone', async () => {
   const { context, page, faults } = await enter({ timezoneId: 'Asia/Tokyo' }); // not that of the organization
   await visit(page, 'developers/webhooks', 'Webhooks');
   await page.getByRole('cell').getByRole('link', { name: 'Orders' }).click();
@@ -250,7 +250,7 @@ test('what was given up is sent again for a period of the organization', async (
   await context.close();
 });
 
-test('the event log has what happened while it was not connected', async () => {
+test('the event log contains events from while it was not connected', async () => {
   const { context, page, faults } = await enter();
   let broken = 0;
   await page.route('**/api/v2/events', (route) => {
@@ -269,7 +269,7 @@ test('the event log has what happened while it was not connected', async () => {
   await context.close();
 });
 
-test('a person is invited by one mail, and gives up a phone number', async () => {
+test('a person is invited with one mail, and can remove their phone number', async () => {
   const { context, page, faults } = await enter();
   await page.route('**/account/v1/state', async (route) => {
     const response = await route.fetch();
@@ -318,7 +318,7 @@ test('signatures are checked in the browser', async () => {
   await context.close();
 });
 
-test('a change of settings is saved, and undone by a key', async () => {
+test('a change of settings is saved, and undone with a key', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'fleet/teams', 'Teams');
   await page.getByRole('button', { name: 'Downtown', exact: true }).click();
@@ -333,7 +333,7 @@ test('a change of settings is saved, and undone by a key', async () => {
   await context.close();
 });
 
-test('the owner tests a service, and chooses reasons for failures', async () => {
+test('the owner tests a service, and chooses failure reasons', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'settings/installation', 'Installation');
   const geocoder = page.locator('section', { has: page.getByRole('heading', { name: 'Geocoder' }) });
@@ -374,10 +374,10 @@ test('the palette and the help open by keyboard', async () => {
   await context.close();
 });
 
-test('a lost connection is reported, and what could not be read comes back', async () => {
+test('a lost connection is reported, and data that could not be read is loaded later', async () => {
   const { context, page } = await enter();
   await page.getByRole('heading', { name: 'Board' }).waitFor();
-  // The screen's code is there; its data is not.
+  // The code of the screen is loaded; its data is not.
   await visit(page, 'fleet/hubs', 'Hubs');
   await visit(page, 'fleet/teams', 'Teams');
   await disconnect(context);
@@ -389,7 +389,7 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await page.getByRole('cell', { name: 'Depot' }).waitFor();
   await gone(page.getByText('Trying again'));
 
-  // What the server cannot do is reported and not asked for again and again.
+  // An error of the server is reported, and the request is not repeated.
   let asked = 0;
   await page.route('**/api/v2/messages?*', (route) => {
     asked++;
@@ -411,7 +411,7 @@ test('a lost connection is reported, and what could not be read comes back', asy
   await gone(page.getByRole('alert').getByText('no connection'));
   await page.getByRole('treeitem').first().waitFor();
 
-  // So is code that cannot be loaded.
+  // Code that cannot be loaded is reported, too.
   await page.route('**/assets/Audit-*', (route) => route.abort());
   await page.evaluate(() => (location.hash = '#/settings/audit'));
   await page.getByText('This page could not be loaded').waitFor();
@@ -445,7 +445,7 @@ test('every page shows that it is loading', async () => {
   await page.getByRole('heading', { name: 'Board' }).waitFor();
   await page.route(/\/api\/v2\/|\/account\/v1\/installation/, () => {}); // no response ever
   for (const [path, heading] of screens) {
-    if (['account', 'developers/events', 'developers/triggers'].includes(path)) continue; // they begin without data
+    if (['account', 'developers/events', 'developers/triggers'].includes(path)) continue; // they show no data at first
     await page.goto('about:blank');
     await page.goto(`${server.origin}/dashboard#/${path}`);
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
@@ -468,7 +468,7 @@ function totp(secret, at) {
   return String(code % 1_000_000).padStart(6, '0');
 }
 
-test('a second factor is set up with a QR code and asked for', async () => {
+test('a second factor is set up with a QR code, and required when signing in', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'account', 'Account');
   await page.getByRole('button', { name: 'Set up second factor' }).click();
@@ -501,7 +501,7 @@ test('a second factor is set up with a QR code and asked for', async () => {
   await context.close();
 });
 
-// screens are all pages of the dashboard, with what opens a dialog on them.
+// screens are all pages of the dashboard: path, heading, and the button that opens a dialog.
 const screens = [
   ['', 'Board', 'Create task'],
   ['exceptions', 'Exceptions'],
@@ -534,8 +534,8 @@ const screens = [
   ['developers/triggers', 'Triggers'],
 ];
 
-// small lists the controls that are too low to point at with a finger. A checkbox is as high
-// as its label.
+// small lists the controls that are not high enough to tap with a finger. The height of a
+// checkbox is that of its label.
 function small() {
   const lowest = 23.5; // pixels; 24, as browsers round
   return [...document.querySelectorAll('button, input, select, textarea, summary, a.button, a.open')]
@@ -546,7 +546,7 @@ function small() {
     .map(([box, e]) => `${box.height} high: ${e.outerHTML.slice(0, 140)}`);
 }
 
-// problems lists what is wrong with a screen.
+// problems lists the problems of a screen.
 async function problems(page, width, onlyColors) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   return [
@@ -595,12 +595,12 @@ test('every page works in every size and scheme', async () => {
   assert.deepEqual(found, []);
 });
 
-test('the page speaks the language of the browser until another is chosen', async () => {
+test('the page is in the language of the browser until another is chosen', async () => {
   const { context, page } = await desk(chrome, server.origin, { locale: 'fr-CA' });
   await page.goto(`${server.origin}/dashboard`);
   await page.getByRole('heading', { name: 'Se connecter' }).waitFor();
   await context.close();
-  await api('POST', '/teams', { name: 'Harbor', workers: [], managers: [] }); // there is a choice of teams
+  await api('POST', '/teams', { name: 'Harbor', workers: [], managers: [] }); // so that there is a choice of teams
   for (const [language, heading, complaint] of [
     ['de', 'Leitstand', '„abc“ ist keine Telefonnummer'],
     ['fr', 'Tableau', '« abc » n’est pas un numéro'],

@@ -1,4 +1,4 @@
-// The page of dispatch: a dry run is compared, applied, taken back and discarded, with keys.
+// The dispatch page: dry runs are compared, applied, undone and discarded, with keys.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -21,7 +21,7 @@ const drop = (name, east, more = {}) =>
     ...more,
   });
 
-// member makes a worker of the team who is on duty.
+// member creates a worker of the team who is on duty.
 async function member(name, number) {
   const { id } = await api('POST', '/workers', { name, phone: number, teams: [team], vehicle: { type: 'CAR' } });
   await work({ number, password: temporaryPassword(number) });
@@ -76,7 +76,7 @@ test('a dry run starts from the palette, and is compared without changing anythi
   await page.getByText('On routes').waitFor();
   await page.getByRole('definition').filter({ hasText: 'Before: 0' }).first().waitFor();
 
-  // What is chosen in the list is marked on both sides.
+  // The row chosen in the list is marked on both sides.
   const tree = page.getByRole('tree', { name: 'Plan' });
   await tree.focus();
   await page.keyboard.press('j');
@@ -112,7 +112,7 @@ test('a plan is applied with Enter, and undone', async () => {
   await eventually('marked', async () => (await marked()) > 0);
 });
 
-test('a schedule that changes keeps a plan from being applied; planned again, it is discarded', async () => {
+test('a changed schedule prevents a plan from being applied; a new plan is discarded', async () => {
   const { page, faults } = opened;
   await page.locator('#main').focus();
   await page.keyboard.press('r'); // again
@@ -144,7 +144,7 @@ test('a schedule that changes keeps a plan from being applied; planned again, it
   assert.deepEqual(faults, []);
 });
 
-test('a task that is deleted keeps a plan from being applied, once and by name; the help has the keys', async () => {
+test('a deleted task prevents a plan from being applied, and is named once; the help has the keys', async () => {
   const { page } = opened;
   const left = await drop('Gone', 1200);
   await page.goto(`${url}/dashboard#/dispatch/teams/${team}`);
@@ -163,7 +163,7 @@ test('a task that is deleted keeps a plan from being applied, once and by name; 
   await page.keyboard.press('Escape');
   await gone(help);
 
-  // A question does not stay when its screen is left.
+  // A confirmation dialog closes when its screen is left.
   await page.locator('#main').focus();
   await page.keyboard.press('Escape');
   await page.getByRole('alertdialog', { name: 'Discard' }).waitFor();
@@ -173,7 +173,7 @@ test('a task that is deleted keeps a plan from being applied, once and by name; 
   assert.equal((await api('GET', `/dispatches/${id}`)).processingDetails.status, 'planned');
 });
 
-test('a read-only administrator of the team views plans, also on a phone', async () => {
+test('a read-only administrator of the team can view plans, also on a phone', async () => {
   const { page, faults } = await administrator('Rolf', { type: 'standard', isReadOnly: true });
   await page.goto(`${url}/dashboard#/dispatch`);
   await page.getByText('Your account is read-only').waitFor();

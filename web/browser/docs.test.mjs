@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { api, browser, desk, eventually, shot, url, violations } from './kit.mjs';
 
-const most = 200 * 1024; // bytes that a page loads, compressed
+const most = 200 * 1024; // maximum bytes that a page loads, compressed
 
 let chrome, key;
 before(async () => {

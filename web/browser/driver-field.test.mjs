@@ -1,4 +1,4 @@
-// What drivers need in the field: scanning, time windows, claiming, positions, history.
+// The driver app in the field: scanning, time windows, claiming, positions, history.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -118,7 +118,7 @@ test('a phone without a barcode reader scans codes one after the other and rejec
   await context.close();
 });
 
-test('expected codes are hidden if the organization says so', async () => {
+test('expected codes are hidden if the organization has set that', async () => {
   const dray = new URL('../../bin/dray', import.meta.url).pathname;
   const set = (what) =>
     execFileSync(dray, [
@@ -154,7 +154,7 @@ test('expected codes are hidden if the organization says so', async () => {
   await context.close();
 });
 
-test('a worker is warned before starting too early, is shown the way, and sees who will be late', async () => {
+test('a worker is warned of an early start, gets directions, and sees which tasks will be late', async () => {
   const worker = await hire('Amelia Earhart', '+12125553003');
   const hour = 3600_000;
   const far = {
@@ -213,7 +213,7 @@ test('a worker is warned before starting too early, is shown the way, and sees w
   await context.close();
 });
 
-test('a task to claim appears at once with what is needed to decide, and is gone when another has it', async () => {
+test('a task to claim appears at once with the facts to decide, and disappears when another has it', async () => {
   const worker = await hire('Nellie Bly', '+12125553004');
   const { teams } = await api('GET', `/workers/${worker.id}`);
   await api('PUT', `/teams/${teams[0]}`, { enableSelfAssignment: true });
@@ -245,7 +245,7 @@ test('a task to claim appears at once with what is needed to decide, and is gone
   await context.close();
 });
 
-test('a gap in the positions is admitted, and a tracker app can take over', async () => {
+test('a gap in the positions is shown, and a tracker app can take over', async () => {
   const worker = await hire('Sally Ride', '+12125553005');
   await task(worker, 'Grace Hopper');
   const { context, page, faults } = await phone(chrome);
@@ -315,7 +315,7 @@ test('a gap in the positions is admitted, and a tracker app can take over', asyn
   await context.close();
 });
 
-test('a worker signs in with the number as it is dialed, and finds version and help in the account', async () => {
+test('a worker signs in with a number in local format, and finds version and help in the account', async () => {
   const worker = await hire('Maria Mitchell', '+12125553006');
   const { context, page, faults } = await phone(chrome);
   await signIn(page, { ...worker, number: '(212) 555-3006' });

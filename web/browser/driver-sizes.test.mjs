@@ -1,5 +1,5 @@
-// Every screen of the driver app in every size, in light and dark, with text of the
-// normal and of double size: nothing is cut off, and axe finds nothing serious.
+// Every screen of the driver app in every size, in light and dark, with text in normal and
+// double size: nothing is cut off, and axe finds nothing serious.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -32,8 +32,8 @@ const sizes = [
   { name: 'landscape', width: 740, height: 360 },
 ];
 
-// cutOff lists what a worker could not read or reach. On phones, a page that is too wide
-// makes the window wider.
+// cutOff lists the elements that a worker could not read or reach. On phones, a page that is
+// too wide makes the window wider.
 function cutOff(width) {
   const found = [];
   const name = (e) => `${e.tagName.toLowerCase()}.${e.className} "${e.textContent.trim().slice(0, 40)}"`;
@@ -51,7 +51,7 @@ function cutOff(width) {
   return found;
 }
 
-// problems lists what is wrong with a screen.
+// problems lists the problems of a screen.
 async function problems(page, width, onlyColors) {
   return [...(await page.evaluate(cutOff, width)), ...(await violations(page, { onlyColors }))];
 }

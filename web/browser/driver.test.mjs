@@ -214,7 +214,7 @@ test('a worker changes the password and signs out on all devices', async () => {
   await context.close();
 });
 
-test('without signal everything is kept, shown, and sent when it is back', async () => {
+test('without signal, actions are kept and shown, and sent when it is back', async () => {
   const worker = await hire('Harriet Tubman', '+12125551002');
   const [first, second] = await route(worker);
   const { context, page, faults } = await phone(chrome, { colorScheme: 'dark' });
@@ -272,7 +272,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await context.close();
 });
 
-test('a phone without a camera lets codes be typed, and the phone notices a departure', async () => {
+test('codes can be typed on a phone without a camera, and the phone notices a departure', async () => {
   const worker = await hire('Mary Seacole', '+12125551004');
   const code = Buffer.from('PKG-7').toString('base64');
   const [first] = await route(worker, [

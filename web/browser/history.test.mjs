@@ -33,7 +33,7 @@ after(async () => {
   await chrome?.close();
 });
 
-test('the drawer shows who changed a task, and what webhooks got', async () => {
+test('the drawer shows who changed a task, and which notifications webhooks got', async () => {
   const { page, faults } = opened;
   await page.evaluate((path) => fetch(path, { method: 'PUT', body: '{"notes":"Ring twice"}', headers: { 'Dray-Request': '1', 'Content-Type': 'application/json' } }), `/api/v2/tasks/${task.id}`); // prettier-ignore
   await api('PUT', `/tasks/${task.id}`, { quantity: 3 });
@@ -53,7 +53,7 @@ test('the drawer shows who changed a task, and what webhooks got', async () => {
   assert.deepEqual(await violations(page, { within: '#drawer', all: true }), []);
   await hooks.getByRole('button', { name: 'Redeliver' }).first().click();
   await page.getByText('Sent again: 1').waitFor();
-  // What happens next is shown, too.
+  // Later changes are shown, too.
   await api('PUT', `/tasks/${task.id}`, { serviceTime: 4 });
   await history.getByText('Changed: time on site').waitFor();
   await hooks.getByRole('link', { name: 'Shop' }).first().click();
@@ -61,7 +61,7 @@ test('the drawer shows who changed a task, and what webhooks got', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a webhook that fails is an exception with its next step', async () => {
+test('a failing webhook is listed among the exceptions, with the next step', async () => {
   const { page, faults } = opened;
   await page.route('**/api/v2/webhooks', async (route) => {
     const hooks = await (await route.fetch()).json();
@@ -80,7 +80,7 @@ test('a webhook that fails is an exception with its next step', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a renamed team is on the board at once', async () => {
+test('a renamed team appears on the board at once', async () => {
   const { page } = opened;
   for (const name of ['East', 'West']) await api('POST', '/teams', { name, workers: [], managers: [] });
   const team = await api('POST', '/teams', { name: 'Before', workers: [], managers: [] });

@@ -1,4 +1,4 @@
-// Tasks from files: bad rows, corrections, and the same file again.
+// Importing tasks from files: bad rows, corrections, and the same file again.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -62,7 +62,7 @@ async function check() {
   await page.getByRole('button', { name: 'Create tasks' }).waitFor();
 }
 
-test('a file becomes tasks, and its bad rows are said', async () => {
+test('a file becomes tasks, and its bad rows are reported', async () => {
   await page.goto(`${url}/dashboard/#/import`);
   await page.getByRole('heading', { name: 'Drop a CSV file here' }).waitFor();
   await page.locator('input[type=file]').setInputFiles(file());
@@ -84,7 +84,7 @@ test('a file becomes tasks, and its bad rows are said', async () => {
   assert.deepEqual(await violations(page), []);
   await shot(page, 'import-check');
 
-  // One is corrected in place.
+  // One row is corrected in place.
   await page.getByRole('button', { name: /Row 51$/ }).click();
   assert.equal(await page.getByLabel('Until').getAttribute('aria-invalid'), 'true');
   assert.equal(await page.getByLabel('Customer').getAttribute('aria-invalid'), 'false');
@@ -98,7 +98,7 @@ test('a file becomes tasks, and its bad rows are said', async () => {
     page.getByRole('button', { name: 'Download the rows with errors' }).click(),
   ]);
   const text = readFileSync(await saved.path(), 'utf8');
-  assert.match(text, /^\ufeffOrder;Customer;.*;error\r\n/); // as the file was
+  assert.match(text, /^\ufeffOrder;Customer;.*;error\r\n/); // in the format of the file
   assert.match(text, /I-120;.*There is no team “No such team”/s);
   const made = await imported();
   assert.equal(made.length, 157);
@@ -150,7 +150,7 @@ test('cells are pasted, and an unknown address is shown before anything is creat
   await page.getByLabel('Address', { exact: true }).fill('San Francisco');
   await page.getByRole('button', { name: 'Save' }).click();
   await eventually('approximate', () => page.getByText('Approximate', { exact: true }).count());
-  // What the server cannot find either is its own message in the end.
+  // An address that the server cannot find either has a message of the server at the end.
   await page.getByLabel('Also import rows with an uncertain address').check();
   await page.getByRole('button', { name: 'Create tasks: 2' }).click();
   await page.getByRole('heading', { name: 'Import finished' }).waitFor();
@@ -172,7 +172,7 @@ test('tables are exported, and large pictures scaled', async () => {
   assert.match(text, /,'=Ida,/);
   await page.goto(`${url}/dashboard/#/fleet/workers/${worker.id}`);
   await page.getByText('Choose a picture').waitFor();
-  // A picture that cannot be compressed, of more than the megabyte that the server takes.
+  // A picture that cannot be compressed, larger than the megabyte that the server accepts.
   const noise = await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(1200, 900);
     const paint = canvas.getContext('2d');

@@ -1,4 +1,4 @@
-// A dispatcher's work without a mouse: every step is keys only.
+// A dispatcher's work without a mouse: every step uses only keys.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ async function tabTo(locator) {
   assert.ok(await focused(locator), `Tab reaches ${locator}`);
 }
 
-// find opens what the palette finds.
+// find searches in the palette, and opens a result.
 async function find(text, option) {
   await press('/');
   await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
@@ -31,7 +31,7 @@ async function find(text, option) {
   await gone(palette);
 }
 
-// assign gives the chosen tasks to a worker.
+// assign assigns the chosen tasks to a worker.
 async function assign(name) {
   await press('a');
   await page.getByRole('combobox', { name: 'Assign' }).and(page.locator(':focus')).waitFor();
@@ -40,7 +40,7 @@ async function assign(name) {
   await press('Enter');
 }
 
-// undo takes back what the page says was done.
+// undo undoes the change that a message reports.
 async function undo(text) {
   await page.getByRole('status').getByText(text).waitFor();
   await press('z');
@@ -106,7 +106,7 @@ test('a task is created and found', async () => {
   await press('Escape');
 });
 
-test('what was typed for a task is not lost by Escape', async () => {
+test('Escape does not discard what was typed for a task', async () => {
   await press('n');
   const form = page.getByRole('dialog', { name: 'Create task' });
   await form.getByLabel('Find address').and(page.locator(':focus')).waitFor();
@@ -129,7 +129,7 @@ test('what was typed for a task is not lost by Escape', async () => {
   await gone(form);
 });
 
-test('tasks are assigned, and taken back', async () => {
+test('tasks are assigned, and the assignment is undone', async () => {
   await page.getByRole('tree').waitFor();
   await press('f');
   await type('Pair Street');
@@ -146,7 +146,7 @@ test('tasks are assigned, and taken back', async () => {
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
-test('what was found for an earlier text is not opened', async (t) => {
+test('results for an earlier text are not opened', async (t) => {
   await drop('Planck', 0.007);
   await page.route(/search\?q=plan./, () => {}); // no response
   t.after(() => page.unrouteAll());
@@ -224,7 +224,7 @@ test('a late task is fixed, and undone', async () => {
   for (const { id } of created) await api('DELETE', `/tasks/${id}`);
 });
 
-test('a proof is read', async () => {
+test('a proof of delivery is opened', async () => {
   await find('proven', /Proven/);
   const drawer = page.getByRole('complementary', { name: 'Task' });
   await drawer.getByRole('heading', { name: 'Proof' }).waitFor();

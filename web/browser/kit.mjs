@@ -15,7 +15,7 @@ if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA || !DRAY_TEST_ZONE) {
 
 export const url = DRAY_TEST_URL;
 
-// zone is the time zone of the organizations, and of their desks: it is day there.
+// zone is the time zone of the organizations and of their browsers; it is daytime there.
 export const zone = DRAY_TEST_ZONE;
 
 export const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
@@ -34,7 +34,8 @@ const apiWith = (key) => async (method, path, body) => {
 
 export const api = apiWith(DRAY_TEST_KEY);
 
-// organization creates another organization, and returns its id and what calls the API as it.
+// organization creates another organization, and returns its id and a function that calls the
+// API with its key.
 export function organization(name) {
   const out = execFileSync(
     dray,
@@ -57,8 +58,8 @@ export async function administrator(chrome, name, more = { type: 'super' }, as =
   return { ...opened, id: admin.id };
 }
 
-// disconnect takes the network away from the pages of a browser, and connect gives it back.
-// On a machine without a network, the browser does not report either, so they do.
+// disconnect disconnects the pages of a browser from the network, and connect reconnects
+// them. On a machine without a network, the browser reports neither, so these functions do.
 export const disconnect = (context) => network(context, 'offline');
 export const connect = (context) => network(context, 'online');
 
@@ -151,8 +152,8 @@ export async function shot(page, name) {
   await page.screenshot({ path: `${DRAY_SHOTS}/${name}.png` });
 }
 
-// look returns how many colors the page shows of an element, and how light they are, from
-// 0 to 255. A map has many colors.
+// look returns the number of colors of an element as shown, and how light they are, from 0 to
+// 255. A map has many colors.
 export async function look(locator) {
   const image = await locator.screenshot({ animations: 'disabled' });
   const blank = await locator.page().context().browser().newPage();
@@ -242,7 +243,7 @@ export async function sign(page) {
   await page.mouse.up();
 }
 
-// desk opens a page of the dashboard, of the size of a desk's screen.
+// desk opens a page of the dashboard, in the size of a desktop screen.
 export const desk = (chrome, origin, options = {}) =>
   phone(
     chrome,
@@ -267,8 +268,8 @@ export const freePort = () =>
     });
   });
 
-// install starts a server without an organization and returns its address, the one-time
-// link that it prints, and what stops it.
+// install starts a server without an organization. It returns the server's address, the
+// one-time link that it prints, and a function that stops it.
 export async function install() {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'dray-desk.'));
@@ -300,9 +301,9 @@ export async function install() {
 
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-// violations returns what axe finds in a page, or within an element, a line for each rule:
-// what is serious or critical, or all of it. Between color schemes only colors differ, so that
-// the second one of a page can be limited to the rules about them.
+// violations returns the serious and critical problems (or all) that axe finds in a page or
+// within an element, one line for each rule. Color schemes differ only in colors, so that the
+// check of a page's second scheme can be limited to the rules about colors.
 export async function violations(page, { within, all = false, onlyColors = false } = {}) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const options = {

@@ -1,4 +1,4 @@
-// The page of orders, on both sides: a shop tries out prices and orders, a courier rejects.
+// The orders page, on both sides: a shop tests prices and orders, and a courier rejects.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -29,7 +29,7 @@ after(async () => {
   await chrome?.close();
 });
 
-test('a courier sees what was ordered, and rejects it with a reason', async () => {
+test('a courier sees an order, and rejects it with a reason', async () => {
   const { page, faults } = courier;
   await page.goto(`${url}/dashboard#/business/orders`);
   const row = page.getByRole('row').filter({ hasText: first.shortId });
@@ -42,7 +42,7 @@ test('a courier sees what was ordered, and rejects it with a reason', async () =
   await sheet.getByText('1 Kitchen Street').first().waitFor();
   await sheet.getByText('Mary').waitFor();
   await shot(page, '80-order');
-  // The question is above the sheet, which fills the screen of a phone.
+  // The confirmation dialog is above the sheet, which fills the screen of a phone.
   await page.setViewportSize({ width: 400, height: 800 });
   await sheet.getByRole('button', { name: 'Cancel order' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Keep order' }).click();
@@ -58,7 +58,7 @@ test('a courier sees what was ordered, and rejects it with a reason', async () =
   assert.deepEqual(faults, []);
 });
 
-test('a shop tries out prices, sees its orders with service and reason, and cancels one', async () => {
+test('a shop tests prices, sees its orders with service and reason, and cancels one', async () => {
   const { page, faults } = await administrator(chrome, 'Sam Shop', { type: 'super' }, shop.api);
   await page.goto(`${url}/dashboard#/business/orders`);
   await page.getByRole('button', { name: 'Try prices' }).click();
@@ -76,7 +76,7 @@ test('a shop tries out prices, sees its orders with service and reason, and canc
   await gone(dialog);
 
   const rejected = page.getByRole('row').filter({ hasText: first.shortId });
-  await rejected.getByText('Lunch Run').waitFor(); // which the shop cannot read by its id
+  await rejected.getByText('Lunch Run').waitFor(); // the shop may not read the service itself
   await rejected.getByRole('button', { name: first.shortId, exact: true }).click();
   await page.getByRole('dialog').getByText('No driver at noon').waitFor();
   await page.keyboard.press('Escape');

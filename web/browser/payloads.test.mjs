@@ -73,7 +73,7 @@ test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, 
     .waitFor();
   await shot(page, '30-payloads');
 
-  // clean returns what got into the page that should not have.
+  // clean returns what was injected into the page.
   const clean = () =>
     page.evaluate(() => ({
       strange: document.querySelectorAll(

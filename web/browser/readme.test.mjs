@@ -32,7 +32,7 @@ const stops = [
   { name: 'Annie Easley', number: '501', street: 'W 21st St', location: [-74.0063, 40.7468], quantity: 3 },
 ];
 
-// route gives a worker a task for every stop.
+// route assigns a task for every stop to a worker.
 async function route(worker) {
   const tasks = [];
   const began = Date.now() - (Date.now() % (15 * minute));

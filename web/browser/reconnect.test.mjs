@@ -1,4 +1,4 @@
-// What a person has begun, and what a lost connection must not spoil.
+// A lost connection must not destroy what a person has begun.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -18,7 +18,7 @@ after(() => chrome?.close());
 
 const visit = (page, path) => page.evaluate((to) => (location.hash = to), `#/${path}`);
 
-test('a change whose response was lost is made once, however often it is sent', async () => {
+test('a change whose response was lost is made only once, however often it is sent', async () => {
   const { page, faults } = desk;
   await visit(page, 'fleet/teams');
   await page.getByRole('button', { name: 'New team' }).click();
@@ -26,7 +26,7 @@ test('a change whose response was lost is made once, however often it is sent', 
   await dialog.getByLabel('Name', { exact: true }).fill('Once');
   await page.route('**/api/v2/teams', async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
-    await route.fetch(); // the server has made it
+    await route.fetch(); // the server has made the change
     return route.abort();
   });
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -41,7 +41,7 @@ test('a change whose response was lost is made once, however often it is sent', 
   assert.deepEqual(faults, []);
 });
 
-test('a page shows what has changed while there was no connection, and keeps what was begun', async () => {
+test('after a reconnection, a page shows changes made meanwhile, and keeps unsaved input', async () => {
   const { page, context } = desk;
   const back = () => page.getByText('Trying again').waitFor({ state: 'detached' });
   await visit(page, 'fleet/teams');
@@ -60,7 +60,7 @@ test('a page shows what has changed while there was no connection, and keeps wha
   await api('PUT', '/organization/settings', { name: 'Reconnected' });
   await connect(context);
   await back();
-  await page.waitForTimeout(500); // in which a request would have had its response
+  await page.waitForTimeout(500); // a request would have had its response by now
   assert.equal(await support.inputValue(), 'begun@example.com');
   await disconnect(context);
   await page.getByText('Trying again').waitFor();
@@ -73,13 +73,13 @@ test('a page shows what has changed while there was no connection, and keeps wha
   assert.equal(await support.inputValue(), '');
 });
 
-test('what follows the events is live again with the connection, without a pause', async (t) => {
+test('pages that follow events are live again as soon as the connection is back', async (t) => {
   const { page, context } = desk;
   t.after(() => page.clock.resume());
   const back = async (live) => {
     await live.waitFor();
-    const now = await page.evaluate(() => Date.now()); // the page's clock, which is not ours after a pause
-    await page.clock.pauseAt(now + 60_000); // what would wait does so for good
+    const now = await page.evaluate(() => Date.now()); // the page's clock, which differs from ours after a pause
+    await page.clock.pauseAt(now + 60_000); // timers of the page never expire
     await disconnect(context);
     await page.locator('.chip', { hasText: 'Connecting' }).waitFor();
     await eventually('live', async () => {
@@ -116,7 +116,7 @@ test('a form that cannot be opened without a connection opens when there is one'
   await page.getByText('Trying again').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Create task' }).first().click();
   const form = page.getByRole('dialog');
-  await form.locator('canvas').waitFor(); // it has a height only with its style sheet
+  await form.locator('canvas').waitFor(); // without its style sheet, it has no height
   await page.keyboard.press('Escape');
   assert.deepEqual(faults, []);
 });
@@ -144,13 +144,13 @@ test('a dashboard that cannot be opened does not ask to sign in while it tries a
   await page.getByText('Trying again').waitFor({ state: 'detached' });
 });
 
-test('the entry of the page is in view below the message of a lost connection', async () => {
+test('the navigation entry of the page stays in view below the message of a lost connection', async () => {
   const { page, context } = desk;
   await page.setViewportSize({ width: 1440, height: 600 });
   await visit(page, 'settings/people');
   const entry = page.locator('nav [aria-current]').first();
   await entry.waitFor();
-  // The last entry that fits exactly is the first that is hidden.
+  // The entry fits exactly, so that it is the first to be hidden.
   const height = await page.evaluate(() => {
     const nav = document.querySelector('nav');
     nav.scrollTop = 0;
@@ -167,7 +167,7 @@ test('the entry of the page is in view below the message of a lost connection', 
   assert.ok(hidden <= 1, `${hidden} pixels are hidden`);
 });
 
-test('the message of a lost connection is above a form, and covers nothing of it', async () => {
+test('the message of a lost connection is above a form, and covers no part of it', async () => {
   const { page, context } = desk;
   const covered = {};
   for (const width of [1440, 1024, 400]) {
@@ -190,7 +190,7 @@ test('the message of a lost connection is above a form, and covers nothing of it
   assert.deepEqual(covered, {});
 });
 
-test('a form in which nothing was changed shows what has changed meanwhile', async () => {
+test('a form without unsaved input shows changes made meanwhile', async () => {
   const { page, context } = desk;
   const [team] = await api('GET', '/teams');
   const worker = await api('POST', '/workers', { name: 'Ada Before', phone: '+12125550179', teams: [team.id] });
@@ -274,7 +274,7 @@ test('Escape closes the form of a task, not the task behind it', async () => {
   assert.ok(await edit.evaluate((button) => button === document.activeElement));
 });
 
-test('paper is light, whatever the screen is', async () => {
+test('pages are printed in light colors, whatever the color scheme', async () => {
   const { page } = desk;
   const ink = () =>
     page.evaluate(() => Math.max(...getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3).map(Number)));

@@ -1,4 +1,4 @@
-// Looking back: reports, the day of a worker, and the replay of a day.
+// The past: reports, the day of a worker, and the replay of a day.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ test('reports show what was done, as a chart and as a file', async () => {
   assert.match(text, /\r\nRosa Replay,2,1,1,NO_ACCESS 1,/);
 });
 
-test('the day of a worker is shown, planned against actual', async () => {
+test('the day of a worker is shown, with planned and actual times', async () => {
   await page.goto(`${url}/dashboard/#/fleet/workers`);
   const row = page.getByRole('row').filter({ hasText: 'Rosa Replay' });
   await row.getByText('2 of 2').waitFor();
@@ -90,11 +90,11 @@ test('a replay shows the day, event by event', async () => {
   const state = () =>
     page.evaluate(() => {
       const { records, replay } = document.querySelector('[role=tree]')?.board ?? {};
-      if (!replay) return { done: -1, count: -1 }; // it is loading
+      if (!replay) return { done: -1, count: -1 }; // the replay is loading
       const shown = [...records.tasks.values()].map(({ id, state, worker }) => [id, state, worker ?? null]);
       return { tasks: shown.sort(), done: replay.done, count: replay.count, time: replay.time };
     });
-  // Each event that is stepped to is one more, with the time at which it was stored.
+  // Each step applies one more event, at the time at which it was stored.
   await page.getByRole('main').focus();
   const start = await state();
   await page.keyboard.press('.');
@@ -118,7 +118,7 @@ test('a replay shows the day, event by event', async () => {
   const own = ([id]) => tasks.includes(id);
   assert.deepEqual(end.tasks.filter(own), live.map((t) => [t.id, t.state, t.worker ?? null]).filter(own).sort()); // prettier-ignore
   assert.equal(end.tasks.filter(own).length, 2);
-  // The map was made to fit the whole day when only its beginning was shown.
+  // The map fits the whole day, though only its beginning was shown at first.
   const stops = () =>
     page.evaluate(() => {
       const { records, groups } = document.querySelector('[role=tree]').board;
@@ -145,7 +145,7 @@ test('a replay shows the day, event by event', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('a replay that goes on does not take back a person who has left it', async () => {
+test('a replay that continues does not bring back a person who has left it', async () => {
   await page.goto(`${url}/dashboard/#/replay`);
   await page.getByRole('group', { name: 'Replay', exact: true }).waitFor();
   await eventually('the day is shown', () => page.url().includes('?date='));

@@ -1,5 +1,5 @@
-// The tracking page in every state and size, in light and dark, with text of the
-// normal and of double size: nothing is cut off, and axe finds nothing serious.
+// The tracking page in every state and size, in light and dark, with text in normal and
+// double size: nothing is cut off, and axe finds nothing serious.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -8,7 +8,7 @@ before(async () => {
 });
 after(() => chrome?.close());
 
-test('a recipient follows the worker in her language and says how it was', async () => {
+test('a recipient follows the worker in their own language, and gives feedback', async () => {
   const worker = await hire('Sojourner Truth', '+12125551011');
   const task = await api('POST', '/tasks', {
     destination: {
@@ -63,7 +63,7 @@ test('a recipient follows the worker in her language and says how it was', async
   await driver.context.close();
 });
 
-test('without a script the page says the same, and takes the feedback', async () => {
+test('without a script, the page has the same text, and accepts feedback', async () => {
   const worker = await hire('Mary Fields', '+12125551012');
   const task = await api('POST', '/tasks', {
     destination: { address: { city: 'New York', country: 'US' }, location: [-74.0106, 40.7075] },
@@ -88,7 +88,7 @@ test('without a script the page says the same, and takes the feedback', async ()
   await context.close();
 });
 
-test('a failed delivery says why, and the recipient requests another time', async () => {
+test('the page of a failed delivery shows the reason, and the recipient requests another time', async () => {
   await api('PUT', '/organization/trackingPage', { phone: '+12125550100', color: '#f2b705', allowNewTimes: true });
   const worker = await hire('Bass Reeves', '+12125551013');
   const task = await api('POST', '/tasks', {

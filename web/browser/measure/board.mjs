@@ -1,14 +1,14 @@
-// Measures the board with a busy day: how soon it is usable, tasks of the main thread that
-// are longer than 50 ms, the heap, and whether it equals the API after an interruption. Of
-// these tasks, it also reports the processor time, and how long others had the processor
-// instead: at:whole/processor/others, in ms.
+// Measures the board on a busy day: the time until it is usable, long tasks of the main thread
+// (more than 50 ms), the heap, and whether it equals the API after an interruption. Of each
+// long task, it also reports the processor time, and the time for which other threads had the
+// processor instead: at:whole/processor/others, in ms.
 //
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //
 // TASKS, WORKERS, SECONDS, EVENTS (per second) and CUT (of the stream, in seconds) change
 // what is measured. MAP=0 leaves out the map, LOW=1 lets the server and the simulated workers
-// have the processor only when the browser does not need it, as if they had a machine of their
-// own, and TRACE names a file for a trace of Chromium.
+// have the processor only when the browser does not need it, as if they had their own machine,
+// and TRACE names a file for a trace of Chromium.
 
 import { readFileSync } from 'node:fs';
 import { differences, env, pause, run, start } from './demo.mjs';
@@ -51,7 +51,7 @@ async function seed() {
   return made;
 }
 
-// change changes tasks at the rate, until it is stopped. It returns what stops it.
+// change changes tasks at the rate, until the function that it returns is called.
 function change(made) {
   const begun = Date.now();
   let [sent, stopped] = [0, false];
@@ -70,7 +70,7 @@ function change(made) {
 const processes = async () =>
   (await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')).processInfo;
 
-// used returns the processor time of all that takes part, by name, in seconds.
+// used returns the processor time of all processes, by name, in seconds.
 async function used() {
   const times = { server: timeOf(server.pid), workers: timeOf(fleet.pid) };
   const { user, system } = process.cpuUsage();
@@ -84,8 +84,8 @@ function timeOf(pid) {
   return (Number(user) + Number(system)) / 100;
 }
 
-// watch notes how long the main thread of the page has run, and how long it could have, but
-// others had the processor. It returns a function that returns both, between two times, in ms.
+// watch records how long the main thread of the page has run, and how long it was ready to run
+// while others had the processor. It returns a function that returns both for a period, in ms.
 async function watch() {
   const processInfo = await processes();
   const [{ id }] = processInfo.filter((p) => p.type === 'renderer').sort((a, b) => b.cpuTime - a.cpuTime);
@@ -118,7 +118,7 @@ async function watch() {
   };
 }
 
-// The demonstration has at most 42 workers; the simulation drives as many as one likes.
+// The demonstration has at most 42 workers; the simulation can drive any number.
 const fleet = run(
   dray,
   ['simulate', '--data', folder, '--url', origin, '--key', key, '--workers', String(workers)].concat([
@@ -172,7 +172,7 @@ try {
   const last = Date.now() + seconds * 1000;
   let n = 0;
   while (Date.now() < last) {
-    // What a dispatcher does: scroll, filter, select, move the map.
+    // Acts like a dispatcher: scrolls, filters, selects, moves the map.
     await page.mouse.move(300, 500);
     await page.mouse.wheel(0, n % 2 ? 4000 : -4000);
     if (n % 5 === 1) await page.getByRole('searchbox').fill(n % 10 === 1 ? 'Main Street 1' : '');

@@ -1,4 +1,4 @@
-// What the measurements share: a demonstration that runs, and how a board is compared with it.
+// Shared by the measurements: a running demonstration, and the comparison of a board with it.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 export const env = (name, usual) => Number(process.env[name] ?? usual);
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// start starts a demonstration with a number of workers of its own, and a browser.
+// start starts a demonstration with a number of simulated workers, and a browser.
 export async function start(workers) {
   const port = env('PORT', 18490);
   const origin = `http://127.0.0.1:${port}`;
@@ -67,17 +67,17 @@ export async function start(workers) {
   return { origin, dray, folder, link, key, api, chrome, server, stop };
 }
 
-// run starts a program; with LOW=1, it only gets the processor when no other program wants it, as
-// if it had another machine.
+// run starts a program. With LOW=1, it gets the processor only when no other program needs it,
+// as if it had its own machine.
 export const run = (program, args, options) =>
   env('LOW', 0) ? spawn('nice', ['-n', '19', program, ...args], options) : spawn(program, args, options);
 
-// differences compares the board with what the API says now, record by record.
+// differences compares the board with the API, record by record.
 export const differences = (page) =>
   page.evaluate(async () => {
     const { records } = document.querySelector('[role=tree]').board;
     const read = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // what is on its way arrives
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // until pending events have arrived
     const later = await (await fetch('/api/v2/board', { cache: 'no-store' })).json();
     const stable = new Map(later.tasks.map((t) => [t.id, t.timeLastModified]));
     const wrong = [];

@@ -23,7 +23,7 @@ async function dispatcher(name) {
   return page;
 }
 
-// dispatch does what a dispatcher does with the keyboard, and counts it.
+// dispatch acts like a dispatcher with the keyboard, and counts the actions.
 async function dispatch(page, names, until) {
   const done = {};
   while (Date.now() < until) {

@@ -32,7 +32,7 @@ const places = [
   [-73.971, 40.7601],
 ];
 
-// phone opens a page of few pixels: they are drawn without a graphics card.
+// phone opens a small page, because it is drawn without a graphics card.
 const phone = (chrome, options) =>
   anyPhone(chrome, { deviceScaleFactor: 1, viewport: { width: 360, height: 640 }, ...options });
 
@@ -74,7 +74,8 @@ async function openMap(page) {
   await page.getByRole('button', { name: 'Zoom in' }).waitFor();
 }
 
-// loaded lists the compressed sizes of what a page has loaded, scripts and styles, by name.
+// loaded returns the compressed sizes of the scripts and styles that a page has loaded, by
+// name.
 const loaded = (page) =>
   page.evaluate(() => {
     const sizes = {};
@@ -85,7 +86,7 @@ const loaded = (page) =>
     return sizes;
   });
 
-test("the driver's map has streets and the way along roads, and works without signal", async () => {
+test("the driver's map has streets and a route along roads, and works without signal", async () => {
   const { worker, tasks } = await route(places);
   const { context, page, faults } = await phone(chrome, { geolocation: start });
   const tiles = tilesOf(page);
@@ -167,7 +168,7 @@ test('without WebGL the map is drawn without streets, and nothing is loaded for 
   await openMap(page);
   await described;
   await plain(page).waitFor();
-  await page.locator('.map-frame[data-line=roads]').waitFor(); // the way needs no tiles
+  await page.locator('.map-frame[data-line=roads]').waitFor(); // the route needs no tiles
   await eventually('drawn', async () => (await colors(plain(page))) > 20);
   await page.getByRole('button', { name: 'Zoom in' }).click();
   const without = await loaded(page);
@@ -213,13 +214,13 @@ test('a recipient sees the vehicle move along roads; a map that is lost is drawn
   assert.ok(street + engine + thread < 470_000, `the library has ${street} + ${engine} + ${thread} bytes`);
 
   const marker = page.locator('.maplibregl-marker');
-  // The page notes every place of the vehicle itself: here, one could look too seldom.
+  // The page itself records every location of the vehicle: polling from here could miss some.
   await marker.evaluate((e) => {
     globalThis.places = new Set();
     const note = () => globalThis.places.add(e.style.transform);
     new MutationObserver(note).observe(e, { attributeFilter: ['style'] });
   });
-  await new Promise((resolve) => setTimeout(resolve, 1500)); // reports that are apart
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // time between two reports
   await at(start.longitude + 0.0008, start.latitude + 0.0004);
   await eventually('the vehicle moves smoothly', () => page.evaluate(() => globalThis.places.size > 3));
 

@@ -10,12 +10,12 @@ const depot = {
   address: { number: '350', street: '5th Avenue', city: 'New York', country: 'US' },
 };
 
-test('the streets of a map come when the connection does', async (t) => {
+test('the streets of a map appear when the connection is back', async (t) => {
   const chrome = await browser();
   t.after(() => chrome.close());
   const { page } = await administrator(chrome, 'Nora Tiles');
   await api('POST', '/hubs', depot);
-  const tiles = /\/tiles\/1\d\//; // of a street, not of a board without tasks
+  const tiles = /\/tiles\/1\d\//; // of levels with streets, which a board without tasks does not request
   const lost = new Set();
   await page.route(tiles, (route) => {
     lost.add(route.request().url());

@@ -17,8 +17,8 @@ const file = readFileSync(
   ),
 );
 
-// tileServer serves the tiles of the town from another origin: each by itself, and all in
-// one file of which parts can be requested. Browsers must not keep them.
+// tileServer serves the tiles of the town from another origin: each by itself, and all in one
+// file that supports range requests. Browsers must not cache them.
 async function tileServer() {
   const server = createServer(async (request, response) => {
     response.setHeader('Access-Control-Allow-Origin', '*').setHeader('Cache-Control', 'no-store');
@@ -40,7 +40,7 @@ async function tileServer() {
   return { origin: `http://127.0.0.1:${server.address().port}`, stop };
 }
 
-// serve starts a server without a map, with tiles at a URL, and returns what its tests use.
+// serve starts a server without a map, with tiles at a URL, and returns what the tests need.
 async function serve(tiles) {
   const data = mkdtempSync(join(tmpdir(), 'dray-tiles.'));
   const made = execFileSync(
@@ -104,13 +104,13 @@ for (const [kind, path] of [
     await tiles.stop();
     await disconnect(context);
     for (const time of [1, 2]) {
-      // The first time, the list of tiles is compared with those that are kept.
+      // The first time, the list of tiles is compared with the cached ones.
       await page.reload();
       await streets.waitFor();
       await eventually(`drawn offline, ${time}`, async () => (await colors()) > online / 2);
     }
     await kit.shot(page, `56-tiles-of-another-server-${kind.replaceAll(' ', '-')}`);
-    const server = `request to ${tiles.origin}/`; // is allowed here
+    const server = `request to ${tiles.origin}/`; // requests to it are allowed here
     assert.deepEqual(faults.filter((fault) => !fault.startsWith(server)), []); // prettier-ignore
   });
 }

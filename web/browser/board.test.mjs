@@ -47,7 +47,7 @@ before(async () => {
 });
 after(() => chrome?.close());
 
-test('tasks are assigned and reordered with keys, and both is undone; the other dispatcher sees it', async () => {
+test('tasks are assigned, reordered and put back with keys, and the other dispatcher sees it', async () => {
   const { page } = first;
   await page.getByLabel('Filter tasks').fill('Board Street');
   await page.getByRole('tree').focus();

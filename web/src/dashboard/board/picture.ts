@@ -1,5 +1,5 @@
 // A picture that is drawn off screen now and then, and shown in a canvas. The browser copies
-// it only once, but a canvas that is drawn to directly in every frame of the page.
+// it only once; a canvas that is drawn to directly is copied in every frame of the page.
 
 export class Picture {
   private readonly drawing = new OffscreenCanvas(1, 1);

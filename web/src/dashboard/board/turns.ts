@@ -3,7 +3,7 @@
 
 const usual = 17; // ms until the next frame on an idle machine
 const part = 5; // ms of work at a time
-const most = 100; // ms of lateness counted for one frame; it is later after the page was hidden
+const most = 100; // maximum ms of lateness counted for one frame, as after the page was hidden
 
 const waiting = new Map<unknown, () => void>(); // by requester, in the order of requests
 const parts = new Map<unknown, ReturnType<typeof setTimeout>>(); // by requester

@@ -19,7 +19,7 @@ interface Vehicle {
   from: readonly [number, number]; // in units of project.ts
   to: readonly [number, number];
   since: number; // of performance.now
-  takes: number; // ms from from to to; 0 if it is at to
+  takes: number; // duration of the move in ms; 0 if it has ended
   reported: number;
   point: Point;
   heading: number | null;

@@ -54,7 +54,7 @@ const labels: Record<string, Word> = {
   workers: 'workers',
 };
 
-// Forms of messages: their word, and the positions of the field and the values.
+// Forms of messages: the word to show, and a pattern with the field and the values.
 const forms: [Word, RegExp][] = [
   ['errorRequired', /^(?<field>[\w.[\]]+) (is required|must not be blank)$/],
   ['errorLong', /^(?<field>[\w.[\]]+) must (have|be) at most (?<max>\d+) characters$/],

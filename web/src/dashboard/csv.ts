@@ -119,7 +119,7 @@ export function sheet(records: readonly unknown[]): string[][] {
 
 const most = 20_000; // maximum rows of an export
 
-// every reads pages of records, each from the last record of the page before, until one is
+// every reads pages of records, each after the last record of the page before, until one is
 // not full.
 export async function every<T extends { id: string }>(
   size: number,

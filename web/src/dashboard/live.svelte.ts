@@ -57,7 +57,7 @@ export class Live {
         );
         this.open = false;
         if (ended !== 'broken') return;
-        if (!signal.aborted) void app.probe(); // no other request may notice that the network is down
+        if (!signal.aborted) void app.probe(); // the network may be down, and no other request under way
       }
       await new Promise<void>((resolve) => {
         this.wake = resolve;

@@ -69,7 +69,8 @@ export function spanOf(records: Records, now: number): { busy: Span; whole: Span
 const shortest = 1_800_000; // period that the timeline can show, in ms
 const longest = 36 * 3600_000;
 
-// zoomed returns a span that is longer by a factor. The time about keeps its position.
+// zoomed returns a span that is longer by a factor, in which the time `about` keeps its
+// position.
 export function zoomed([from, to]: Span, factor: number, about: number): Span {
   const share = (about - from) / (to - from);
   const length = Math.max(shortest, Math.min(longest, (to - from) * factor));

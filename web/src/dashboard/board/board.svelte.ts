@@ -102,8 +102,7 @@ class Board {
     if (this.users > 0) this.start();
   }
 
-  // use keeps the board current while a screen is open. The screen calls the function that
-  // it returns when it closes.
+  // use keeps the board current for a screen, until the function that it returns is called.
   use(): () => void {
     this.users++;
     if (!this.stream && !this.replay) this.start();
@@ -161,7 +160,7 @@ class Board {
       connected: (connected) => {
         this.connected = connected;
         if (connected) this.hear();
-        else void app.probe(); // no other request may notice that the network is down
+        else void app.probe(); // the network may be down, and no other request under way
       },
       failed: (error) => (this.failure = error),
     });

@@ -13,7 +13,7 @@ const rest = 4000; // ms until a route is requested again
 const between = 150; // ms between requests, so that others are not slowed down
 
 export interface Line {
-  stops: string; // that it was requested for; '' if the request failed
+  stops: string; // key of the stops it was requested for; '' if the request failed
   places: (readonly [number, number])[]; // in units of project.ts
   asked: number;
   passed: number; // places that the vehicle has passed

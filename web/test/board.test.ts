@@ -282,6 +282,22 @@ test('the late tasks that are listed match the count', () => {
   assert.deepEqual(groups.groups.map((g) => g.late), [1, 1]); // prettier-ignore
 });
 
+test('of each kind of problem, the worst comes first', () => {
+  const minute = 60_000;
+  const ended = [7, 70, 33, 52, 91, 18, 45, 64];
+  const tasks = ended.map((ago) =>
+    made(`f${ago}`, { state: 3, completionDetails: { success: false, time: now - ago * minute } }),
+  );
+  const silent = [30, 80, 20, 60, 40];
+  const workers = silent.map((ago) => person(`s${ago}`, [], { timeLastSeen: now - ago * minute }));
+  const empty = [0.1, 0.02, 0.14].map((battery) => person(`b${battery}`, [], { battery }));
+  const found = problemsOf(opened(tasks, [...workers, ...empty]).records, now);
+  const of = (kind: string) => found.filter((p) => p.kind === kind).map((p) => p.task?.id ?? p.worker!.id);
+  assert.deepEqual(of('failed'), ['f7', 'f18', 'f33', 'f45', 'f52', 'f64', 'f70', 'f91']);
+  assert.deepEqual(of('silent'), ['s80', 's60', 's40', 's30', 's20']);
+  assert.deepEqual(of('battery'), ['b0.02', 'b0.1', 'b0.14']);
+});
+
 test('the timeline is never zoomed or moved to an empty period', () => {
   const busy: Span = [now - hour, now + hour];
   let shown: Span = [now - 2 * hour, now + 4 * hour];

@@ -31,6 +31,7 @@ export function problemsOf(records: Records, now: number): Problem[] {
     if (now - seen > silent) found.push({ kind: 'silent', worker, value: seen });
     if ((worker.battery ?? 1) < lowBattery) found.push({ kind: 'battery', worker, value: worker.battery! });
   }
-  const least = new Set(['silent', 'battery']); // kinds of which the smallest value is the worst
-  return found.sort((a, b) => (least.has(a.kind) && least.has(b.kind) ? a.value - b.value : b.value - a.value));
+  // Of these kinds, the smallest value is the worst.
+  const badness = ({ kind, value }: Problem) => (kind === 'silent' || kind === 'battery' ? -value : value);
+  return found.sort((a, b) => badness(b) - badness(a));
 }

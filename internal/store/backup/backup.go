@@ -15,13 +15,12 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Write writes the whole database, as of one moment, into a SQLite file that
-// must not exist yet. A server may keep working during that time. Whatever
-// happens, the file is complete or does not exist. image reads uploads that are
-// kept in files; nil leaves them out of the backup.
+// Write writes a snapshot of the whole database into a SQLite file that must not exist
+// yet. A server may keep working meanwhile. Whatever happens, the file is complete or does
+// not exist. image reads uploads that are kept in files; nil leaves them out of the backup.
 //
-// The database is not migrated: a backup is also made before an upgrade, by the
-// newer program.
+// The database is not migrated, so that the newer program can make a backup before an
+// upgrade.
 func Write(ctx context.Context, o sqlstore.Options, file string, image Image) error {
 	o.KeepSchema = true
 	if o.Database == "" {
@@ -34,7 +33,7 @@ func Write(ctx context.Context, o sqlstore.Options, file string, image Image) er
 	return errors.Join(write(ctx, e, o, file, image), e.Close())
 }
 
-// Record saves that a backup was made now, for the owner of the installation.
+// Record saves that a backup was made now, to be shown to the owner of the installation.
 func Record(ctx context.Context, o sqlstore.Options) error {
 	o.KeepSchema, o.Existing, o.Serve = true, o.Database == "", false
 	e, err := sqlstore.OpenEngine(ctx, o)
@@ -86,11 +85,11 @@ func write(ctx context.Context, e engine.Engine, o sqlstore.Options, file string
 	return nil
 }
 
-// publish gives a complete file its name, without overwriting another.
+// publish renames a complete file to its final name, without overwriting another.
 func publish(temporary, file string) error {
 	err := os.Link(temporary, file)
 	if err != nil && !exists(file) {
-		// Some file systems have no links; the earlier check must do there.
+		// Some file systems have no links. There, the earlier check must suffice.
 		err = os.Rename(temporary, file)
 	}
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 	"dray/internal/wire"
 )
 
-// Report is what a check of the data found.
+// Report is the result of a check of the data.
 type Report struct {
 	Engine   string   `json:"engine"`
 	Records  int64    `json:"records"`
 	Problems []string `json:"problems"`
-	Warnings []string `json:"warnings,omitempty"` // about what is no damage
+	Warnings []string `json:"warnings,omitempty"` // about conditions that are not damage
 }
 
 // ErrDamaged is the error of a database that is damaged.
 var ErrDamaged = sqlite.ErrDamaged
 
-// maxProblems is the longest list of problems in a report.
+// maxProblems is the maximum number of problems in a report.
 const maxProblems = 1_000
 
-// Check reads everything and reports what is damaged or inconsistent. It changes
-// nothing and may run beside a server. An error that is ErrDamaged means that
-// the database cannot be read to the end.
+// Check reads everything and reports what is damaged or inconsistent. It changes nothing
+// and may run beside a server. ErrDamaged means that the database cannot be read to the
+// end.
 func Check(ctx context.Context, o sqlstore.Options) (Report, error) {
 	o.Existing = true
 	e, err := sqlstore.OpenEngine(ctx, o)
@@ -65,7 +65,7 @@ func (r *Report) add(format string, args ...any) {
 	}
 }
 
-// checkPages has SQLite check its own file.
+// checkPages makes SQLite check its own file.
 func (r *Report) checkPages(ctx context.Context, c engine.Conn) error {
 	found, err := texts(ctx, c, `PRAGMA integrity_check`)
 	for _, text := range found {
@@ -76,16 +76,15 @@ func (r *Report) checkPages(ctx context.Context, c engine.Conn) error {
 	return err
 }
 
-// checkedKind describes how the columns of a table are compared with its
-// documents.
+// checkedKind describes how the columns of a table are compared with its documents.
 type checkedKind struct {
 	table  string
-	kind   store.Kind // of its metadata; empty if it has none
+	kind   store.Kind // kind of the metadata entries; empty if records have none
 	column string     // an indexed column, compared with the record
 	decode func(org lastmile.OrganizationID, doc []byte) (id, column string, m lastmile.Metadata, err error)
 }
 
-// checked returns a decoder of documents that package wire defines.
+// checked returns a decoder of documents of a type of package wire.
 func checked[F any](read func(lastmile.OrganizationID, F) (id, column string, m lastmile.Metadata)) func(lastmile.OrganizationID, []byte) (string, string, lastmile.Metadata, error) {
 	return func(org lastmile.OrganizationID, doc []byte) (string, string, lastmile.Metadata, error) {
 		var form F
@@ -190,7 +189,7 @@ func (r *Report) checkMetadata(ctx context.Context, c engine.Conn, k checkedKind
 	return stored.Err()
 }
 
-// references are the columns that hold the id of another record.
+// references are the columns that hold the id of another record: table, column and target.
 var references = [][3]string{
 	{"team_worker", "team", "team"},
 	{"team_worker", "worker", "worker"},

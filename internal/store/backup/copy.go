@@ -11,8 +11,8 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// How much goes into one INSERT when tables are copied. SQLite takes 32,766
-// parameters and PostgreSQL 65,535; the bytes keep documents from piling up.
+// Limits of one INSERT when tables are copied. SQLite allows 32,766 parameters and
+// PostgreSQL 65,535; the limit of bytes keeps documents from filling the memory.
 const (
 	copyParameters = 4000
 	copyRows       = 200
@@ -39,7 +39,7 @@ func copyTables(ctx context.Context, from, to engine.Conn, o sqlstore.Options) e
 		}
 	}
 	if !has(list, "task") {
-		return nil // from before there were tasks
+		return nil // a schema without tasks
 	}
 	return sqlstore.PlaceNewTasks(ctx, to)
 }

@@ -15,10 +15,10 @@ import (
 	"dray/internal/store/engine/sqlite"
 )
 
-// A backup ends with a line that contains the SHA-256 of all bytes before it.
-// SQLite ignores what follows the last page. The header of the database says that
-// the line belongs there, so that a file without its end is not taken for one of
-// a version that wrote no digests.
+// A backup ends with a line that contains the SHA-256 of all bytes before it. SQLite
+// ignores data after the last page. The application id in the header of the database says
+// that the line must be there, so that a truncated file is not mistaken for a backup of an
+// older version, which wrote no digests.
 const (
 	digestMark   = "dray backup, sha256 "
 	digestLength = int64(len(digestMark) + 2*sha256.Size + 1)
@@ -29,7 +29,7 @@ const (
 	headerLength    = 100
 )
 
-// seal completes a backup with its digest.
+// seal appends the digest to a backup.
 func seal(ctx context.Context, file string) (err error) {
 	db, err := sqlite.OpenFile(ctx, file, "journal_mode=MEMORY", "synchronous=OFF", fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
@@ -75,11 +75,11 @@ func (damage) Is(target error) bool { return target == ErrDamaged }
 // Unwrap returns the error without its mark.
 func (d damage) Unwrap() error { return d.error }
 
-// damagedf is the error of a damaged backup.
+// damagedf returns the error of a damaged backup.
 func damagedf(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// checkDigest compares a backup with its digest and returns it. Backups of older
-// versions have none; theirs is empty.
+// checkDigest compares a backup with its digest, which it returns. The digest is empty for
+// backups of older versions, which have none.
 func checkDigest(ctx context.Context, file string) (digest string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -120,7 +120,7 @@ func checkDigest(ctx context.Context, file string) (digest string, err error) {
 	return digest, nil
 }
 
-// contentLength returns how many bytes of a backup are its database: whole pages.
+// contentLength returns the length of the database in a backup, which is whole pages.
 func contentLength(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

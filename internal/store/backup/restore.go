@@ -14,7 +14,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Verification is what is known about a backup that can be restored.
+// Verification is the result of verifying a backup.
 type Verification struct {
 	File   string `json:"file"`
 	Schema int64  `json:"schema"`
@@ -22,8 +22,8 @@ type Verification struct {
 	Damage string `json:"damage,omitzero"`
 }
 
-// Verify checks that a file is an intact backup, which this program can restore.
-// The error of a damaged one is ErrDamaged.
+// Verify checks that a file is an intact backup that this program can restore. For a
+// damaged file, it returns ErrDamaged.
 func Verify(ctx context.Context, o sqlstore.Options, file string) (Verification, error) {
 	all, err := o.ReadMigrations()
 	if err != nil {
@@ -36,8 +36,8 @@ func Verify(ctx context.Context, o sqlstore.Options, file string) (Verification,
 // database. A backup of an older schema is migrated; one of a newer schema or
 // a damaged one is rejected. A crash leaves the target empty.
 //
-// force restores what can be read of a damaged backup; the result contains what
-// is wrong with it.
+// If force is set, the readable part of a damaged backup is restored, and the result
+// describes the damage.
 func Restore(ctx context.Context, o sqlstore.Options, file string, force bool) (Verification, error) {
 	all, err := o.ReadMigrations()
 	if err != nil {
@@ -82,7 +82,7 @@ func verify(ctx context.Context, file string, all []engine.Migration, o sqlstore
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
 		return found, fmt.Errorf("%s is a database in use and not a backup: make one with: dray backup FILE", file)
 	}
-	var changed error // since the digest was written
+	var changed error // the file changed since the digest was written
 	o.Report("verifying the digest", 0)
 	found.Digest, changed = checkDigest(ctx, file)
 	if changed != nil && !errors.Is(changed, ErrDamaged) {
@@ -94,8 +94,7 @@ func verify(ctx context.Context, file string, all []engine.Migration, o sqlstore
 	}
 	defer f.Close()
 	o.Report("verifying the database", 0)
-	// Without a digest, only a comparison of the indexes with their tables finds
-	// some damage.
+	// Without a digest, some damage is found only by comparing indexes with their tables.
 	err = f.Check(ctx, found.Digest == "")
 	switch {
 	case ctx.Err() != nil:
@@ -109,13 +108,13 @@ func verify(ctx context.Context, file string, all []engine.Migration, o sqlstore
 	return found, err
 }
 
-// notABackup is the error of a file that cannot be restored.
+// notABackup returns the error of a file that cannot be restored.
 func notABackup(file string, err error) error {
 	return damagedf("%s is damaged or not a backup of dray, use another one: %w", file, err)
 }
 
-// copyAtHead copies a backup and migrates the copy. A database that is not a
-// backup any more must not claim to have a digest.
+// copyAtHead copies a backup and migrates the copy. The copy is not a backup, so its header
+// must not say that it has a digest.
 func copyAtHead(ctx context.Context, file, target string, all []engine.Migration, now func() time.Time) error {
 	if err := copyContent(file, target); err != nil {
 		return err
@@ -128,7 +127,7 @@ func copyAtHead(ctx context.Context, file, target string, all []engine.Migration
 	return engine.Migrate(ctx, f.Schema(), all, now)
 }
 
-// readCopy passes a copy of a backup, which is migrated to head, to fn.
+// readCopy makes a copy of a backup, migrates it to head, and passes it to fn.
 func readCopy(ctx context.Context, file string, all []engine.Migration, now func() time.Time, fn func(*sqlite.File) error) (err error) {
 	folder, err := os.MkdirTemp("", "dray-restore-")
 	if err != nil {
@@ -147,8 +146,8 @@ func readCopy(ctx context.Context, file string, all []engine.Migration, now func
 	return fn(source)
 }
 
-// rebuild copies the rows of a damaged backup into a new database, so that the
-// indexes are right.
+// rebuild copies the rows of a damaged backup into a new database, which has correct
+// indexes.
 func rebuild(ctx context.Context, file, target string, all []engine.Migration, o sqlstore.Options) error {
 	return readCopy(ctx, file, all, o.Now, func(source *sqlite.File) error {
 		fresh, err := sqlite.CreateFile(ctx, target, "journal_mode=WAL", "synchronous=FULL")

@@ -14,8 +14,8 @@ import (
 // Image reads an upload that is kept in a file.
 type Image func(context.Context, lastmile.Upload) ([]byte, error)
 
-// embedImages moves the images that are kept in files into a backup, so that a
-// restore needs no other files.
+// embedImages copies the images that are kept in files into a backup, so that a restore
+// needs no other files.
 func embedImages(ctx context.Context, file string, o sqlstore.Options, image Image) error {
 	f, err := sqlite.OpenFile(ctx, file, "journal_mode=MEMORY", "synchronous=OFF")
 	if err != nil {

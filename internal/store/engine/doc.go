@@ -1,5 +1,5 @@
-// Package engine defines what the store needs of an SQL database, and contains
-// what both databases share: migrations, the list of tables, counters, and helpers for
+// Package engine defines what the store needs of an SQL database, and contains the code
+// that both databases share: migrations, the list of tables, counters, and helpers for
 // statements. It knows SQL but no records. Packages sqlite and postgres implement it.
 //
 // A statement is written once, with $1, $2 …, in SQL that both databases accept.

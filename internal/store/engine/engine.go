@@ -21,9 +21,9 @@ type Conn interface {
 	// Query runs a statement and returns its rows, which must be read to the
 	// end or closed before the next statement.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
-	// Ahead announces a query that the operation will run, with arguments of
-	// comparable types. It may run together with an earlier statement, to save
-	// a round trip, so no statement until then may change its rows.
+	// Ahead announces a query that the operation will run, with arguments of comparable
+	// types. The query may run together with an earlier statement, to save a round trip, so
+	// no statement in between may change its rows.
 	Ahead(query string, args ...any)
 	// Row runs a statement for its first row. It runs when Scan is called.
 	Row(ctx context.Context, query string, args ...any) Scanner
@@ -82,14 +82,14 @@ type Engine interface {
 	Stats() Stats
 }
 
-// Dialect describes how a database differs from the other one.
+// Dialect describes the differences between the databases.
 type Dialect struct {
 	// InOrder is set if writes are committed in the order in which they run.
 	InOrder bool
 	// OneByOne is set if many rows are inserted faster one by one.
 	OneByOne bool
-	// SendsAll is set if all rows of a query are read, also those after the last one
-	// that is wanted.
+	// SendsAll is set if the database sends all rows of a query, even if the caller stops
+	// reading earlier.
 	SendsAll bool
 
 	// Definition rewrites a statement of a migration for the database. It returns "" if
@@ -114,8 +114,8 @@ var (
 	ErrFailedBefore = errors.New("an earlier statement of this operation failed")
 )
 
-// Usable returns why a connection can run no further statement: its operation
-// has ended or an earlier statement failed.
+// Usable returns an error if a connection can run no further statement, because its
+// operation has ended or an earlier statement failed.
 func Usable(ended bool, failed error) error {
 	switch {
 	case ended:

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Migration is one step of the schema, forward only.
+// Migration is one forward step of the schema.
 type Migration struct {
 	version    int64
 	name       string
@@ -24,10 +24,10 @@ type Migration struct {
 // function more than once.
 type Schema struct {
 	Read, Change func(ctx context.Context, fn func(Conn) error) error
-	Logger       *slog.Logger // of migrations; nil discards
+	Logger       *slog.Logger // logs migrations; may be nil
 }
 
-// migrationName is NNNN_name.sql.
+// migrationName matches NNNN_name.sql.
 var migrationName = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
 
 // ReadMigrations reads NNNN_name.sql files, numbered from 1 without a gap.
@@ -82,7 +82,7 @@ func split(script string) []string {
 	return all
 }
 
-// Head is the version that the migrations lead to.
+// Head returns the version after all migrations.
 func Head(all []Migration) int64 { return all[len(all)-1].version }
 
 // Migrate brings the schema to the head of the migrations. It may run in

@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// Page selects rows of a table in the order of a key: up to Limit, and no more after those
-// that have Bytes together. The reader stops there, too.
+// Page selects rows of a table in the order of a key: at most Limit, and none after the
+// row with which their sizes reach Bytes. The reader must stop there, too.
 type Page struct {
 	Columns, Table, Where string
-	Key                   string // a column that no two of the rows share
-	Size                  string // bytes of a row
+	Key                   string // a column with distinct values
+	Size                  string // SQL expression of the size of a row in bytes
 	Limit                 int
-	Bytes                 int // 0 means any number
+	Bytes                 int // 0 for no limit
 }
 
-// Statement returns the statement for a database. One that sends the rows that are not read
-// as well would read many times as much as a page, so it finds the end of the page first,
-// by the sizes of the rows.
+// Statement returns the statement for a database. A database that sends rows which the
+// reader does not want would send many times the size of a page; its statement finds the
+// end of the page first, by the sizes of the rows.
 func (p Page) Statement(d *Dialect) string {
 	where, limit := p.Where, ` LIMIT `+strconv.Itoa(p.Limit)
 	if d.SendsAll && p.Bytes > 0 {

@@ -3,41 +3,40 @@ package engine
 import "time"
 
 // Queue holds operations that wait to run. Each belongs to a caller, such as an
-// organization. The next one is the oldest of the caller that has used the least
-// time lately: a caller with long operations delays itself and not the others. A
-// caller that had none waiting counts as if it had used hardly less than those that
-// have run, so that one that has used a little does not wait for long if many others
-// begin.
+// organization. The next one is the oldest of the caller that has used the least time
+// recently, so that a caller with long operations delays only itself. A caller without
+// waiting operations starts with hardly less used time than the callers that have run;
+// otherwise, many new callers would delay one that has used only a little.
 //
 // A Queue is used by one goroutine at a time. The zero Queue is empty.
 type Queue[T any] struct {
 	callers map[string]*caller[T]
-	waiting []*caller[T] // those with operations that wait, in no order
+	waiting []*caller[T] // callers with waiting operations, in no order
 	added   uint64
 	length  int
-	turn    time.Duration // the most that the caller of an operation had used; halved every halfLife
+	turn    time.Duration // largest used time of a caller whose operation was started; halved every halfLife
 	halved  time.Time     // when the times of all callers were last halved
 }
 
-// caller is what the operations of one caller wait for and use.
+// caller has the waiting operations and the used time of one caller.
 type caller[T any] struct {
 	name    string
 	waiting []waiting[T]
 	used    time.Duration // halved every halfLife
-	long    time.Duration // what its next operation may take; halved every halfLife
+	long    time.Duration // expected time of its next operation; halved every halfLife
 }
 
-// waiting is an operation and its number.
+// waiting is a waiting operation and its number in the order of arrival.
 type waiting[T any] struct {
 	operation T
 	number    uint64
 }
 
-// halfLife is how soon half of the time that a caller has used is forgiven.
+// halfLife is the time after which half of a caller's used time is forgiven.
 const halfLife = time.Second
 
-// headStart is how much less than those before it a caller counts as having used when it begins,
-// so that a few short operations of it come before a long one.
+// headStart is subtracted from the used time with which a caller starts, so that a few
+// short operations of it run before a long one.
 const headStart = 10 * time.Millisecond
 
 // Len returns how many operations wait.
@@ -76,9 +75,8 @@ func (q *Queue[T]) caller(name string) *caller[T] {
 	return c
 }
 
-// Next removes and returns the operation that runs next and its caller. It returns
-// none if the operation is expected to take longer than most, unless it is of the
-// caller own.
+// Next removes and returns the operation that runs next and its caller. It returns none
+// if that operation is expected to take longer than most and its caller is not own.
 func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name string, ok bool) {
 	next := -1
 	for i, c := range q.waiting {
@@ -90,7 +88,7 @@ func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name strin
 		return operation, "", false
 	}
 	c := q.waiting[next]
-	q.turn = max(q.turn, c.used) // those that begin one after another must not each have used less
+	q.turn = max(q.turn, c.used) // or else each new caller would start with less than the one before
 	operation, c.waiting = c.waiting[0].operation, c.waiting[1:]
 	q.length--
 	if len(c.waiting) == 0 {
@@ -103,7 +101,7 @@ func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name strin
 	return operation, c.name, true
 }
 
-// before reports whether a caller goes before another.
+// before reports whether the next operation of a caller runs before that of another.
 func (c *caller[T]) before(other *caller[T]) bool {
 	if c.used != other.used {
 		return c.used < other.used
@@ -111,9 +109,9 @@ func (c *caller[T]) before(other *caller[T]) bool {
 	return c.waiting[0].number < other.waiting[0].number
 }
 
-// Used records how long an operation of a caller took, and when it ended. The next
-// one is expected to take as long as the longest lately: that some were short in
-// between, such as rejected requests, says nothing about it.
+// Used records how long an operation of a caller took, and when it ended. The next one is
+// expected to take as long as the longest recent one: short ones in between, such as
+// rejected requests, say nothing about it.
 func (q *Queue[T]) Used(name string, took time.Duration, now time.Time) {
 	q.halve(now)
 	c := q.caller(name)

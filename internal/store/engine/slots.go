@@ -9,57 +9,57 @@ import (
 	"time"
 )
 
-// activeFor is how long a caller is active after it has begun an operation, and lately the
-// time over which its use of slots is averaged.
+// activeFor is the time for which a caller counts as active after beginning an operation.
+// lately is the time over which its use of slots is averaged.
 const (
 	activeFor = time.Second
 	lately    = 2 * time.Second
 )
 
-// spare is how much more than its own a caller may have used lately to have a burst of slots,
-// so that one that has a long operation can do short ones besides.
+// spare is how much the average use of a caller that gets a burst of slots may exceed
+// Each, so that a caller with a long operation can run short ones as well.
 const spare = 0.5
 
-// Slots decides which operations have a connection. While others are active, a caller has
-// only a few of them, however many of its requests wait, so that there is one for others.
-// What becomes free goes to the one that has used the least lately if slots are shared,
-// otherwise to the one that has the fewest.
+// Slots decides which operations get a connection. While other callers are active, a
+// caller gets only a few slots, however many of its requests wait, so that some are left
+// for the others. A free slot goes to the caller that has used the least lately if slots
+// are shared, otherwise to the one that has the fewest.
 type Slots struct {
 	SlotOptions
 
 	mu     sync.Mutex
 	free   sync.Cond // no operation runs
 	taken  int
-	of     map[string]int       // slots that callers have
-	use    map[string]use       // if slots are shared, by callers: as many as organizations
-	latest activity             // of all callers
+	of     map[string]int       // slots held, by caller
+	use    map[string]use       // by caller, if slots are shared; as many entries as organizations
+	latest activity             // the latest of all callers
 	before activity             // the latest of another caller
-	queues map[string][]*waiter // of callers, in the order of their arrival
-	queued int                  // waiters
-	nth    int64                // of the last waiter
+	queues map[string][]*waiter // waiters by caller, in the order of arrival
+	queued int                  // number of waiters
+	nth    int64                // number of the last waiter
 }
 
-// activity is when a caller has begun an operation.
+// activity is the beginning of an operation of a caller.
 type activity struct {
 	caller string
 	at     time.Time
 }
 
-// use is how many slots a caller had lately, on average, as of a time.
+// use is the average number of slots that a caller had lately, as of a time.
 type use struct {
 	slots float64
 	at    time.Time
 }
 
-// SlotOptions say how many slots there are.
+// SlotOptions are the numbers of slots, and limits of waiting.
 type SlotOptions struct {
-	Most       int              // slots
+	Most       int              // number of slots
 	Each       int              // slots that every caller may have; the server itself may use all
-	Shared     int              // slots of all callers, up to which one may have more than Each
+	Shared     int              // while all callers together have fewer slots than this, each may have more than Each
 	Burst      int              // slots of a caller that has used hardly more than Each lately
 	Alone      int              // slots of a caller while no other is active; at least Each
-	MaxWaiting int              // operations that wait for a slot
-	Patience   time.Duration    // longest wait
+	MaxWaiting int              // limit of operations that wait for a slot
+	Patience   time.Duration    // longest wait for a slot
 	Now        func() time.Time // the clock
 	Count      *Counters
 }
@@ -68,18 +68,18 @@ type SlotOptions struct {
 type waiter struct {
 	caller string
 	nth    int64
-	ready  chan struct{} // closed when it has a slot
+	ready  chan struct{} // closed when it gets a slot
 }
 
-// NewSlots returns slots of which all are free.
+// NewSlots returns slots that are all free.
 func NewSlots(o SlotOptions) *Slots {
 	s := &Slots{SlotOptions: o, of: map[string]int{}, use: map[string]use{}, queues: map[string][]*waiter{}}
 	s.free.L = &s.mu
 	return s
 }
 
-// Take waits for a slot, not too long and not with too many others. After it has returned
-// nil, Give must be called.
+// Take waits for a slot. It returns an error if too many operations wait or if the wait
+// exceeds Patience. After Take has returned nil, Give must be called.
 func (s *Slots) Take(ctx context.Context, caller string) error {
 	s.mu.Lock()
 	if caller != "" && s.Alone > s.Each {
@@ -177,14 +177,15 @@ func (s *Slots) change(caller string, by int) {
 	}
 }
 
-// used returns how many slots a caller had lately. The caller of used holds the lock.
+// used returns the average number of slots that a caller had lately. The caller of used
+// holds the lock.
 func (s *Slots) used(caller string, now time.Time) float64 {
 	before := s.use[caller]
 	faded := math.Exp(-max(now.Sub(before.at), 0).Seconds() / lately.Seconds())
 	return before.slots*faded + float64(s.of[caller])*(1-faded)
 }
 
-// abandon ends the wait of an operation, which may have got a slot by now.
+// abandon ends the wait of an operation, and releases its slot if it has just got one.
 func (s *Slots) abandon(w *waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +204,7 @@ func (s *Slots) Give(caller string) {
 // release returns a slot. The caller of release holds the lock.
 func (s *Slots) release(caller string) {
 	s.change(caller, -1)
-	for s.next() { // several, if a caller is alone now
+	for s.next() { // several slots may become available if a caller is alone now
 		continue
 	}
 	if s.taken == 0 {
@@ -211,10 +212,9 @@ func (s *Slots) release(caller string) {
 	}
 }
 
-// next gives a slot to the caller that has used the least, then to the one with the fewest,
-// and of several to the one that has waited longest. Those that have less than their own come
-// first, whatever they have used. It reports whether there was one. The caller of next holds
-// the lock.
+// next gives a slot to a waiting caller, and reports whether there was one. Callers that
+// have fewer slots than Each come first; then the order is by used slots, held slots and
+// arrival. The caller of next holds the lock.
 func (s *Slots) next() bool {
 	if s.queued == 0 {
 		return false

@@ -14,10 +14,10 @@ import (
 	"dray/internal/lastmile"
 )
 
-// What the packages with the statements of records share.
+// Helpers of the packages that have the statements of records.
 
-// Metered returns a connection that counts the bytes that it reads for the meter of
-// the context, if there is one.
+// Metered returns a connection that counts the bytes that it reads with the meter of the
+// context, if there is one.
 func Metered(c Conn) Conn { return meteredConn{c} }
 
 type meteredConn struct{ Conn }
@@ -37,7 +37,7 @@ type meteredRows struct {
 	meter lastmile.Meter
 }
 
-// rowBytes is what a row takes besides its texts.
+// rowBytes is the memory counted for a row besides its texts.
 const rowBytes = 64
 
 // Scan reads a row.
@@ -110,14 +110,14 @@ func Only[T any, Kind ~string](ctx context.Context, c Conn, kind Kind, id string
 	return found[0], nil
 }
 
-// Missing returns why a record was not found in a table among those of the
-// organization: it belongs to another one, or it does not exist.
+// Missing returns why the organization has no such record in a table: it belongs to
+// another organization, or it does not exist.
 func Missing(ctx context.Context, c Conn, table, id string) error {
 	noun := strings.ReplaceAll(table, "_", " ")
 	if !lastmile.ValidID(id) {
 		return lastmile.NotFound(noun, id)
 	}
-	// The second test is that of a partial index; see migration 0025.
+	// The second test makes a partial index usable; see migration 0025.
 	found, err := Exists(ctx, c, `SELECT 1 FROM `+table+` WHERE id = $1 AND id <> ''`, id)
 	switch {
 	case err != nil:
@@ -167,8 +167,8 @@ func DeleteOld(ctx context.Context, c Conn, table, column, and string, below int
 	return deleted, nil
 }
 
-// OldestFirst sorts records that were read by when they were created. To sort them
-// in the statement, SQLite would hold all of them in memory that is not counted.
+// OldestFirst sorts records by creation time. If the statement sorted them, SQLite would
+// hold all of them in memory that is not counted.
 func OldestFirst[T any](records []T, key func(T) (created time.Time, id string)) {
 	slices.SortFunc(records, func(a, b T) int {
 		createdA, idA := key(a)
@@ -177,7 +177,7 @@ func OldestFirst[T any](records []T, key func(T) (created time.Time, id string))
 	})
 }
 
-// Flag is a boolean as it is stored.
+// Flag returns a boolean as it is stored.
 func Flag(b bool) int64 {
 	if b {
 		return 1

@@ -9,8 +9,8 @@ import (
 
 // Stats are counters of an engine since it was opened, for metrics.
 type Stats struct {
-	Waiting    int    // operations waiting to be started, now
-	Running    int    // operations that were begun and are not counted yet, now
+	Waiting    int    // operations that wait to start, now
+	Running    int    // operations that were started and have not ended, now
 	Operations uint64 // operations committed
 	Commits    uint64 // transactions committed
 	Failed     uint64 // operations that returned an error
@@ -18,8 +18,8 @@ type Stats struct {
 	Shed       uint64 // operations rejected because the database was too busy
 	Broken     uint64 // transactions that the database aborted
 
-	// Batches counts commits by how many operations they held: 1, 2, 3-4,
-	// 5-8 … 129-256. PostgreSQL commits every operation by itself.
+	// Batches counts commits by their number of operations: 1, 2, 3-4, 5-8 … 129-256.
+	// PostgreSQL commits every operation by itself.
 	Batches [9]uint64
 
 	Connections int   // open connections, now

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Table describes a table as far as copying it requires.
+// Table is the description of a table that is needed to copy it.
 type Table struct {
 	Name    string   // quoted
 	Columns []string // quoted

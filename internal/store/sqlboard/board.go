@@ -14,10 +14,10 @@ import (
 	"dray/internal/wire"
 )
 
-// Part is the part of a transaction that has the statements of this package.
+// Part is a part of a transaction, with the statements of this package.
 type Part struct{ c engine.Conn }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
 // CheckTeam returns an error if the organization does not have a team.
@@ -32,7 +32,7 @@ func (p Part) CheckTeam(ctx context.Context, org lastmile.OrganizationID, id las
 	return nil
 }
 
-// BoardVersions returns the versions of the lists of an organization, without those that
+// BoardVersions returns the versions of an organization's lists, without lists that have
 // never changed.
 func (p Part) BoardVersions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.ContainerRef]int64, error) {
 	versions, err := engine.Index(ctx, p.c, func(r engine.Rows) (of lastmile.ContainerRef, version int64, err error) {
@@ -45,8 +45,8 @@ func (p Part) BoardVersions(ctx context.Context, org lastmile.OrganizationID) (m
 	return versions, nil
 }
 
-// LastMoves returns the latest position of each worker who was located, with the speed and
-// the heading.
+// LastMoves returns when each located worker was last located, with the accuracy, speed
+// and heading.
 func (p Part) LastMoves(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]lastmile.Position, error) {
 	moves, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, at lastmile.Position, err error) {
 		var time int64
@@ -79,9 +79,10 @@ func (p Part) Schedules(ctx context.Context, org lastmile.OrganizationID) (map[l
 	return all, nil
 }
 
-// BoardTasks lists the tasks of a day that an organization has or placed with others, up to
-// limit, and reports whether there are more. If there are, it lists open ones before others,
-// its own before those that it placed, and those whose windows end first.
+// BoardTasks lists the tasks of a day that an organization has or placed with others, up
+// to limit, and reports whether there are more. If there are, open tasks come before
+// others, the organization's own before those that it placed, and those whose windows end
+// first.
 func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, limit int) (all []board.Task, more bool, err error) {
 	owners := []string{`t.org`}
 	placed, err := engine.Exists(ctx, p.c, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
@@ -93,7 +94,7 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	}
 	all, err = p.dayTasks(ctx, org, f, owners, false, limit+1)
 	if more = len(all) > limit; more {
-		// Those that were read have been counted, and these take as much memory.
+		// The first tasks have been counted, and these take as much memory.
 		all, err = p.dayTasks(lastmile.WithMeter(ctx, nil), org, f, owners, true, limit)
 	}
 	if err != nil {
@@ -102,8 +103,8 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	return all, more, nil
 }
 
-// dayTasks lists up to limit tasks of a day: if sorted is set, open ones before others, and
-// those whose windows end first.
+// dayTasks lists at most limit tasks of a day, open ones before others. If sorted is set,
+// those of the earliest windows are read.
 func (p Part) dayTasks(ctx context.Context, org lastmile.OrganizationID, f board.Filter, owners []string, sorted bool, limit int) (all []board.Task, err error) {
 	due := f.Day
 	if f.Overdue {
@@ -124,8 +125,8 @@ func (p Part) dayTasks(ctx context.Context, org lastmile.OrganizationID, f board
 	return all, nil
 }
 
-// The tasks of a day, from $2 until $3: those that are open, with a window that touches the
-// day or none, and those that were completed on it.
+// The tasks of a day, from $2 until $3: open ones that have no window or one that overlaps
+// the day, and those completed on it.
 const (
 	open = `t.state IN (0, 1, 2) AND (t.complete_after IS NULL OR t.complete_after < $3) AND (t.complete_before IS NULL OR t.complete_before >= $2)`
 	done = `t.completed IS NOT NULL AND t.completed >= $2 AND t.completed < $3`
@@ -163,7 +164,7 @@ func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, from, 
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
 		LEFT JOIN recipient r ON r.org = COALESCE(t.origin, t.org) AND r.id = t.recipient WHERE `
 	meter := lastmile.MeterOf(ctx)
-	// Only what is kept of a task counts, not all that is stored of it.
+	// Only the memory that a task takes is counted, not the size of the stored documents.
 	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query+where, args...)
 	if err != nil {
 		return nil, err
@@ -186,10 +187,10 @@ func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, from, 
 	return all, errors.Join(err, rows.Err())
 }
 
-// taskBytes is what a task takes in memory.
+// taskBytes is the memory that a task takes, approximately.
 const taskBytes = 1 << 10
 
-// instant is a stored time; the zero time for null.
+// instant returns a stored time; the zero time for null.
 func instant(ms *int64) time.Time {
 	if ms == nil {
 		return time.Time{}
@@ -197,7 +198,7 @@ func instant(ms *int64) time.Time {
 	return time.UnixMilli(*ms).UTC()
 }
 
-// duration is a stored number of milliseconds.
+// duration converts a stored number of milliseconds; null is nil.
 func duration(ms *int64) *time.Duration {
 	if ms == nil {
 		return nil

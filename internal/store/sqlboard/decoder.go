@@ -7,15 +7,15 @@ import (
 	"dray/internal/lastmile"
 )
 
-// decodedAtOnce is how many rows are decoded together.
+// decodedAtOnce is the number of rows that are decoded together.
 const decodedAtOnce = 64
 
-// decoder decodes rows on another processor while the next ones are read.
+// decoder decodes rows in another goroutine while the next ones are read.
 type decoder struct {
 	rows  []taskRow
 	todo  chan []taskRow
 	done  chan struct{}
-	tasks []board.Task // until done, of the goroutine
+	tasks []board.Task // owned by the goroutine until done is closed
 	err   error
 }
 
@@ -38,7 +38,7 @@ func newDecoder(org lastmile.OrganizationID) *decoder {
 	return d
 }
 
-// add decodes a row, whose documents are valid only now.
+// add decodes a row. It copies the documents, which are valid only until the next row.
 func (d *decoder) add(row taskRow) {
 	row.doc, row.destination, row.recipient = slices.Clone(row.doc), slices.Clone(row.destination), slices.Clone(row.recipient)
 	if d.rows = append(d.rows, row); len(d.rows) == decodedAtOnce {

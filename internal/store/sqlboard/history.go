@@ -21,7 +21,8 @@ func (p Part) FirstEvent(ctx context.Context, org lastmile.OrganizationID) (time
 	return at, err
 }
 
-// eventFrom returns the first event with at least a number; 0 if there is none.
+// eventFrom returns the number and time of the first event whose number is at least the
+// given one; 0 if there is none.
 func (p Part) eventFrom(ctx context.Context, org lastmile.OrganizationID, number int64) (seq int64, stored time.Time, err error) {
 	_, err = engine.Collect(ctx, p.c, func(r engine.Rows) (_ int64, err error) {
 		var created int64
@@ -35,9 +36,9 @@ func (p Part) eventFrom(ctx context.Context, org lastmile.OrganizationID, number
 	return seq, stored, nil
 }
 
-// EventBefore returns the number of the last event that was stored before a time; if none
-// of those is stored any more, the number before the oldest one. It halves the log, whose
-// numbers and times grow together.
+// EventBefore returns the number of the last event stored before a time, or the number
+// before the oldest stored event if there is none. It is a binary search, because numbers
+// and times grow together.
 func (p Part) EventBefore(ctx context.Context, org lastmile.OrganizationID, at time.Time) (int64, error) {
 	low, _, err := p.eventFrom(ctx, org, 0)
 	if err != nil {
@@ -66,8 +67,8 @@ func (p Part) EventBefore(ctx context.Context, org lastmile.OrganizationID, at t
 	return low - 1, nil
 }
 
-// DutyAt reports which workers were on duty at a time. SQLite keeps the order of a CROSS
-// JOIN: it looks up each worker, where it would otherwise read all changes there ever were.
+// DutyAt returns which workers were on duty at a time. SQLite keeps the order of a CROSS
+// JOIN, so that it looks up the last change of each worker instead of reading all changes.
 func (p Part) DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]bool, error) {
 	all := map[lastmile.WorkerID]bool{}
 	_, err := engine.Collect(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, err error) {
@@ -106,7 +107,7 @@ func scanMove(r engine.Rows) (m board.Moved, err error) {
 	return m, err
 }
 
-// MovesIn returns positions of workers in a window, those of each at least a step apart.
+// MovesIn returns positions of workers in a window, at least a step apart for each worker.
 func (p Part) MovesIn(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, in lastmile.Window, step time.Duration) (all []board.Moved, err error) {
 	for _, id := range workers {
 		if all, err = p.movesOf(ctx, org, id, in, step, all); err != nil {
@@ -116,12 +117,12 @@ func (p Part) MovesIn(ctx context.Context, org lastmile.OrganizationID, workers 
 	return all, nil
 }
 
-// moveBytes is about what a position takes in memory and in a response.
+// moveBytes is the approximate size of a position in memory and in a response.
 const moveBytes = 400
 
 func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, step time.Duration, all []board.Moved) ([]board.Moved, error) {
 	meter := lastmile.MeterOf(ctx)
-	// Only positions that are kept count.
+	// Only the positions that are returned are counted.
 	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), `SELECT worker, at, lon, lat, accuracy, speed, heading FROM position WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
 		org, worker, in.From.UnixMilli(), in.To.UnixMilli())
 	if err != nil {
@@ -147,7 +148,7 @@ func (p Part) movesOf(ctx context.Context, org lastmile.OrganizationID, worker l
 	return all, rows.Err()
 }
 
-// pastDoc is what is read of an event about a task.
+// pastDoc is the part of an event about a task that is read.
 type pastDoc struct {
 	Time int64 `json:"time"`
 	Data struct {
@@ -183,8 +184,8 @@ func (doc pastDoc) task() (t board.PastTask, known bool) {
 	return t, true
 }
 
-// shownLists has the list of each worker as the latest event that was read shows it. All
-// events of a worker with many tasks show a long list, of which one is needed.
+// shownLists has the list of each worker as the latest event read so far shows it. Every
+// event of a worker contains the list, which may be long, but only the latest is needed.
 type shownLists map[lastmile.WorkerID]shownList
 
 type shownList struct {
@@ -208,7 +209,7 @@ func (shown shownLists) add(t board.PastTask, doc pastDoc) {
 	}
 }
 
-// attach sets the list of one task of each worker.
+// attach sets the list of each worker in one of the worker's tasks.
 func (shown shownLists) attach(tasks []board.PastTask) error {
 	for i := range tasks {
 		t := &tasks[i]
@@ -230,9 +231,9 @@ func lastBody(task string) string {
 	return `(SELECT e.body FROM event e WHERE e.org = $1 AND e.task = ` + task + ` AND e.task IS NOT NULL AND +e.seq <= $2 ORDER BY e.created DESC, e.task_sequence DESC LIMIT 1)`
 }
 
-// pastTasks are the tasks that were not completed at the time $3, each with its last event
-// until then: those that are open, those that were completed since, and those that were
-// deleted since, with the event of that.
+// pastTasks are the queries for the tasks that were not completed at the time $3, each
+// with its last event until then: those that are open, those that were completed since,
+// and those that were deleted since, with the event of the deletion.
 var pastTasks = []string{
 	`SELECT t.id, ` + lastBody(`t.id`) + `, NULL FROM task t WHERE t.org = $1 AND t.state IN (0, 1, 2) AND t.created < $3 LIMIT $4`,
 	`SELECT t.id, ` + lastBody(`t.id`) + `, NULL FROM task t WHERE t.org = $1 AND t.completed IS NOT NULL AND t.completed >= $3 AND t.created < $3 LIMIT $4`,
@@ -241,9 +242,9 @@ var pastTasks = []string{
 	`SELECT d.task, ` + lastBody(`d.task`) + `, d.body FROM event d WHERE d.org = $1 AND d.trigger_id = 8 AND d.created >= $3 AND d.seq > $2 AND d.task IS NOT NULL LIMIT $4`,
 }
 
-// PastTasks lists the tasks that were not completed at a time, as they were after the last
-// event of each up to a number, up to limit. A task without such an event is as it is now
-// if it has no later one either, and unassigned otherwise.
+// PastTasks lists at most limit tasks that were not completed at a time, each as its last
+// event up to number seq shows it. A task without such an event is returned as it is now
+// if it has no later event either, and as unassigned otherwise.
 func (p Part) PastTasks(ctx context.Context, org lastmile.OrganizationID, seq int64, at time.Time, limit int) (all []board.PastTask, err error) {
 	var unlogged []lastmile.TaskID
 	shown := shownLists{}
@@ -267,7 +268,7 @@ func (p Part) PastTasks(ctx context.Context, org lastmile.OrganizationID, seq in
 
 func (p Part) pastTasks(ctx context.Context, shown shownLists, query string, args ...any) (found []board.PastTask, missing []lastmile.TaskID, err error) {
 	meter := lastmile.MeterOf(ctx)
-	// Only what is kept of a task counts, not all of its event.
+	// Only the memory that a task takes is counted, not the size of its event.
 	rows, err := p.c.Query(lastmile.WithMeter(ctx, nil), query, args...)
 	if err != nil {
 		return nil, nil, err
@@ -310,8 +311,8 @@ func (p Part) pastTasks(ctx context.Context, shown shownLists, query string, arg
 	return found, missing, rows.Err()
 }
 
-// UnloggedTasks lists the tasks that were created in a window without an event, as
-// PastTasks does, up to limit.
+// UnloggedTasks lists at most limit tasks that were created in a window without an event,
+// in the same way as PastTasks.
 func (p Part) UnloggedTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window, limit int) ([]board.Task, error) {
 	const query = ` = $1 AND t.state IN (0, 1, 2, 3) AND t.created >= $2 AND t.created < $3
 		AND NOT EXISTS (SELECT 1 FROM event e WHERE e.org = $1 AND e.task = t.id AND e.task IS NOT NULL AND e.trigger_id IN (6, 13)) LIMIT $4`
@@ -329,11 +330,11 @@ func (p Part) UnloggedTasks(ctx context.Context, org lastmile.OrganizationID, in
 	return p.unlogged(ctx, org, ids)
 }
 
-// unloggedAtOnce is how many tasks one statement reads.
+// unloggedAtOnce is the maximum number of tasks that one statement reads.
 const unloggedAtOnce = 200
 
-// unlogged reads tasks whose creation has no event: as they are now if nothing has happened
-// to them, and else as they may have been at first, which is unassigned.
+// unlogged reads tasks whose creation has no event: as they are now if they have no later
+// event either, and as unassigned otherwise.
 func (p Part) unlogged(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (all []board.Task, err error) {
 	for chunk := range slices.Chunk(ids, unloggedAtOnce) {
 		args, places := []any{org}, make([]string, len(chunk))
@@ -360,7 +361,7 @@ func (p Part) unlogged(ctx context.Context, org lastmile.OrganizationID, ids []l
 	return all, nil
 }
 
-// asCreated returns a task as it may have been at first, which is unassigned.
+// asCreated returns a task as if it were new and unassigned.
 func asCreated(t board.Task) board.Task {
 	t.State, t.Worker, t.Pin, t.Estimates, t.Container = lastmile.TaskUnassigned, "", "", lastmile.Estimates{}, lastmile.ContainerRef{Kind: lastmile.InOrganization}
 	t.Started, t.Completed, t.Success, t.FailureReason, t.Modified = time.Time{}, time.Time{}, false, "", t.Created

@@ -13,9 +13,9 @@ import (
 	"dray/internal/store/engine"
 )
 
-// ChangedLists returns up to the given number of lists that have changed and are not
-// logged yet, those that changed first, and reports whether there may be more. A list of
-// more than the given number of tasks is returned without them.
+// ChangedLists returns the first lists that have changed and are not logged yet, at most
+// as many as given, and reports whether there may be more. A list that has more than the
+// given number of tasks is returned without them.
 func (p Part) ChangedLists(ctx context.Context, lists, tasks int) (all []board.ChangedList, more bool, err error) {
 	type key struct {
 		org lastmile.OrganizationID
@@ -57,7 +57,7 @@ const maxNotes = 500
 // owners are the tables of the owners of lists.
 var owners = map[lastmile.ContainerKind]string{lastmile.InWorker: `worker`, lastmile.InTeam: `team`}
 
-// readList reads a list.
+// readList reads a list; it keeps no version if its owner was deleted.
 func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) error {
 	org, in := list.Organization, list.Container
 	versions, err := engine.Collect(ctx, p.c, func(r engine.Rows) (version int64, err error) {
@@ -101,9 +101,9 @@ func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) e
 	return err
 }
 
-// LogList logs a list in place of older versions and removes the notes of its changes. It
-// does nothing if there are none any more, and only removes them if there is no body or if
-// a newer version is logged.
+// LogList logs a list in place of older versions and removes the notes of its changes. If
+// the notes are gone, it does nothing. If body is nil or a newer version is logged, it only
+// removes the notes.
 func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, now time.Time) error {
 	if err := p.lock(ctx, list.Organization); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (p Part) LogList(ctx context.Context, list board.ChangedList, body []byte, 
 	return p.addEntry(ctx, list.Organization, string(list.Container.Kind), list.Container.Owner, list.Version, body, now)
 }
 
-// lock locks the logs of an organization: until the transaction ends, no other logs a list or
-// gives an event a number.
+// lock locks the logs of an organization: until the end of the transaction, no other one
+// logs a list or numbers an event.
 func (p Part) lock(ctx context.Context, org lastmile.OrganizationID) error {
 	if err := p.c.Send(ctx, `INSERT INTO event_head (org, seq, lists) VALUES ($1, 0, 0) ON CONFLICT (org) DO UPDATE SET lists = event_head.lists`, org); err != nil {
 		return fmt.Errorf("lock the log of lists: %w", err)
@@ -141,7 +141,7 @@ func (p Part) lock(ctx context.Context, org lastmile.OrganizationID) error {
 	return nil
 }
 
-// addEntry adds an entry to the log of lists, which is locked.
+// addEntry adds an entry to the log of lists. The caller has locked the log.
 func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, owner string, version int64, body []byte, now time.Time) error {
 	var seq, nth int64
 	err := p.c.Row(ctx, `UPDATE event_head SET lists = lists + 1 WHERE org = $1 RETURNING seq, lists`, org).Scan(&seq, &nth)
@@ -157,7 +157,8 @@ func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, o
 // ofTasks is the kind of entries with new tasks.
 const ofTasks = `TASKS`
 
-// WithNewTasks returns an organization whose board has new tasks that are not logged yet.
+// WithNewTasks returns an organization whose board has new tasks that are not logged yet;
+// empty if there is none.
 func (p Part) WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error) {
 	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (org lastmile.OrganizationID, err error) {
 		err = r.Scan(&org)
@@ -172,11 +173,11 @@ func (p Part) WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error)
 	return found[0], nil
 }
 
-// TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and removes
-// the notes that say so. Tasks that were deleted since are left out.
+// TakeNewTasks returns at most limit new tasks of a board that are not logged yet, and
+// removes the notes of them. Tasks that were deleted since are left out.
 func (p Part) TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, limit int) (all []board.NewTask, err error) {
-	// If a task is deleted and this transaction does not see it, the number of that event is
-	// greater than that of the entry.
+	// If another transaction deletes a task at the same time, the event of the deletion gets
+	// a greater number than the entry.
 	if err := p.lock(ctx, org); err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func (p Part) LogTasks(ctx context.Context, org lastmile.OrganizationID, owner s
 	return p.addEntry(ctx, org, ofTasks, owner, 0, body, now)
 }
 
-// DeleteLists deletes entries of the log of lists older than a time, some at a time, and
+// DeleteLists deletes about most entries of the log of lists older than a time, and
 // returns how many it deleted.
 func (p Part) DeleteLists(ctx context.Context, before time.Time, most int) (int64, error) {
 	return engine.DeleteOld(ctx, p.c, `list_entry`, `created`, ``, before.UnixMilli(), most)
@@ -240,10 +241,9 @@ func (p Part) ListsBefore(ctx context.Context, org lastmile.OrganizationID, seq 
 	return found[0], nil
 }
 
-// ListEntries returns entries of the log of lists after one, up to those that come after an
-// event, until they have the given number of bytes, and the number up to which it has read.
-// For a manager, only lists and tasks of own teams, and unassigned tasks; others count as
-// read.
+// ListEntries returns the entries of the log of lists with numbers greater than after, up
+// to those that follow event seq, until they have the given number of bytes, and the
+// number of the last entry read. For a manager, it skips lists and tasks of other teams.
 func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (all []board.ListEntry, last int64, err error) {
 	args, own := []any{org, after, seq}, `TRUE`
 	if manager != "" {

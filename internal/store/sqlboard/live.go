@@ -13,8 +13,8 @@ import (
 	"dray/internal/store/engine"
 )
 
-// EventKept returns the number of the oldest event that is stored, or that of the next one
-// if there is none, and when the event seq was stored; zero if it is not.
+// EventKept returns the number of the oldest stored event, or of the next one if there is
+// none, and when event seq was stored; the zero time if it is not stored.
 func (p Part) EventKept(ctx context.Context, org lastmile.OrganizationID, seq int64) (oldest int64, at time.Time, err error) {
 	number := func(r engine.Rows) (n int64, err error) {
 		err = r.Scan(&n)
@@ -56,7 +56,7 @@ func (p Part) FleetVersion(ctx context.Context, org lastmile.OrganizationID) (in
 	return found[0], nil
 }
 
-// LastPositions returns where each worker is who was located.
+// LastPositions returns the last position of each worker that has one.
 func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Moved, error) {
 	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, m board.Moved, err error) {
 		var at, seen *int64
@@ -71,7 +71,8 @@ func (p Part) LastPositions(ctx context.Context, org lastmile.OrganizationID) (m
 	return all, nil
 }
 
-// LastEstimates returns when the tasks of each worker were estimated, without the tasks.
+// LastEstimates returns when each worker's tasks were last estimated, and the worker's
+// delay, without the tasks.
 func (p Part) LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]board.Estimated, error) {
 	all, err := engine.Index(ctx, p.c, func(r engine.Rows) (id lastmile.WorkerID, e board.Estimated, err error) {
 		var (
@@ -88,10 +89,10 @@ func (p Part) LastEstimates(ctx context.Context, org lastmile.OrganizationID) (m
 	return all, nil
 }
 
-// estimatedAtOnce is of how many workers a statement reads the tasks.
+// estimatedAtOnce is the maximum number of workers whose tasks one statement reads.
 const estimatedAtOnce = 100
 
-// EstimatesOf returns the estimates of the tasks that workers have, up to limit.
+// EstimatesOf returns the estimates of the workers' tasks, at most limit in all.
 func (p Part) EstimatesOf(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, limit int) (map[lastmile.WorkerID][]board.EstimatedTask, error) {
 	all := map[lastmile.WorkerID][]board.EstimatedTask{}
 	for chunk := range slices.Chunk(workers, estimatedAtOnce) {

@@ -11,7 +11,7 @@ import (
 	"dray/internal/wire"
 )
 
-// taskRow is a row of a task. Its documents are valid until the next row.
+// taskRow is a row of a task. Its documents are valid until the next row is read.
 type taskRow struct {
 	org                             string
 	doc, destination, recipient     engine.Raw
@@ -19,8 +19,8 @@ type taskRow struct {
 	pin                             int64
 }
 
-// The parts of the stored documents that the board shows. To decode all of them would take
-// several times as long.
+// The parts of the stored documents that the board shows. Decoding whole documents would
+// take several times as long.
 type (
 	taskDoc struct {
 		ID                lastmile.TaskID    `json:"id"`
@@ -62,10 +62,10 @@ type (
 	}
 )
 
-// pins are the pins of tasks by the number that is stored.
+// pins are the pins of tasks, indexed by the stored number.
 var pins = []lastmile.Pin{"", lastmile.PinWorker, lastmile.PinPosition}
 
-// task returns what the board of an organization shows.
+// task returns the task as the board of an organization shows it.
 func (r *taskRow) task(org lastmile.OrganizationID) (t board.Task, err error) {
 	var (
 		doc         taskDoc
@@ -92,7 +92,7 @@ func (r *taskRow) task(org lastmile.OrganizationID) (t board.Task, err error) {
 	return t, nil
 }
 
-// task returns what the board shows of a task, without its estimates and its pin.
+// task returns the task as the board shows it, without its estimates and its pin.
 func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) board.Task {
 	done := doc.CompletionDetails
 	t := board.Task{
@@ -100,7 +100,7 @@ func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) boar
 		CompleteAfter: instant(doc.CompleteAfter), CompleteBefore: instant(doc.CompleteBefore), Pickup: doc.PickupTask, Quantity: doc.Quantity,
 		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies,
 		Completed: instant(done.Time), Success: done.Success, FailureReason: done.FailureReason,
-		Notes:       strings.Clone(lastmile.Truncate(doc.Notes, board.MaxNotes)), // a part would keep all of them in memory
+		Notes:       strings.Clone(lastmile.Truncate(doc.Notes, board.MaxNotes)), // a substring would keep the whole text in memory
 		Destination: destination.ID, Location: lastmile.Point{Lon: destination.Location[0], Lat: destination.Location[1]},
 		Address: lastmile.Address(destination.Address).Line(), Warnings: destination.Warnings,
 		Recipient: recipient.Name, Phone: recipient.Phone,
@@ -119,7 +119,7 @@ func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) boar
 		switch {
 		case e.Name == "start":
 			t.Started = at
-		case e.Name == "arrival" && t.Arrived.IsZero(): // later ones do not matter
+		case e.Name == "arrival" && t.Arrived.IsZero(): // only the first arrival counts
 			t.Arrived = at
 		}
 	}

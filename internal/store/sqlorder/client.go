@@ -44,8 +44,8 @@ func (p Part) clients(ctx context.Context, where string, args ...any) ([]store.C
 	return found, nil
 }
 
-// Client finds a client of a courier, by its id or by that of its organization. It
-// may be deleted.
+// Client returns a client of a courier, by the id of the client or of its organization,
+// even if the client is deleted.
 func (p Part) Client(ctx context.Context, courier lastmile.OrganizationID, id string) (store.Client, error) {
 	found, err := p.clients(ctx, ` WHERE t.org = $1 AND (t.id = $2 OR t.organization = $2)`, courier, id)
 	return engine.Only(ctx, p.c, store.Clients, id, found, err)
@@ -57,20 +57,20 @@ func (p Part) Clients(ctx context.Context, courier lastmile.OrganizationID) ([]s
 	return p.clients(ctx, ` WHERE t.org = $1 AND t.status <> 'deleted'`, courier)
 }
 
-// Couriers lists what an organization is as a client of couriers, oldest first,
-// without what was deleted.
+// Couriers lists the clients of couriers that an organization is, oldest first, without
+// deleted ones.
 func (p Part) Couriers(ctx context.Context, organization lastmile.OrganizationID) ([]store.Client, error) {
 	return p.clients(ctx, ` WHERE t.organization = $1 AND t.status <> 'deleted'`, organization)
 }
 
-// Courier returns what an organization is as a client, by the id of the client or of
-// the courier. It may be deleted.
+// Courier returns the client that an organization is for a courier, by the id of the
+// client or of the courier, even if the client is deleted.
 func (p Part) Courier(ctx context.Context, organization lastmile.OrganizationID, id string) (store.Client, error) {
 	found, err := p.clients(ctx, ` WHERE t.organization = $1 AND (t.id = $2 OR t.org = $2)`, organization, id)
 	return engine.Only(ctx, p.c, store.Clients, id, found, err)
 }
 
-// CountClients returns how many clients a courier ever had.
+// CountClients returns how many clients a courier has ever had, including deleted ones.
 func (p Part) CountClients(ctx context.Context, courier lastmile.OrganizationID) (int, error) {
 	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM client WHERE org = $1`, courier)
 }

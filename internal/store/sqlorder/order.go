@@ -17,20 +17,20 @@ import (
 	"dray/internal/wire"
 )
 
-// Part is the part of a transaction that has the records of this package.
+// Part is a part of a transaction, with the records of this package.
 type Part struct {
 	c     engine.Conn
 	cache *ServiceCache
 }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c: c} }
 
 // WithCache returns the part with a cache of delivery services.
 func (p Part) WithCache(cache *ServiceCache) Part { return Part{p.c, cache} }
 
-// documentVersion is the version of the form in which records are stored: JSON of the
-// domain, where money is in integers, unlike in the API.
+// documentVersion is the version of the encoding of stored records: JSON of the domain
+// types, in which money is an integer, unlike in the API.
 const documentVersion = 1
 
 // DeliveryServices lists the delivery services of a courier, oldest first.
@@ -80,7 +80,7 @@ func (p Part) DeleteDeliveryService(ctx context.Context, courier lastmile.Organi
 	return nil
 }
 
-// CountQuotes returns how many quotes of a client expire after a time, up to limit.
+// CountQuotes counts the quotes of a client that expire after a time, up to limit.
 func (p Part) CountQuotes(ctx context.Context, client lastmile.OrganizationID, after time.Time, limit int) (int, error) {
 	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM (SELECT 1 FROM quote WHERE client = $1 AND expires > $2 LIMIT $3) AS valid`,
 		client, after.UnixMilli(), limit)
@@ -121,8 +121,8 @@ func (p Part) Order(ctx context.Context, org lastmile.OrganizationID, id string)
 	return engine.Only(ctx, p.c, store.Orders, id, found, err)
 }
 
-// Orders lists orders of a courier or a client, newest first, up to limit: those after one,
-// unless that is empty.
+// Orders lists at most limit orders of a courier or a client, newest first, beginning
+// after order after, unless that is empty.
 func (p Part) Orders(ctx context.Context, org lastmile.OrganizationID, q store.OrderRange, after string, limit int) ([]order.Order, error) {
 	before, last := int64(math.MaxInt64), ""
 	if !q.To.IsZero() {
@@ -171,7 +171,7 @@ func (p Part) SaveOrder(ctx context.Context, o order.Order) error {
 	return nil
 }
 
-// SaveOrderTasks keeps the tasks of an order as they were when they were deleted.
+// SaveOrderTasks saves the tasks of an order as they were when they were deleted.
 func (p Part) SaveOrderTasks(ctx context.Context, o order.Order, pickup, dropoff lastmile.Task) error {
 	first, err := wire.Marshal(wire.NewTask(pickup))
 	if err != nil {
@@ -187,7 +187,7 @@ func (p Part) SaveOrderTasks(ctx context.Context, o order.Order, pickup, dropoff
 	return nil
 }
 
-// OrderTasks returns the tasks of an order as SaveOrderTasks kept them.
+// OrderTasks returns the tasks of an order that SaveOrderTasks saved.
 func (p Part) OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff lastmile.Task, err error) {
 	var docs [2][]byte
 	err = p.c.Row(ctx, `SELECT pickup, dropoff FROM task_order WHERE org = $1 AND id = $2`, o.Courier, o.ID).Scan(&docs[0], &docs[1])
@@ -204,7 +204,7 @@ func (p Part) OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff la
 	return tasks[0], tasks[1], nil
 }
 
-// decodeTask decodes a whole task in the form of the API.
+// decodeTask decodes the API's JSON of a task.
 func decodeTask(org lastmile.OrganizationID, doc []byte) (lastmile.Task, error) {
 	var form wire.Task
 	if err := json.Unmarshal(doc, &form); err != nil {

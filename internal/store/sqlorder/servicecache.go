@@ -27,7 +27,7 @@ type cacheEntry struct {
 	size    int
 }
 
-// scan reads a service.
+// scan reads a service, from the cache if its document is known.
 func (c *ServiceCache) scan(r engine.Rows) (order.Service, error) {
 	if c == nil {
 		return engine.ScanDocument[order.Service](r)

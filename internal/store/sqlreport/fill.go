@@ -10,14 +10,15 @@ import (
 	"dray/internal/store/engine"
 )
 
-// The records that may be unfilled, and how to find them with an index.
+// The conditions that find unfilled records of each kind, by an index.
 var unfilled = map[store.Kind]string{
 	store.Destinations: ` FROM destination WHERE street IS NULL ORDER BY created LIMIT $1`,
 	store.Workers:      ` FROM worker WHERE name IS NULL ORDER BY created LIMIT $1`,
 	store.Tasks:        ` FROM task WHERE completed IS NOT NULL AND success IS NULL ORDER BY completed DESC LIMIT $1`,
 }
 
-// Unfilled lists records of a kind that are unfilled, up to limit.
+// Unfilled lists at most limit unfilled records of a kind: those of older versions, which
+// lack columns for searches and analytics.
 func (p Part) Unfilled(ctx context.Context, kind store.Kind, limit int) ([]store.Unfilled, error) {
 	scan := func(r engine.Rows) (u store.Unfilled, err error) {
 		err = r.Scan(&u.Organization, &u.ID)
@@ -61,7 +62,7 @@ func (p Part) fill(ctx context.Context, query string, args ...any) error {
 	return nil
 }
 
-// millis is a time as it is stored; null for none.
+// millis returns a time as it is stored; null for the zero time.
 func millis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// PositionsBetween lists positions of a worker from a time on and before another, oldest
-// first, up to limit.
+// PositionsBetween lists at most limit positions of a worker in a window, oldest first.
 func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]lastmile.Position, error) {
 	scan := func(r engine.Rows) (at lastmile.Position, err error) {
 		var ms int64
@@ -30,16 +29,16 @@ func (p Part) PositionsBetween(ctx context.Context, org lastmile.OrganizationID,
 	return found, nil
 }
 
-// CompletedBy lists the tasks that a worker completed in a window, in the order of their
-// completion, up to limit.
+// CompletedBy lists at most limit tasks that a worker completed in a window, in the order
+// of completion.
 func (p Part) CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error) {
 	return p.promised(ctx, `worker = $2 AND completed IS NOT NULL AND completed >= $3 AND completed < $4 ORDER BY completed, id LIMIT $5`,
 		org, worker, in.From.UnixMilli(), in.To.UnixMilli(), int64(limit))
 }
 
-// OpenOf lists the tasks that a worker has, the active one first and the others in order,
-// from one of them on, or all, up to limit. If the worker does not have that one, it lists
-// none.
+// OpenOf lists at most limit tasks that a worker has, the active one first and the others
+// in order. It begins with task from, unless that is empty, and returns none if the worker
+// does not have that task.
 func (p Part) OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, from lastmile.TaskID, limit int) ([]store.Promised, error) {
 	const position = `CASE WHEN state = 2 THEN 0 ELSE 1 END, COALESCE(rank, 0), id`
 	const list = `container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL`
@@ -82,9 +81,9 @@ func visible(by store.Viewer, in lastmile.Window) (and string, args []any) {
 	return ` AND ` + engine.OwnTask(`$4`), append(args, by.Manager)
 }
 
-// The sums of a group of tasks. A task is early if it is completed before its window, and
-// late if its service began after it, as in lastmile.TimeWindow: at the arrival, or at the
-// completion if no arrival before it is known.
+// The sums of a group of tasks. As in lastmile.TimeWindow, a task is early if it was
+// completed before its window, and late if its service began after it. Service begins at
+// the arrival, or at the completion if no earlier arrival is known.
 var sums = `success, failure, COUNT(*),
 	SUM(CASE WHEN completed < complete_after THEN 1 ELSE 0 END),
 	SUM(CASE WHEN completed > complete_before AND COALESCE(arrived, completed) > complete_before THEN 1 ELSE 0 END),
@@ -97,13 +96,13 @@ var sums = `success, failure, COUNT(*),
 	CAST(COALESCE(SUM(ABS(arrived - promised)), 0) AS BIGINT), CAST(COALESCE(SUM(arrived - promised), 0) AS BIGINT)
 	FROM task t WHERE org = $1 AND completed >= $2 AND completed < $3 AND completed IS NOT NULL AND success IS NOT NULL`
 
-// TotalsIn sums up the tasks that were completed in a window, by outcome.
+// TotalsIn sums up the tasks completed in a window, by outcome.
 func (p Part) TotalsIn(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
 	return p.totals(ctx, `''`, `success, failure`, by, in)
 }
 
-// TotalsByWorker sums up the tasks that were completed in a window, by worker and
-// outcome. Tasks without a worker have none.
+// TotalsByWorker sums up the tasks completed in a window, by worker and outcome. The
+// worker is empty for tasks without one.
 func (p Part) TotalsByWorker(ctx context.Context, by store.Viewer, in lastmile.Window) ([]store.Totals, error) {
 	return p.totals(ctx, `COALESCE(worker, '')`, `worker, success, failure`, by, in)
 }

@@ -10,26 +10,26 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Part is the part of a transaction that has the statements of this package.
+// Part is a part of a transaction, with the statements of this package.
 type Part struct{ c engine.Conn }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
 // after is greater than every character of a text.
 const after = "\U0010FFFF"
 
-// passed is how many records are considered for each that is found, if the caller manages
-// some teams. It bounds the cost of a search when most records belong to others.
+// passed is the number of records that are considered for each one to find, if the caller
+// manages only some teams. It bounds the cost of a search if most records belong to others.
 const passed = 20
 
-// query selects rows t of a table. Its condition begins with the parameter $3.
+// query selects rows t of a table. The parameters of its condition begin with $3.
 type query struct {
 	columns, table, where, order string
-	own                          func(manager string) string // tests whether a row is a manager's; nil for records that all share
+	own                          func(manager string) string // tests whether a manager may see a row; nil if every manager may
 }
 
-// limited returns the statement for up to limit rows that the caller may see, and its
+// limited returns the statement for at most limit rows that the caller may see, and its
 // arguments.
 func (q query) limited(by store.Viewer, limit int, args ...any) (string, []any) {
 	rows := func(columns string) string {
@@ -45,8 +45,8 @@ func (q query) limited(by store.Viewer, limit int, args ...any) (string, []any) 
 		q.columns, q.table, rows(`t.id`), q.own(fmt.Sprintf(`$%d`, len(args)-1)), q.order, len(args)), args
 }
 
-// starting returns the ids of records whose column begins with a text, in the order of
-// that column, up to limit. There is an index.
+// starting returns the ids of at most limit records whose column q.order begins with a
+// text, in the order of that column, which has an index.
 func starting[ID ~string](ctx context.Context, p Part, q query, by store.Viewer, prefix string, limit int) ([]ID, error) {
 	scan := func(r engine.Rows) (id ID, err error) {
 		err = r.Scan(&id)

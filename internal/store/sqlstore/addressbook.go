@@ -54,7 +54,7 @@ func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) 
 var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded, street`,
 	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`)
 
-// destinationRow is a destination as destinationInsertion saves it.
+// destinationRow returns a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewDestination(d))
 	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), engine.Flag(d.WasGeocoded), lastmile.FoldName(d.Address.Street)}, err
@@ -132,7 +132,7 @@ func (t addressTx) putRecipient(ctx context.Context, r lastmile.Recipient) error
 var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name, created, keeper`,
 	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`)
 
-// recipientRow is a recipient as recipientInsertion saves it.
+// recipientRow returns a recipient as recipientInsertion saves it.
 func recipientRow(r lastmile.Recipient) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewRecipient(r))
 	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli(), r.Keeper}, err

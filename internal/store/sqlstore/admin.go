@@ -92,7 +92,7 @@ func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Metadata)
 }
 
-// DeleteAdmin deletes an administrator and ends the sessions and links.
+// DeleteAdmin deletes an administrator with its sessions and links.
 func (t organizationTx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
 	err := t.erase(ctx, org, string(id), [][2]string{
 		{"admin", "id"},

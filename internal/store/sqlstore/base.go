@@ -20,8 +20,8 @@ type base struct {
 	committed []func()
 }
 
-// missing returns why a record was not found among those of the organization: it
-// belongs to another one, or it does not exist.
+// missing returns why the organization has no such record: it belongs to another
+// organization, or it does not exist.
 func (t *base) missing(ctx context.Context, kind store.Kind, id string) error {
 	return engine.Missing(ctx, t.whole(), string(kind), id)
 }
@@ -72,9 +72,9 @@ func (t *base) count(ctx context.Context, query string, args ...any) (int, error
 	return engine.Count(ctx, t.whole(), query, args...)
 }
 
-// Try runs fn as a part of the transaction that can fail alone: when fn returns
-// an error, what it saved is undone and the transaction continues. A statement
-// that fails still ends the transaction.
+// Try runs fn as a part of the transaction that can fail alone: if fn returns an error,
+// its changes are undone and the transaction continues. A failed statement still ends
+// the transaction.
 func (t *base) Try(ctx context.Context, fn func() error) error {
 	if _, err := t.exec(ctx, `SAVEPOINT part`); err != nil {
 		return fmt.Errorf("begin a part: %w", err)
@@ -99,8 +99,8 @@ func (t *base) Try(ctx context.Context, fn func() error) error {
 // failed, do not run.
 func (t *base) OnCommit(fn func()) { t.committed = append(t.committed, fn) }
 
-// Receipt returns the receipt with the organization, key, method and path of
-// the one given, or lastmile.NotFound.
+// Receipt returns the receipt that has the organization, key, method and path of sought,
+// or lastmile.NotFound.
 func (t receiptTx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error) {
 	const query = `SELECT body_hash, reply, created FROM receipt WHERE org = $1 AND key = $2 AND method = $3 AND path = $4`
 	found, created := sought, int64(0)
@@ -127,8 +127,8 @@ func (t receiptTx) SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []
 	return nil
 }
 
-// DeleteReceipts deletes about limit receipts older than a time, and returns
-// how many it deleted.
+// DeleteReceipts deletes about most receipts older than a time, and returns how many it
+// deleted.
 func (t receiptTx) DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `receipt`, `created`, ``, before.UnixMilli(), most)
 }

@@ -103,8 +103,8 @@ func (t batchTx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id
 	return items, nil
 }
 
-// AddResults saves the results of a batch, which follow those saved so far and
-// begin with number from.
+// AddResults appends results to a batch. from is the number of the first item that has
+// no result yet.
 func (t batchTx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	stored := make([]storedResult, 0, len(results))
 	for _, r := range results {

@@ -12,7 +12,7 @@ import (
 	"dray/internal/store"
 )
 
-// bulkRows is how many rows one statement inserts where there are many.
+// bulkRows is the number of rows that one statement inserts if there are many.
 const bulkRows = 25
 
 // insertion is a statement that inserts rows of one table.
@@ -20,14 +20,14 @@ type insertion struct {
 	one, many string // for one row, and for bulkRows
 }
 
-// newInsertion makes an insertion of its three parts: the table, its columns,
-// and what happens to rows that exist, which is an error if it is empty.
+// newInsertion returns an insertion into columns of a table. otherwise is the ON CONFLICT
+// action for rows that exist; if it is empty, they are an error.
 func newInsertion(table, columns, otherwise string) insertion {
 	return newComputed(table, columns, otherwise, "", "")
 }
 
-// newComputed makes an insertion that computes one column from its argument,
-// which is the question mark of an expression.
+// newComputed returns an insertion that computes one column by an expression, in which a
+// question mark stands for the argument.
 func newComputed(table, columns, otherwise, column, expression string) insertion {
 	names := strings.Split(columns, ",")
 	n := len(names)
@@ -58,7 +58,7 @@ func newComputed(table, columns, otherwise, column, expression string) insertion
 	return insertion{one: text(1), many: text(bulkRows)}
 }
 
-// insert sends what inserts the rows.
+// insert sends the statements that insert the rows.
 func (t *base) insert(ctx context.Context, i insertion, rows [][]any) error {
 	for ; len(rows) >= bulkRows && !t.oneByOne(); rows = rows[bulkRows:] {
 		args := make([]any, 0, bulkRows*len(rows[0]))
@@ -139,12 +139,12 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 // importKeyInsertion saves import keys that have not been used.
 var importKeyInsertion = newInsertion(`import_key`, `org, key, task`, `DO NOTHING`)
 
-// claimKeys saves the import keys of new tasks, which differ. It returns store.UsedKeys if
-// some have been used. Of two transactions with the same key, one waits for the other; on
-// PostgreSQL, it then runs again.
+// claimKeys saves the import keys of new tasks, which are distinct. It returns
+// store.UsedKeys if some have been used. Of two transactions with the same key, one waits
+// for the other; on PostgreSQL, it then runs again.
 func (t taskTx) claimKeys(ctx context.Context, tasks []lastmile.Task) error {
 	var (
-		org   lastmile.OrganizationID // that creates the tasks, and has the keys
+		org   lastmile.OrganizationID // the creator of the tasks, which owns the keys
 		keys  []string
 		owner = map[string]lastmile.TaskID{}
 	)
@@ -155,7 +155,7 @@ func (t taskTx) claimKeys(ctx context.Context, tasks []lastmile.Task) error {
 			owner[task.ImportKey] = task.ID
 		}
 	}
-	slices.Sort(keys) // transactions with the same keys wait for each other in one order
+	slices.Sort(keys) // a fixed order, so that transactions with the same keys do not deadlock
 	added := int64(0)
 	for some := range slices.Chunk(keys, bulkRows) {
 		statement, rows := importKeyInsertion.many, [][]string{some}
@@ -177,8 +177,8 @@ func (t taskTx) claimKeys(ctx context.Context, tasks []lastmile.Task) error {
 	if added == int64(len(keys)) {
 		return nil
 	}
-	// The keys are read only now: on PostgreSQL, to read many conflicts with others that
-	// add some.
+	// The keys are read only now, because on PostgreSQL reading many of them conflicts with
+	// transactions that add some.
 	where := within(org)
 	in(where, `t.key`, keys)
 	used := store.UsedKeys{}
@@ -198,8 +198,8 @@ func (t taskTx) claimKeys(ctx context.Context, tasks []lastmile.Task) error {
 	return used
 }
 
-// lastRanks returns the ranks of new tasks in the lists of workers and teams, at their
-// ends; 0 for other tasks.
+// lastRanks returns ranks at the ends of the lists of workers and teams for the new tasks
+// in them, and 0 for other tasks.
 func (t taskTx) lastRanks(ctx context.Context, tasks []lastmile.Task) ([]int64, error) {
 	type list struct {
 		org lastmile.OrganizationID
@@ -224,10 +224,10 @@ func (t taskTx) lastRanks(ctx context.Context, tasks []lastmile.Task) ([]int64, 
 	return ranks, nil
 }
 
-// newTaskInsertion saves notes of new tasks.
+// newTaskInsertion saves rows that record new tasks.
 var newTaskInsertion = newInsertion(`new_task`, `org, task, executor`, `DO NOTHING`)
 
-// NoteNewTasks notes that tasks were created without an event, for the log of lists.
+// NoteNewTasks records, for the log of lists, that tasks were created without an event.
 func (t taskTx) NoteNewTasks(ctx context.Context, tasks []lastmile.Task) error {
 	rows := make([][]any, 0, len(tasks))
 	for _, task := range tasks {
@@ -245,7 +245,7 @@ func (t taskTx) NoteNewTasks(ctx context.Context, tasks []lastmile.Task) error {
 // metadataInsertion saves searchable entries.
 var metadataInsertion = newInsertion(`metadata_entry`, `org, kind, digest, id`, `DO NOTHING`)
 
-// metadataRows are the searchable entries of a record.
+// metadataRows returns the searchable entries of a record.
 func metadataRows(kind store.Kind, org lastmile.OrganizationID, id string, metadata lastmile.Metadata) [][]any {
 	rows := make([][]any, 0, len(metadata))
 	for _, entry := range metadata {

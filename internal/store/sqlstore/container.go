@@ -17,8 +17,8 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Queries of a container: when it was changed last, its active task, the first tasks of its
-// list, and all of its tasks.
+// Queries of a container: its last change, its active task, the first tasks of its list,
+// and all of its tasks.
 const (
 	selectContainer = `SELECT modified, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`
 	selectActive    = `SELECT id` + inContainer + ` AND rank IS NULL AND state = 2`
@@ -26,16 +26,16 @@ const (
 	selectQueue     = `SELECT container, id, state FROM task WHERE container IS NOT NULL AND org = $1 AND container_kind = $2 AND container = $3 ORDER BY container, rank, id`
 )
 
-// selectOwners are the queries of when the owners of containers were created.
+// selectOwners are the queries for the creation times of the owners of containers.
 var selectOwners = map[lastmile.ContainerKind]string{
 	lastmile.InWorker: `SELECT created FROM worker WHERE org = $1 AND id = $2`,
 	lastmile.InTeam:   `SELECT created FROM team WHERE org = $1 AND id = $2`,
 }
 
-// ExpectContainer announces that a container will be read, with its owner and whether it
-// is Unplaced, and the first tasks of its list, up to a limit, unless that is 0: a whole list
-// is not announced, because what was announced is held in memory. All that was announced
-// must be read before anything is written.
+// ExpectContainer announces that a container will be read, with its owner and with
+// Unplaced, and also the first most tasks of its list, unless most is 0. A whole list is
+// not announced, because the results of announced queries are held in memory. They must
+// all be read before anything is written.
 func (t containerTx) ExpectContainer(org lastmile.OrganizationID, in lastmile.ContainerRef, most int) {
 	if owner := selectOwners[in.Kind]; owner != "" {
 		t.ahead(owner, org, in.Owner)
@@ -59,7 +59,7 @@ func (t containerTx) Container(ctx context.Context, org lastmile.OrganizationID,
 	return c, err
 }
 
-// ContainerHead returns a container with the first tasks of its list, up to a limit. The
+// ContainerHead returns a container with only the first most tasks of its list. The
 // caller checks that its owner belongs to the organization.
 func (t containerTx) ContainerHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (lastmile.Container, error) {
 	c, err := t.unlisted(ctx, org, in)
@@ -105,14 +105,14 @@ func (t containerTx) ListVersions(ctx context.Context, org lastmile.Organization
 	return versions, nil
 }
 
-// queue is the list of a container and the task that left it to be done.
+// queue is the list of a container and its active task, which is not in the list.
 type queue struct {
 	active lastmile.TaskID
 	tasks  []lastmile.TaskID
 }
 
-// queues reads containers by their owners, all of it from the index that orders
-// them.
+// queues reads containers by their owners. Its queries need only the index that orders
+// tasks in containers.
 func (t containerTx) queues(ctx context.Context, query string, args ...any) (map[string]queue, error) {
 	found, err := t.query(ctx, query, args...)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t containerTx) queues(ctx context.Context, query string, args ...any) (map
 	defer found.Close()
 	var (
 		queues = map[string]queue{}
-		of     string // whose container q is
+		of     string // owner of q
 		q      queue
 	)
 	for found.Next() {
@@ -153,7 +153,7 @@ func (t containerTx) expectHead(org lastmile.OrganizationID, in lastmile.Contain
 	t.ahead(selectListed+limit(most), org, in.Kind, in.Owner)
 }
 
-// headOf reads the active task of a container and the first ones of its list, up to a limit.
+// headOf reads the active task of a container and the first most tasks of its list.
 func (t containerTx) headOf(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (q queue, err error) {
 	err = t.row(ctx, selectActive, org, in.Kind, in.Owner).Scan(&q.active)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -163,13 +163,13 @@ func (t containerTx) headOf(ctx context.Context, org lastmile.OrganizationID, in
 	return q, err
 }
 
-// ListHead returns the first tasks of the list of a container, up to limit.
+// ListHead returns the first most tasks of the list of a container.
 func (t containerTx) ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) ([]lastmile.TaskID, error) {
 	return t.taskIDs(ctx, selectListed+limit(most), org, in.Kind, in.Owner)
 }
 
-// StillListed returns those of the tasks that are in the list of a container, in
-// their order.
+// StillListed returns the given tasks that are in the list of a container, in the given
+// order.
 func (t containerTx) StillListed(ctx context.Context, org lastmile.OrganizationID, list lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	listed := map[lastmile.TaskID]bool{}
 	for chunk := range slices.Chunk(ids, 200) {
@@ -194,7 +194,7 @@ func (t containerTx) queuesOf(ctx context.Context, org lastmile.OrganizationID, 
 	return t.queues(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND org = $1 AND container_kind = $2 ORDER BY container, rank, id`, org, kind)
 }
 
-// Containers lists the containers that ever changed, in no particular order.
+// Containers lists the containers that have ever changed, in no particular order.
 func (t containerTx) Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error) {
 	found, err := collect(ctx, t, func(r rows) (c lastmile.ContainerRef, err error) {
 		err = r.Scan(&c.Kind, &c.Owner)
@@ -206,10 +206,10 @@ func (t containerTx) Containers(ctx context.Context, org lastmile.OrganizationID
 	return found, nil
 }
 
-// queuesQuery reads what workers on duty have. CROSS JOIN makes SQLite begin
-// with the workers, and not with all tasks of the organization. The order is left to
-// Queues: SQLite would hold the tasks of all workers in memory to sort them. Only an
-// active task has no rank.
+// queuesQuery reads the tasks of workers on duty. CROSS JOIN makes SQLite begin with the
+// workers, and not with all tasks of the organization. Queues sorts the tasks, because
+// SQLite would hold those of all workers in memory to sort them. Only an active task has
+// no rank.
 const queuesQuery = `
 	SELECT t.container, t.state, COALESCE(t.rank, 0), t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
 	FROM worker w CROSS JOIN task t
@@ -250,13 +250,13 @@ func (t containerTx) Queues(ctx context.Context, org lastmile.OrganizationID) (m
 			queue[i] = task.QueuedTask
 		}
 		queues[worker] = queue
-		delete(unsorted, worker) // the memory of long lists is free for the next
+		delete(unsorted, worker) // frees the memory of a long list
 	}
 	return queues, found.Err()
 }
 
-// Owner returns when the worker or the team of a container was created, and an error if the
-// organization does not have it.
+// Owner returns when the worker or team that owns a container was created, and an error
+// if the organization does not have it.
 func (t containerTx) Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (time.Time, error) {
 	var created int64
 	switch err := t.row(ctx, selectOwners[in.Kind], org, in.Owner).Scan(&created); {
@@ -284,12 +284,12 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	return t.noteChange(ctx, org, in, now)
 }
 
-// lastNote makes the notes of this process different.
+// lastNote is the number of the last note of this process. It makes numbers unique.
 var lastNote atomic.Int64
 
-// noteChange notes that the list of a worker or a team changes, for the log of lists. The
-// number of the note is the time and random bits, so that nodes choose different ones
-// without reading anything, which transactions could conflict over.
+// noteChange records, for the log of lists, that the list of a worker or a team changes.
+// The number of the note is the time and random bits, so that nodes choose different
+// numbers without reading rows that transactions could conflict over.
 func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	if in.Kind == lastmile.InOrganization {
 		return nil
@@ -309,10 +309,10 @@ func (t containerTx) noteChange(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// MoveTasks inserts tasks at a position of the list of a container, in order. They leave
-// their former positions first. It also saves those that were put into the container,
-// moved, whose dependencies and metadata have not changed; the others were saved with the
-// container. It returns store.ErrMoved if the task of the position is not in the list.
+// MoveTasks inserts tasks at a position of the list of a container, in order, after
+// removing them from their former positions. moved are those that come from another
+// container; they are saved as well, and their dependencies and metadata must not have
+// changed. It returns store.ErrMoved if the task of the position is not in the list.
 func (t containerTx) MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error {
 	if len(tasks) == 0 {
 		return nil
@@ -360,7 +360,7 @@ func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, i
 			return nil, err
 		}
 	}
-	if after == nil && in.Kind != lastmile.InOrganization { // behind the last task
+	if after == nil && in.Kind != lastmile.InOrganization { // after the last task
 		first, err := t.claimEnd(ctx, org, in, n, now)
 		return inSteps(first, rankStep, n), err
 	}
@@ -384,7 +384,7 @@ func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, i
 }
 
 // claimEnd returns the first of n ranks, a step apart, at the end of the list of a worker
-// or a team, without reading the list. The row of the container has the highest of them.
+// or a team, without reading the list: the row of the container has the highest rank.
 func (t containerTx) claimEnd(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, n int, now time.Time) (first int64, err error) {
 	const query = `
 		INSERT INTO container (org, kind, owner, modified, version, last) VALUES ($1, $2, $3, 0, 1, $4)
@@ -410,8 +410,8 @@ func rankOf(task *int64) int64 {
 	return *task
 }
 
-// ListState returns what changes whenever the list of a container does: its version,
-// and its last task, because a new task of the organization does not change the
+// ListState returns a value that changes whenever the list of a container does: its
+// version and its last task, because a new task of the organization does not change the
 // version.
 func (t containerTx) ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (s store.ListState, err error) {
 	const last = `SELECT id` + ranked + ` ORDER BY rank DESC, id DESC LIMIT 1`
@@ -436,7 +436,7 @@ func (t containerTx) Unplaced(ctx context.Context, org lastmile.OrganizationID, 
 // PlaceTasks fixes the order of the new tasks at the end of a container, so
 // that tasks committed later follow them.
 func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
-	// Not LockContainer: that the tasks have places now is no change of the list.
+	// Not LockContainer, because fixing the order does not change the list.
 	const lock = `
 		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, 0, 1)
 		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1`
@@ -467,8 +467,8 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// PlaceNewTasks gives a position to every task of a copied database that has
-// none yet. The database it was copied from may rank new tasks by another clock.
+// PlaceNewTasks fixes the order of all new tasks of a copied database. The database that
+// it was copied from may have ranked them by another clock.
 func PlaceNewTasks(ctx context.Context, c engine.Conn) error {
 	t := containerTx{&base{conn: newConn(c)}}
 	lists, err := collect(ctx, t, func(r rows) (list lastmile.Container, err error) {

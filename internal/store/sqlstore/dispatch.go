@@ -78,8 +78,8 @@ func (t dispatchTx) dispatches(ctx context.Context, query string, args ...any) (
 	return found, nil
 }
 
-// LatestDispatch returns the last dispatch of a team that a caller has requested, and
-// reports whether there is one.
+// LatestDispatch returns the latest dispatch of a team that a caller requested, unlike
+// those of continuous re-planning, and reports whether there is one.
 func (t dispatchTx) LatestDispatch(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID) (lastmile.Dispatch, bool, error) {
 	found, err := t.dispatches(ctx, `SELECT key_id, doc FROM dispatch WHERE org = $1 AND scope = $2 AND replan = 0 ORDER BY created DESC, id DESC LIMIT 1`, org, team)
 	if err != nil || len(found) == 0 {
@@ -88,8 +88,8 @@ func (t dispatchTx) LatestDispatch(ctx context.Context, org lastmile.Organizatio
 	return found[0], true, nil
 }
 
-// ShowDispatches returns the summaries of the latest dispatches of a team, ready to send,
-// the latest first.
+// ShowDispatches returns the summaries of the latest dispatches of a team as JSON, newest
+// first.
 func (t dispatchTx) ShowDispatches(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID, most int) ([][]byte, error) {
 	scan := func(r rows) (summary []byte, err error) {
 		err = r.Scan(&summary)
@@ -103,8 +103,8 @@ func (t dispatchTx) ShowDispatches(ctx context.Context, org lastmile.Organizatio
 	return found, nil
 }
 
-// TrimReplans deletes the dispatches of a team by continuous re-planning that have ended,
-// except for the latest ones.
+// TrimReplans deletes the ended dispatches of continuous re-planning for a team, except
+// for the latest ones.
 func (t dispatchTx) TrimReplans(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID, keep int) error {
 	const query = `
 		DELETE FROM dispatch WHERE org = $1 AND scope = $2 AND replan = 1 AND active = 0 AND created < (
@@ -125,7 +125,7 @@ func (t dispatchTx) ActiveDispatch(ctx context.Context, d lastmile.Dispatch) (id
 	return id, nil
 }
 
-// StopDispatch requests the end of a dispatch.
+// StopDispatch requests that a dispatch stops.
 func (t dispatchTx) StopDispatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) error {
 	if _, err := t.exec(ctx, `UPDATE dispatch SET stopped = 1 WHERE org = $1 AND id = $2`, org, id); err != nil {
 		return fmt.Errorf("stop dispatch %s: %w", id, err)
@@ -133,7 +133,7 @@ func (t dispatchTx) StopDispatch(ctx context.Context, org lastmile.OrganizationI
 	return nil
 }
 
-// DispatchStopped reports whether the end of a dispatch was requested.
+// DispatchStopped reports whether a dispatch was requested to stop.
 func (t dispatchTx) DispatchStopped(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (stopped bool, err error) {
 	var n int64
 	err = t.row(ctx, `SELECT stopped FROM dispatch WHERE org = $1 AND id = $2`, org, id).Scan(&n)
@@ -159,16 +159,16 @@ func (t dispatchTx) SaveAppliedSteps(ctx context.Context, org lastmile.Organizat
 	return nil
 }
 
-// DeleteDispatches deletes about limit dispatches older than a time that have ended,
-// and returns how many it deleted.
+// DeleteDispatches deletes about most ended dispatches older than a time, and returns how
+// many it deleted.
 func (t dispatchTx) DeleteDispatches(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `dispatch`, `created`, ` AND active = 0`, before.UnixMilli(), most)
 }
 
-// pins are the pins of tasks by the number that is stored.
+// pins are the pins of tasks, indexed by the stored number.
 var pins = []lastmile.Pin{"", lastmile.PinWorker, lastmile.PinPosition}
 
-// Pins returns the pins of the tasks of a worker that have one.
+// Pins returns the pins of the tasks of a worker, without tasks that have none.
 func (t dispatchTx) Pins(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (map[lastmile.TaskID]lastmile.Pin, error) {
 	found, err := engine.Index(ctx, t.whole(), func(r rows) (id lastmile.TaskID, pin lastmile.Pin, err error) {
 		var number int64
@@ -189,7 +189,7 @@ func (t dispatchTx) SavePin(ctx context.Context, org lastmile.OrganizationID, id
 	return nil
 }
 
-// Replanning returns how an organization has routes planned again.
+// Replanning returns an organization's settings of continuous re-planning.
 func (t dispatchTx) Replanning(ctx context.Context, org lastmile.OrganizationID) (assignment.Replanning, error) {
 	const query = `SELECT enabled, move, assign, pause, lateness, ahead FROM replan_setting WHERE org = $1`
 	var (
@@ -209,8 +209,8 @@ func (t dispatchTx) Replanning(ctx context.Context, org lastmile.OrganizationID)
 	return s, nil
 }
 
-// SaveReplanning saves how an organization has routes planned again. Runs that wait for
-// the end of the pause wait for that of the new one.
+// SaveReplanning saves an organization's settings of continuous re-planning. Runs that
+// wait for the interval since the last run to end are rescheduled to the new interval.
 func (t dispatchTx) SaveReplanning(ctx context.Context, org lastmile.OrganizationID, s assignment.Replanning) error {
 	const shift = `
 		UPDATE replan SET next_at = last_at + $2 WHERE org = $1 AND requested = 1 AND claim = ''
@@ -230,8 +230,9 @@ func (t dispatchTx) SaveReplanning(ctx context.Context, org lastmile.Organizatio
 }
 
 // RequestReplan requests that the routes of a team, or of all teams of a worker, are
-// planned again, at a time and not before the pause after the last run is over. It does
-// nothing if the organization has not enabled that, or if it is requested already.
+// planned again at a time, but not before the interval since the last run has passed. It
+// does nothing if the organization has not enabled re-planning, or for teams that already
+// have a request.
 func (t dispatchTx) RequestReplan(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID, worker lastmile.WorkerID, r lastmile.Replan, at time.Time) error {
 	from, of := `team_worker m JOIN replan_setting s ON s.org = m.org WHERE m.org = $1 AND m.worker = $2 AND s.enabled = 1`, string(worker)
 	if team != "" {
@@ -253,8 +254,8 @@ func (t dispatchTx) RequestReplan(ctx context.Context, org lastmile.Organization
 	return nil
 }
 
-// ReplanSchedule returns when the routes of a team are planned again. It returns
-// lastmile.NotFound for a team for which that was never requested.
+// ReplanSchedule returns when the routes of a team will be planned again, or
+// lastmile.NotFound if that was never requested.
 func (t dispatchTx) ReplanSchedule(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID) (store.ReplanSchedule, error) {
 	s := store.ReplanSchedule{Organization: org, Team: team}
 	var (
@@ -277,8 +278,8 @@ func (t dispatchTx) ReplanSchedule(ctx context.Context, org lastmile.Organizatio
 	return s, nil
 }
 
-// SaveReplanSchedule saves when the routes of a team are planned again. It runs in the
-// transaction that ends the lease.
+// SaveReplanSchedule saves when the routes of a team will be planned again. It runs in
+// the transaction that ends the lease.
 func (t dispatchTx) SaveReplanSchedule(ctx context.Context, s store.ReplanSchedule) error {
 	var last int64
 	if !s.Last.IsZero() {

@@ -13,8 +13,8 @@ import (
 	"dray/internal/wire"
 )
 
-// CountriesByPhone returns the countries of the organizations that have workers with
-// one of the phone numbers.
+// CountriesByPhone returns, for each phone number, the countries of the organizations
+// that have a worker with it.
 func (t driverTx) CountriesByPhone(ctx context.Context, phones []lastmile.Phone) (map[lastmile.Phone][]string, error) {
 	type found struct {
 		phone   lastmile.Phone
@@ -89,8 +89,8 @@ func (t driverTx) SessionByHash(ctx context.Context, hash string) (lastmile.Sess
 	return s, nil
 }
 
-// FindSession is SessionByHash without a transaction around it, which would take
-// two more round trips: every request of a worker's app finds its session.
+// FindSession is SessionByHash without a transaction, which would take two more round
+// trips, because every request of the drivers' app needs it.
 func (s *Store) FindSession(ctx context.Context, hash string) (session lastmile.Session, err error) {
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
 		session, err = newTx(newConn(c), s.now).SessionByHash(ctx, hash)
@@ -115,8 +115,8 @@ func (t driverTx) DeleteSession(ctx context.Context, hash string) error {
 	return t.endSessionsWhere(ctx, `hash = $1`, hash)
 }
 
-// endSessionsWhere ends the sessions that meet a condition. Every node then
-// authenticates those who follow streams again.
+// endSessionsWhere ends the sessions that meet a condition. Every node then authenticates
+// the clients of its streams again.
 func (t *base) endSessionsWhere(ctx context.Context, condition string, args ...any) error {
 	ended, err := t.exec(ctx, `DELETE FROM worker_session WHERE `+condition, args...)
 	if err != nil {
@@ -134,7 +134,7 @@ func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationI
 	return t.endSessionsWhere(ctx, `org = $1 AND worker = $2 AND hash <> $3`, org, worker, except)
 }
 
-// DeleteOldSessions ends the sessions of a worker except the newest.
+// DeleteOldSessions ends the sessions of a worker except the newest keep ones.
 func (t driverTx) DeleteOldSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, keep int) error {
 	return t.endSessionsWhere(ctx, `org = $1 AND worker = $2 AND hash NOT IN (
 		SELECT hash FROM worker_session WHERE org = $1 AND worker = $2 ORDER BY created DESC, hash LIMIT $3)`, org, worker, keep)
@@ -146,8 +146,8 @@ func (t driverTx) DeleteUnusedSessions(ctx context.Context, before time.Time, li
 	return t.deleteOld(ctx, `worker_session`, `used`, ``, before.UnixMilli(), limit)
 }
 
-// SignInAllowance returns when an allowance of attempts to sign in is full
-// again; the zero time if it is.
+// SignInAllowance returns when an allowance of sign-in attempts will be full again; the
+// zero time if it is full.
 func (t driverTx) SignInAllowance(ctx context.Context, account, source string) (time.Time, error) {
 	var full int64
 	err := t.row(ctx, `SELECT full_at FROM sign_in_allowance WHERE account = $1 AND source = $2`, account, source).Scan(&full)
@@ -160,8 +160,7 @@ func (t driverTx) SignInAllowance(ctx context.Context, account, source string) (
 	return time.UnixMilli(full).UTC(), nil
 }
 
-// SaveSignInAllowance saves when an allowance of attempts to sign in is full
-// again.
+// SaveSignInAllowance saves when an allowance of sign-in attempts will be full again.
 func (t driverTx) SaveSignInAllowance(ctx context.Context, account, source string, full time.Time) error {
 	const query = `
 		INSERT INTO sign_in_allowance (account, source, full_at) VALUES ($1, $2, $3)
@@ -186,8 +185,8 @@ func (t driverTx) DeleteSignInAllowances(ctx context.Context, before time.Time, 
 	return t.deleteOld(ctx, `sign_in_allowance`, `full_at`, ``, before.UnixMilli(), limit)
 }
 
-// ActionDone reports whether the worker has done an action with the same id
-// before, and returns it.
+// ActionDone returns the earlier action of the worker with the same id, and reports
+// whether there is one.
 func (t driverTx) ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error) {
 	before = store.Action{Organization: a.Organization, Worker: a.Worker, ID: a.ID}
 	var at, received int64
@@ -214,8 +213,8 @@ func (t driverTx) SaveAction(ctx context.Context, a store.Action) error {
 	return nil
 }
 
-// positionInsertion keeps where workers were. A time that is known stays as it
-// is.
+// positionInsertion saves positions of workers. A position that is stored for the same
+// time is kept.
 var positionInsertion = newInsertion(`position`, `org, worker, at, lon, lat, accuracy, speed, heading, odometer`, `DO NOTHING`)
 
 // SavePositions appends to the recorded positions of a worker.
@@ -230,8 +229,8 @@ func (t driverTx) SavePositions(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// DeletePositions deletes about limit positions older than a time, and returns
-// how many it deleted.
+// DeletePositions deletes about most positions older than a time, and returns how many it
+// deleted.
 func (t driverTx) DeletePositions(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `position`, `at`, ``, before.UnixMilli(), most)
 }

@@ -26,18 +26,18 @@ type Options struct {
 	Serve    bool             // this process is the server of the data folder
 	Existing bool             // fail if the data folder has no database instead of creating one
 	Now      func() time.Time // the clock
-	Timer    func() time.Time // a monotonic clock, for how long operations take; nil means Now
+	Timer    func() time.Time // a monotonic clock that measures operations; nil means Now
 	Logger   *slog.Logger
 	Patience time.Duration // longest wait of an operation before it is rejected; 0 means a default
 	Cache    int64         // bytes of pages that SQLite keeps for writing; 0 means a default
-	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
+	Unsynced func(error)   // called once if SQLite can no longer make changes durable; may be nil
 
-	// Progress is called while all data is read or copied: what is done, and how much
-	// of it. It may be nil.
+	// Progress is called while all data is read or copied, with the current step and how
+	// much of it is done. It may be nil.
 	Progress func(step string, done int64)
 
 	KeepSchema bool  // do not migrate an older schema
-	Migrations fs.FS // NNNN_name.sql files; nil means those embedded in the program
+	Migrations fs.FS // NNNN_name.sql files; nil means the embedded ones
 }
 
 // Report calls Progress.
@@ -91,7 +91,7 @@ func (o Options) ReadMigrations() ([]engine.Migration, error) {
 	return engine.ReadMigrations(files)
 }
 
-// files are the migrations to use.
+// files returns the migrations to use.
 func (o Options) files() (fs.FS, error) {
 	if o.Migrations != nil {
 		return o.Migrations, nil
@@ -103,11 +103,11 @@ func (o Options) files() (fs.FS, error) {
 	return files, nil
 }
 
-// SQLiteVersion is the version of the embedded database.
+// SQLiteVersion returns the version of the embedded SQLite.
 func SQLiteVersion() string { return sqlite.Version() }
 
-// conn is an engine.Conn inside this package. Its methods are unexported so
-// that Tx, which embeds it, exports records only.
+// conn is an engine.Conn inside this package. Its methods are unexported so that Tx,
+// which embeds it, does not export them.
 type conn interface {
 	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
 	send(ctx context.Context, query string, args ...any) error
@@ -124,7 +124,7 @@ type (
 	scanner = engine.Scanner
 )
 
-// sqlConn is the connection of an engine as a conn.
+// sqlConn adapts an engine.Conn to conn.
 type sqlConn struct{ c engine.Conn }
 
 func newConn(c engine.Conn) conn { return sqlConn{engine.Metered(c)} }

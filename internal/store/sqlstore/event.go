@@ -64,7 +64,7 @@ func (t eventTx) InsertEvents(ctx context.Context, events []lastmile.EventRecord
 var notificationInsertion = newInsertion(`notification`, `org, id, webhook, event, trigger_id, task, sequence, due, next_at,
 	attempts, state, attempted_at, took, status, reason`, ``)
 
-// InsertNotifications stores new notifications that no attempt was made at.
+// InsertNotifications stores new notifications, which have no attempts yet.
 func (t eventTx) InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error {
 	rows := make([][]any, len(notifications))
 	for i, n := range notifications {
@@ -79,16 +79,15 @@ func (t eventTx) InsertNotifications(ctx context.Context, notifications []lastmi
 	return nil
 }
 
-// unnumbered is an event that has no place in the log yet.
+// unnumbered is an event that has no number in the log yet.
 type unnumbered struct {
 	org, id, task string
 	created       int64
 	sequence      int64
 }
 
-// NumberEvents assigns numbers in the log to up to limit committed events, and
-// returns the organization of each of them. It locks what it relies on; see
-// lastmile.Locking.
+// NumberEvents assigns numbers in the log to at most most committed events, and returns
+// the organization of each. It locks what it relies on; see lastmile.Locking.
 func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.OrganizationID, error) {
 	orgs, err := collect(ctx, t, scanID[string], `SELECT DISTINCT org FROM (SELECT org`+newEvents+` ORDER BY created, nth`+limit(most)+`) AS t`)
 	switch {
@@ -97,8 +96,8 @@ func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.Organiz
 	case len(orgs) == 0:
 		return nil, nil
 	}
-	// Until the transaction ends, only this one numbers events of the organizations. In one
-	// order, so that nodes do not wait for each other.
+	// Lock the logs of these organizations, so that no other transaction numbers their
+	// events. All nodes lock in the same order, so that they do not deadlock.
 	slices.Sort(orgs)
 	heads := map[string]int64{}
 	for _, org := range orgs {
@@ -134,8 +133,8 @@ func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.Organiz
 // newEvents are the events without a number.
 const newEvents = ` FROM event t WHERE seq IS NULL`
 
-// newEventsQuery reads new events of organizations. That the organization is an expression
-// keeps databases from reading all of its events.
+// newEventsQuery returns the query for new events of organizations. The organization is
+// compared as an expression, so that databases do not read all its events by index.
 func newEventsQuery(orgs []string, most int) (string, []any) {
 	of := &condition{}
 	in(of, `t.org || ''`, orgs)
@@ -155,9 +154,9 @@ func scanUnnumbered(r rows) (e unnumbered, err error) {
 	return e, err
 }
 
-// putInOrder gives the places that the events of a task have among all to
-// them in the order of their sequence: nodes whose clocks differ may have
-// stored a later one with an earlier time.
+// putInOrder sorts the events of each task by sequence, among the positions that they
+// have in the list: nodes whose clocks differ may have stored a later event with an
+// earlier time.
 func putInOrder(events []unnumbered) {
 	places := map[string][]int{}
 	for i, e := range events {
@@ -225,11 +224,11 @@ func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, s
 	return found, nil
 }
 
-// DeleteEvents deletes up to limit events older than a time with their
-// notifications, and returns how many it deleted. Events with a notification
-// that is pending or was redelivered since are kept, unless its webhook was
-// deleted. What is old is found by the event: notifications and attempts have no
-// index by age, and to look through all of them would keep every writer waiting.
+// DeleteEvents deletes at most most events older than a time with their notifications,
+// and returns how many it deleted. Events with a notification that is pending or was
+// redelivered since are kept, unless its webhook was deleted. Notifications and attempts
+// are found by their event: they have no index by age, and scanning all of them would
+// block every writer.
 func (t eventTx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
 	const query = `
 		SELECT e.org, e.id FROM event e WHERE e.created < $1 AND e.seq IS NOT NULL AND NOT EXISTS (

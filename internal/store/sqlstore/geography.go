@@ -25,7 +25,7 @@ func (t geographyTx) CachedResponse(ctx context.Context, key string, now time.Ti
 	return value, nil
 }
 
-// CachedResponses returns the cached replies with some keys.
+// CachedResponses returns the cached replies with the given keys.
 func (t geographyTx) CachedResponses(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
 	found := make(map[string][]byte, len(keys))
 	for chunk := range slices.Chunk(keys, 200) {
@@ -58,7 +58,7 @@ func (t geographyTx) SaveResponse(ctx context.Context, key string, value []byte,
 	return nil
 }
 
-// DeleteCachedResponses deletes about limit expired replies, and returns how many it
+// DeleteCachedResponses deletes about most expired replies, and returns how many it
 // deleted.
 func (t geographyTx) DeleteCachedResponses(ctx context.Context, now time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `geo_cache`, `expires`, ``, now.UnixMilli()+1, most)
@@ -91,7 +91,7 @@ func (t geographyTx) DeletePostalAreas(ctx context.Context, country string) erro
 	return nil
 }
 
-// SavePostalAreas adds postal areas of a country.
+// SavePostalAreas adds postal areas of a country, numbered from first.
 func (t geographyTx) SavePostalAreas(ctx context.Context, first int64, places []lastmile.PostalArea) error {
 	for i, p := range places {
 		const query = `
@@ -137,7 +137,7 @@ func (t geographyTx) SaveSettings(ctx context.Context, org lastmile.Organization
 	return nil
 }
 
-// Trips returns an organization's latest trips.
+// Trips returns an organization's latest most trips.
 func (t geographyTx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) ([]lastmile.Trip, error) {
 	scan := func(r rows) (trip lastmile.Trip, err error) {
 		var estimated, actual, service int64

@@ -15,7 +15,7 @@ import (
 	"dray/internal/textmessage"
 )
 
-// messageColumns are those that scanMessage reads.
+// messageColumns are the columns that scanMessage reads.
 const messageColumns = `t.org, t.id, t.kind, t.task, t.sender, t.recipient, t.body, t.created, t.expires,
 	t.state, t.reason, t.gateway, t.gateway_id, t.attempts, t.unsure, t.claim, t.next_at, t.sent_at`
 
@@ -55,15 +55,15 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
-// ownMessage tests a row t of messages: it is about an own task, or it invites an own
-// worker.
+// ownMessage tests that a row t of table message is about a task that the manager may
+// see, or that it was sent to one of the manager's workers and is about no task.
 func ownMessage(manager string) string {
 	return `(` + engine.OfOwnTask(manager) + ` OR t.task IS NULL AND t.recipient IN
 		(SELECT k.phone FROM worker k WHERE k.org = $1 AND k.id IN ` + engine.OwnWorkers(manager) + `))`
 }
 
-// MessagesOf lists messages of an organization, newest first. Each order and each
-// filter that selects little has an index.
+// MessagesOf lists messages of an organization, newest first. Each order, and each filter
+// that few messages match, has an index.
 func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, q textmessage.Query) ([]textmessage.Message, error) {
 	where, order := within(org).own(ownMessage, q.Manager), `t.id` // ids begin with a time
 	if q.Task != "" {
@@ -110,7 +110,7 @@ func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, 
 	return found, nil
 }
 
-// MessageAbout returns the message of a kind about a task to a number, and reports
+// MessageAbout returns the message of a kind about a task to a phone number, and reports
 // whether there is one.
 func (t messageTx) MessageAbout(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, kind textmessage.Kind, to lastmile.Phone) (m textmessage.Message, found bool, err error) {
 	all, err := collect(ctx, t, scanMessage,
@@ -180,8 +180,8 @@ func (t messageTx) SentBy(ctx context.Context, org lastmile.OrganizationID, sinc
 	return t.count(ctx, `SELECT count(*) FROM message WHERE org = $1 AND sent_at > $2`, org, since.UnixMilli())
 }
 
-// SaveMessage saves a new text message, unless it is about a task and its
-// recipient has had one of the same kind about that task.
+// SaveMessage saves a new text message, unless there is one of the same kind about the
+// same task to the same recipient.
 func (t messageTx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		INSERT INTO message (org, id, kind, task, sender, recipient, body, created, expires, state, reason, next_at)
@@ -217,8 +217,8 @@ func (t messageTx) SaveMessageResult(ctx context.Context, m textmessage.Message)
 	return nil
 }
 
-// SaveReported saves what a gateway reported about a message. It ends the lease
-// if there is one, so that a result is not recorded any more.
+// SaveReported saves what a gateway reported about a message. It ends the lease, if there
+// is one, so that the sender's own result is not saved any more.
 func (t messageTx) SaveReported(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		UPDATE message SET state = $3, reason = $4, gateway_id = $5, claim = '', claimed_until = 0, next_at = $6, body = $7 WHERE org = $1 AND id = $2`
@@ -229,9 +229,8 @@ func (t messageTx) SaveReported(ctx context.Context, m textmessage.Message) erro
 	return nil
 }
 
-// DeleteMessages deletes text messages older than a time that are not to be
-// sent, and replies older than it, up to about limit of each. It returns how
-// many it deleted.
+// DeleteMessages deletes text messages older than a time that need not be sent, and
+// replies older than it, about most of each. It returns how many it deleted.
 func (t messageTx) DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error) {
 	messages, err := t.deleteOld(ctx, `message`, `created`, ` AND next_at IS NULL`, before.UnixMilli(), most)
 	if err != nil {
@@ -254,8 +253,8 @@ func (t messageTx) SaveReceived(ctx context.Context, r textmessage.Received) err
 	return nil
 }
 
-// ReceivedBy lists text messages from phones to an organization, newest first, up to
-// limit: those older than the one before, if any, and from one phone, if that is given.
+// ReceivedBy lists the latest most text messages from phones to an organization, newest
+// first: those before a message and from a phone, unless these are empty.
 func (t messageTx) ReceivedBy(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, from lastmile.Phone, most int) ([]textmessage.Received, error) {
 	where := within(org)
 	if before != "" {
@@ -278,8 +277,8 @@ func (t messageTx) ReceivedBy(ctx context.Context, org lastmile.OrganizationID, 
 	return found, nil
 }
 
-// OptOuts lists opt-outs from an organization's messages, ordered by phone number, up to
-// limit: those after a number.
+// OptOuts lists the first most opt-outs from an organization's messages after a phone
+// number, ordered by number.
 func (t messageTx) OptOuts(ctx context.Context, org lastmile.OrganizationID, after lastmile.Phone, most int) ([]textmessage.OptOut, error) {
 	scan := func(r rows) (o textmessage.OptOut, err error) {
 		var at, muted int64
@@ -337,8 +336,7 @@ func (t messageTx) SaveReply(ctx context.Context, r lastmile.Reply, now time.Tim
 	return n > 0, nil
 }
 
-// messageSettings is how an organization's settings of text messages are
-// stored.
+// messageSettings is the stored form of an organization's settings of text messages.
 type messageSettings struct {
 	Language string         `json:"language,omitzero"`
 	From     string         `json:"from,omitzero"`
@@ -414,8 +412,8 @@ func (t messageTx) SaveMessageSettings(ctx context.Context, s textmessage.Settin
 	return nil
 }
 
-// NotificationThresholds returns how near or late a worker is when the
-// recipients of an organization are notified.
+// NotificationThresholds returns at which estimated time of arrival and at which delay
+// the recipients of an organization are notified.
 func (t messageTx) NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error) {
 	var eta, delay *int64
 	err := t.row(ctx, `SELECT eta, delay FROM message_setting WHERE org = $1`, org).Scan(&eta, &delay)
@@ -428,7 +426,7 @@ func (t messageTx) NotificationThresholds(ctx context.Context, org lastmile.Orga
 	return textmessage.Thresholds{ETA: span(eta), Delay: span(delay)}, nil
 }
 
-// span is a stored time span; null is none.
+// span returns a stored duration; null is 0.
 func span(ms *int64) time.Duration {
 	if ms == nil {
 		return 0
@@ -436,7 +434,7 @@ func span(ms *int64) time.Duration {
 	return time.Duration(*ms) * time.Millisecond
 }
 
-// spanMillis is a time span as span reads it.
+// spanMillis returns a duration as span reads it.
 func spanMillis(d time.Duration) *int64 {
 	if d == 0 {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"dray/internal/wire"
 )
 
-// Organization returns an organization without its connections. Every organization
-// may read it.
+// Organization returns any organization, without its connections.
 func (t organizationTx) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	found, err := t.organizations(ctx, ` WHERE t.id = $1`, id)
 	if err == nil && len(found) == 0 {
@@ -179,8 +178,8 @@ func (t organizationTx) KeyGeneration(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// RaiseKeyGeneration makes every node read the API keys again, and authenticate
-// those who follow streams.
+// RaiseKeyGeneration makes every node read the API keys again and authenticate the
+// clients of its streams again.
 func (t organizationTx) RaiseKeyGeneration(ctx context.Context) error {
 	const query = `
 		INSERT INTO generation (name, n) VALUES ('keys', 1)
@@ -247,8 +246,9 @@ func (t organizationTx) Connected(ctx context.Context, org, other lastmile.Organ
 	return found, nil
 }
 
-// Connection returns what an organization may do with another. It has its own name
-// shown unless it is a client that does not want that.
+// Connection returns whether an organization is connected with another, and whether the
+// other shows its name. It does unless the organization is an active client for which
+// that is disabled.
 func (t organizationTx) Connection(ctx context.Context, org, other lastmile.OrganizationID) (c store.Connection, err error) {
 	if c.Connected, err = t.Connected(ctx, org, other); err != nil || !c.Connected {
 		return c, err

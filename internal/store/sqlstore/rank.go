@@ -13,29 +13,29 @@ import (
 	"dray/internal/store"
 )
 
-// Ranks order the tasks of a container. What is put at the end is ranked by
-// the clock, in 256ths of a microsecond, so that a new task of the organization
-// is put there without a look; what is put between two tasks is ranked between
-// them. No rank is ahead of the clock for longer than it took to give it, or
-// the next new task would come before it.
+// Ranks order the tasks of a container. A task put at the end is ranked by the clock, in
+// 256ths of a microsecond, so that a new task of the organization is added without
+// reading the list; a task put between two others is ranked between them. No rank is
+// ahead of the clock for longer than it takes to assign it, or else the next new task
+// would come before it.
 //
-// Where writes may be committed in another order than they ran in, a new task
-// has no position at first: its rank is the time, which is above all ranks that
-// are positions. A transaction that reads or changes the list assigns positions
-// at the end to all tasks that were committed by then, so that a task committed
-// later follows them. A final rank at once could put a task before others that
-// a client has already seen at the end.
+// On a database that may commit writes in another order than that in which they ran, a
+// new task has no position at first: its rank is the time plus unplaced, which is above
+// all final ranks. A transaction that reads or changes the list assigns final ranks at
+// the end to all tasks committed by then, so that tasks committed later follow them. An
+// immediate final rank could put a task before others that a client has already seen at
+// the end.
 const (
-	rankStep = 1 << 8  // from one task at the end to the next
-	rankGap  = 1 << 20 // from one task to the next where there is room
-	unplaced = 1 << 62 // what has this rank or a higher one has no place yet
+	rankStep = 1 << 8  // between tasks that are put at the end
+	rankGap  = 1 << 20 // between tasks where there is room
+	unplaced = 1 << 62 // tasks with this rank or a higher one have no position yet
 )
 
-// lastRank makes ranks given by this process grow whatever the clock does.
+// lastRank makes the ranks assigned by this process grow even if the clock is set back.
 var lastRank atomic.Int64
 
-// nextRanks is the first of n ranks, a step apart, after all that this process
-// gave to the end of a container before, and after another.
+// nextRanks returns the first of n ranks, a step apart, that are higher than after and
+// than all that it returned before in this process.
 func nextRanks(now time.Time, n int, after int64) int64 {
 	for {
 		last := lastRank.Load()
@@ -46,7 +46,7 @@ func nextRanks(now time.Time, n int, after int64) int64 {
 	}
 }
 
-// setRanks gives tasks their ranks.
+// setRanks sets the ranks of tasks.
 func (t containerTx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
 	for i, id := range tasks {
 		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, ranks[i]); err != nil {
@@ -56,7 +56,7 @@ func (t containerTx) setRanks(ctx context.Context, org lastmile.OrganizationID, 
 	return nil
 }
 
-// clearRanks takes tasks out of the lists that they are in.
+// clearRanks removes tasks from their lists.
 func (t containerTx) clearRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
 	for chunk := range slices.Chunk(tasks, 200) {
 		where := &condition{text: `org = $1`, args: []any{org}}
@@ -68,8 +68,8 @@ func (t containerTx) clearRanks(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// inContainer is the tasks of a container, in the index that orders them; ranked is
-// those in its list.
+// inContainer selects the tasks of a container, in the index that orders them; ranked
+// selects those in its list.
 const (
 	inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL`
 	ranked      = inContainer + ` AND rank IS NOT NULL`
@@ -77,9 +77,9 @@ const (
 	selectLastRank = `SELECT rank` + ranked + ` ORDER BY rank DESC LIMIT 1`
 )
 
-// neighbours returns the ranks on both sides of a position; nil where there is
-// none. The limit instead of MAX or MIN is because PostgreSQL, as long as it knows
-// nothing about a table, would read all of a long list for these.
+// neighbours returns the ranks on both sides of a position; nil where there is none. It
+// uses LIMIT instead of MAX or MIN, for which PostgreSQL would read all of a long list as
+// long as it has no statistics of the table.
 func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position) (before, after *int64, err error) {
 	switch {
 	case at.Start:
@@ -101,7 +101,7 @@ func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID
 	return before, after, nil
 }
 
-// between finds n ranks between two, or says that they do not fit.
+// between returns n ranks between two, and reports whether they fit.
 func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 	var first, step int64
 	switch {
@@ -125,9 +125,9 @@ func inSteps(first, step int64, n int) []int64 {
 	return ranks
 }
 
-// spread makes room for n tasks behind a rank: it moves the tasks around it apart,
-// as many as it takes. The first and the last of them stay where they are, unless
-// nothing comes before the first.
+// spread makes room for n tasks after a rank by moving the tasks around it apart, as many
+// as necessary. The last of them keeps its rank, and so does the first, unless it is the
+// first of the list.
 func (t containerTx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, rank int64, n int) error {
 	for around := 64; ; around *= 8 {
 		ids, ranks, err := t.side(ctx, ` AND rank <= $4 ORDER BY rank DESC, id DESC`, around, org, in, rank)

@@ -97,7 +97,7 @@ type planned struct {
 	state int64
 }
 
-// planTasks puts the tasks into plans.
+// planTasks reads the tasks of plans into them.
 func (t routePlanTx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans []lastmile.RoutePlan) error {
 	places := make(map[lastmile.RoutePlanID]*lastmile.RoutePlan, len(plans))
 	for i := range plans {
@@ -165,8 +165,7 @@ func (t routePlanTx) DeleteRoutePlan(ctx context.Context, org lastmile.Organizat
 	return t.erase(ctx, org, string(id), [2]string{"route_plan", "id"}, [2]string{"firing", "task"})
 }
 
-// unplan takes a worker or a team, by the name of its column, off the plans it
-// has.
+// unplan removes a worker or a team from its plans. column is "worker" or "team".
 func (t routePlanTx) unplan(ctx context.Context, org lastmile.OrganizationID, column, id string) error {
 	if _, err := t.exec(ctx, `UPDATE route_plan SET `+column+` = NULL WHERE org = $1 AND `+column+` = $2`, org, id); err != nil {
 		return fmt.Errorf("take %s %s off route plans: %w", column, id, err)
@@ -174,8 +173,8 @@ func (t routePlanTx) unplan(ctx context.Context, org lastmile.OrganizationID, co
 	return nil
 }
 
-// saveDuty records that a worker goes on or off duty, if that is news. Without
-// a time it is not recorded.
+// saveDuty records that a worker goes on or off duty, if that is a change and its time is
+// known.
 func (t routePlanTx) saveDuty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
 	if at.LastSeen.IsZero() {
 		return nil
@@ -199,7 +198,7 @@ func (t routePlanTx) saveDuty(ctx context.Context, org lastmile.OrganizationID, 
 	return nil
 }
 
-// Duty returns when a worker was on duty.
+// Duty returns when a worker was on duty in a window.
 func (t routePlanTx) Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) (lastmile.Duty, error) {
 	scan := func(r rows) (c lastmile.DutyChange, err error) {
 		var at, onDuty int64

@@ -22,8 +22,8 @@ var shown = map[store.Kind]string{
 	store.Templates:    `SELECT doc FROM template WHERE org = $1 AND id = $2`,
 }
 
-// Show returns one record in the form of the API, ready to send. It is the
-// cheapest read there is.
+// Show returns the JSON of one record, as the API returns it. It is the cheapest way to
+// read a record.
 func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) ([]byte, error) {
 	if !lastmile.ValidID(id) {
 		return nil, lastmile.NotFound(string(kind), id)
@@ -50,9 +50,9 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 }
 
 // Find returns the ids of the tasks, destinations or recipients that have all of the
-// metadata entries, in the order in which they are listed. Of tasks, only those that manager
-// may see, unless it is empty. If there are as many as limit, it returns any of them: what
-// finds too much must not cost more the more there is.
+// metadata entries, in the order of lists. If manager is not empty, only tasks visible to
+// that administrator are returned. If at least most records match, any of them may be
+// returned, so that the cost does not grow with the number of matches.
 func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, manager lastmile.AdminID, metadata lastmile.Metadata, most int) (ids []string, err error) {
 	where := within(org).has(kind, metadata)
 	query, args := `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args
@@ -83,9 +83,8 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 	return ids, nil
 }
 
-// ShowAll returns records in the order of their ids, without those that do not
-// exist any more. The caller divides long lists: a statement must not hold all of
-// one in memory.
+// ShowAll returns the records with these ids, in their order, and skips those that no
+// longer exist. Callers split long lists, because one statement reads them all.
 func (s *Store) ShowAll(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, ids []string) (docs [][]byte, err error) {
 	byID := make(map[string][]byte, len(ids))
 	where := within(org)
@@ -149,9 +148,9 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 	return doc, err
 }
 
-// The statements that read a task for Show: the whole of it, and all but a
-// destination that is known. Tests of the organization by $1 rather than by a
-// column of the task are the cheaper ones on PostgreSQL.
+// The statements that read a task for Show: with its destination, and without it if it
+// is cached. On PostgreSQL, comparing the organization with $1 is cheaper than with a
+// column of the task.
 const (
 	taskShown       = `SELECT t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
 	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = COALESCE(t.origin, $1) AND r.id = t.recipient)`
@@ -168,7 +167,7 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 				return err
 			}
 		}
-		// The task was not shown lately, or it has another destination by now.
+		// The task is not cached, or it has another destination by now.
 		if doc, err = s.readShown(ctx, c, key, cachedDestination{}); doc != nil || err != nil {
 			return err
 		}
@@ -188,7 +187,7 @@ func (t taskTx) showPlaced(ctx context.Context, org lastmile.OrganizationID, id 
 	return wire.Marshal(wire.NewTask(task.SeenBy(org)))
 }
 
-// showTasks reads those of some tasks that the organization has, or that it placed
+// showTasks reads the tasks with these ids that the organization has, or that it placed
 // with others.
 func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids []string) (map[string][]byte, error) {
 	docs, where := make(map[string][]byte, len(ids)), within(org)
@@ -220,10 +219,10 @@ func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids 
 	return docs, nil
 }
 
-// readShown reads a task whose destination is known, or any. It returns nil if
-// there is no such task.
+// readShown reads a task, without its destination if known has an id. It returns nil if
+// there is no such task or if it has another destination than known.
 func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedDestination) ([]byte, error) {
-	var read struct { // in one piece of memory
+	var read struct { // in one allocation
 		row         taskRow
 		destination engine.Raw
 		columns     [10]any
@@ -258,7 +257,7 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 	return row.shown(s.now()), nil
 }
 
-// taskKey identifies a task, which another organization cannot read.
+// taskKey identifies a task of an organization; others must not read it.
 type taskKey struct {
 	org lastmile.OrganizationID
 	id  string
@@ -270,22 +269,21 @@ type cachedDestination struct {
 	doc []byte
 }
 
-// destinationCache keeps the destinations of the tasks that were shown last, so that
-// they need not be read again: a task can get another destination, but
-// destinations do not change.
+// destinationCache caches the destinations of recently shown tasks. A task can get another
+// destination, but a destination never changes.
 type destinationCache struct {
 	mu         sync.Mutex
 	young, old map[taskKey]cachedDestination
 	youngBytes int
 }
 
-// Bounds of the memory that the cache takes.
+// Limit of the memory of the cache, and what an entry counts.
 const (
 	cachedBytes = 8 << 20
-	entryBytes  = 256 // of one, besides its document
+	entryBytes  = 256 // of an entry, without its document
 )
 
-// find returns the destination that a task had when it was shown, or none.
+// find returns the destination that a task had when it was last read, if it is cached.
 func (p *destinationCache) find(key taskKey) cachedDestination {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -299,15 +297,15 @@ func (p *destinationCache) find(key taskKey) cachedDestination {
 	return found
 }
 
-// add keeps the destination of a task.
+// add caches the destination of a task.
 func (p *destinationCache) add(key taskKey, of cachedDestination) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.put(key, of)
 }
 
-// put keeps a destination, and discards those that were not used since half of
-// the memory was free. The caller holds the lock.
+// put caches a destination. Once the young entries take half of the memory, they become
+// the old ones, and the previous old ones are discarded. The caller holds the lock.
 func (p *destinationCache) put(key taskKey, of cachedDestination) {
 	size := entryBytes + len(of.doc)
 	if p.young == nil || p.youngBytes+size > cachedBytes/2 {

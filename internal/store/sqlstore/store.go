@@ -25,8 +25,8 @@ type Store struct {
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)
 
-// Open opens the database that the options name and brings its schema to
-// head.
+// Open opens the database that the options describe and migrates its schema to head,
+// unless KeepSchema is set.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	e, err := OpenEngine(ctx, o)
 	if err != nil {
@@ -35,7 +35,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{engine: e, now: o.Now}, nil
 }
 
-// maxUniqueRetries is how often a write that violated a unique key runs again.
+// maxUniqueRetries is the maximum number of retries of a write that violates a unique
+// key.
 const maxUniqueRetries = 3
 
 // Read runs fn over one consistent snapshot.
@@ -49,8 +50,8 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		last *Tx
 		err  error
 	)
-	// A value that was generated and happened to exist already, such as a short
-	// id, is generated again by the next run.
+	// A generated value, such as a short id, may exist already. The next run generates
+	// another one.
 	for range 1 + maxUniqueRetries {
 		err = s.engine.Write(ctx, func(c engine.Conn) error {
 			last = newTx(newConn(c), s.now)
@@ -72,7 +73,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 // Ping reports whether the database can be reached and its schema is at head.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
 
-// Probe makes a small change durable, to find out whether that is possible.
+// Probe commits a small change, to find out whether writes are possible.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.engine.Write(ctx, func(c engine.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO setting (name, value) VALUES ('probe', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
@@ -84,7 +85,7 @@ func (s *Store) Probe(ctx context.Context) error {
 // BackupSetting names the setting with the time of the last backup.
 const BackupSetting = "last backup"
 
-// LastBackup returns when the last backup was complete; zero if there is none.
+// LastBackup returns when the last backup was completed; zero if there is none.
 func (s *Store) LastBackup(ctx context.Context) (at time.Time, err error) {
 	err = s.engine.Read(ctx, func(c engine.Conn) error {
 		var value []byte
@@ -115,7 +116,7 @@ func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Stats counts what the database has done.
+// Stats returns counters of the database since it was opened.
 func (s *Store) Stats() Stats { return s.engine.Stats() }
 
 // Engine names the database: "sqlite" or "postgres".
@@ -124,7 +125,7 @@ func (s *Store) Engine() string { return s.engine.Name() }
 // Close ends all work and closes the database.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// documentVersion is the version of the form in which records are stored.
+// documentVersion is the version of the encoding of stored records.
 const documentVersion = 1
 
 // collect runs a query and reads each row with scan.
@@ -132,12 +133,12 @@ func collect[T any](ctx context.Context, c conn, scan func(rows) (T, error), que
 	return engine.Collect(ctx, c.whole(), scan, query, args...)
 }
 
-// chunkSize is how many long rows one statement reads.
+// chunkSize is the maximum number of long rows that one statement reads.
 const chunkSize = 100
 
 // inChunks reads the records with these ids, in their order. A statement that sorts
-// rows holds all of them in memory before it returns the first, which nothing
-// bounds: long lists are sorted by id, and the rows are read afterwards.
+// whole records would hold all of them in memory, however many there are, so callers
+// sort only ids.
 func inChunks[T any, ID comparable](org lastmile.OrganizationID, ids []ID, read func(*condition) ([]T, error), idOf func(T) ID) ([]T, error) {
 	list := make([]T, 0, len(ids))
 	for chunk := range slices.Chunk(ids, chunkSize) {
@@ -167,7 +168,7 @@ func scanID[ID ~string](r rows) (id ID, err error) {
 	return ID(text), err
 }
 
-// condition is a WHERE clause in the making. $1 is the organization.
+// condition builds a WHERE clause. $1 is the organization.
 type condition struct {
 	text string
 	args []any
@@ -177,15 +178,15 @@ func within(org lastmile.OrganizationID) *condition {
 	return &condition{text: `t.org = $1`, args: []any{org}}
 }
 
-// and adds a test of one value; its place in the text is a question mark.
+// and adds a test of one value, for which the test has a question mark.
 func (c *condition) and(test string, value any) *condition {
 	c.args = append(c.args, value)
 	c.text += ` AND ` + strings.Replace(test, "?", "$"+strconv.Itoa(len(c.args)), 1)
 	return c
 }
 
-// own adds a test that an administrator who manages some teams may see a record; see
-// engine.OwnTask. An empty id adds none.
+// own adds a test that a record is visible to an administrator who manages only some
+// teams; see engine.OwnTask. An empty id adds none.
 func (c *condition) own(test func(manager string) string, manager lastmile.AdminID) *condition {
 	if manager != "" {
 		c.args = append(c.args, manager)
@@ -194,11 +195,11 @@ func (c *condition) own(test func(manager string) string, manager lastmile.Admin
 	return c
 }
 
-// ownTeam and ownWorker test a row t of teams, and of workers.
+// ownTeam and ownWorker test a row t of table team or worker.
 func ownTeam(manager string) string   { return `t.id IN ` + engine.OwnTeams(manager) }
 func ownWorker(manager string) string { return `t.id IN ` + engine.OwnWorkers(manager) }
 
-// in adds a test that a column has any of some values.
+// in adds a test that a column has one of the values. An empty list adds none.
 func in[T any](c *condition, column string, values []T) {
 	if len(values) == 0 {
 		return
@@ -211,8 +212,8 @@ func in[T any](c *condition, column string, values []T) {
 	c.text += ` AND ` + column + ` IN (` + strings.Join(places, ", ") + `)`
 }
 
-// has adds a test that a record has all of the metadata entries. SQLite keeps the records
-// that have the first one in memory, and looks up the others.
+// has adds a test that a record has all of the metadata entries. SQLite reads the ids of
+// all records with the first entry into memory, and looks up the other entries of each.
 func (c *condition) has(kind store.Kind, metadata lastmile.Metadata) *condition {
 	entry := `FROM metadata_entry m WHERE m.org = $1 AND m.kind = '` + string(kind) + `' AND m.digest = ?`
 	test := `t.id IN (SELECT m.id ` + entry + `)`
@@ -223,7 +224,7 @@ func (c *condition) has(kind store.Kind, metadata lastmile.Metadata) *condition 
 	return c
 }
 
-// limit is the end of a query that reads at most n rows; 0 for no limit.
+// limit returns the clause that limits a query to n rows; 0 for no limit.
 func limit(n int) string {
 	if n == 0 {
 		return ""
@@ -231,7 +232,7 @@ func limit(n int) string {
 	return " LIMIT " + strconv.Itoa(n)
 }
 
-// millis is a time as it is stored; the zero time is null.
+// millis returns a time as it is stored; the zero time is null.
 func millis(at time.Time) *int64 {
 	if at.IsZero() {
 		return nil
@@ -240,7 +241,7 @@ func millis(at time.Time) *int64 {
 	return &ms
 }
 
-// instant is the time that millis stored.
+// instant returns the time that millis stored.
 func instant(ms *int64) time.Time {
 	if ms == nil {
 		return time.Time{}
@@ -252,8 +253,8 @@ func instant(ms *int64) time.Time {
 // something. Commits of this process may change it too, on PostgreSQL.
 func (s *Store) DataVersion(ctx context.Context) (string, error) { return s.engine.DataVersion(ctx) }
 
-// Relay returns what connects the processes that use the database, or nil if the
-// database offers nothing of the kind. It is closed with the store.
+// Relay returns the relay between the processes that share the database, or nil on
+// SQLite. It is closed with the store.
 func (s *Store) Relay() *postgres.Relay {
 	if e, ok := s.engine.(*postgres.Engine); ok {
 		return e.Relay()

@@ -15,9 +15,9 @@ import (
 	"dray/internal/wire"
 )
 
-// taskColumns and taskTables read a whole task: its document, what changes by
-// the minute, and the destination and recipient it shows. The recipient is the
-// origin's, if the task has one.
+// taskColumns and taskTables read a whole task: its document, its estimates and state,
+// and its destination and recipient. The recipient is that of the origin, if the task has
+// one.
 const (
 	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, d.doc, r.doc`
 	taskTables  = ` FROM task t` + taskJoins
@@ -137,12 +137,12 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 	return found, nil
 }
 
-// placedBy is the condition of the tasks that an organization placed with others.
+// placedBy returns the condition for tasks that an organization placed with others.
 func placedBy(origin lastmile.OrganizationID) *condition {
 	return &condition{text: `t.origin = $1`, args: []any{origin}}
 }
 
-// CountPlaced returns how many open tasks an organization placed with others, up to limit.
+// CountPlaced counts the open tasks that an organization placed with others, up to limit.
 func (t taskTx) CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (int, error) {
 	return t.count(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM task WHERE origin = $1 AND state < 3 LIMIT $2) AS open`, origin, limit)
 }
@@ -170,17 +170,17 @@ func (t taskTx) placedFrom(ctx context.Context, tables string, args ...any) ([]l
 	return found, nil
 }
 
-// ExpectTask announces what the creation of a task reads: the organization's
-// custom fields, settings and webhooks. They are read with the next statement.
+// ExpectTask announces the queries that the creation of a task needs: the organization's
+// custom fields, settings and webhooks. They run together with the next statement.
 func (t taskTx) ExpectTask(org lastmile.OrganizationID) {
 	for _, query := range []string{selectCustomFields, selectSettings, selectWebhookTriggers} {
 		t.ahead(query, org)
 	}
 }
 
-// AddTask saves a new task, at the end of its container. In the container of the
-// organization, where transactions run concurrently, its position is not fixed before
-// PlaceTasks.
+// AddTask saves a new task at the end of its container. In the container of the
+// organization, its position is fixed only by PlaceTasks, because transactions add tasks
+// there concurrently.
 func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
 	if task.Container.Kind != lastmile.InOrganization {
 		return t.SaveNew(ctx, store.NewRecords{Tasks: []lastmile.Task{task}})
@@ -214,8 +214,8 @@ func taskMetadataRows(task lastmile.Task) [][]any {
 	return rows
 }
 
-// SaveTask saves a task. A task whose container changed must be moved to a position of
-// its list.
+// SaveTask saves a task. If its container has changed, the caller must also move it to a
+// position of the list.
 func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.putTask(ctx, task); err != nil {
 		return err
@@ -242,9 +242,9 @@ func sides(org, origin lastmile.OrganizationID) []lastmile.OrganizationID {
 	return []lastmile.OrganizationID{org, origin}
 }
 
-// move saves a task that was put into a container, with its rank there. It saves only
-// what that and joining a route plan change, because there may be many: what is not
-// saved needs no change of an index.
+// move saves a task that was put into a container, with its rank there. It saves only the
+// columns that this and joining a route plan change: there may be many tasks, and other
+// columns would need changes of indexes.
 func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error {
 	const query = `
 		UPDATE task SET doc = $3, v = $4, state = $5, worker = $6, container_kind = $7, container = $8, rank = $9,
@@ -271,7 +271,7 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
 	insertion, rank := t.taskInsertion(), t.newRank(task, 0)
-	if task.Container.Kind != lastmile.InOrganization { // only there, tasks may have no place yet
+	if task.Container.Kind != lastmile.InOrganization { // only there may tasks have no position yet
 		insertion, rank = placedTasks, nextRanks(task.Created, 1, 0)
 	}
 	row, err := t.taskRow(task, rank)
@@ -284,7 +284,7 @@ func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
 	return nil
 }
 
-// taskInsertion saves tasks, new ones in the container of the organization.
+// taskInsertion returns the insertion of tasks in the container of the organization.
 func (t taskTx) taskInsertion() insertion {
 	if t.inOrder() {
 		return placedTasks
@@ -292,17 +292,17 @@ func (t taskTx) taskInsertion() insertion {
 	return unplacedTasks
 }
 
-// On PostgreSQL the order of new tasks is that of the server's clock, which is
-// the same for all nodes.
+// On PostgreSQL, new tasks are ordered by the clock of the database server, which is the
+// same for all nodes.
 var (
 	placedTasks   = newInsertion(`task`, taskInserted, taskUpdated)
 	unplacedTasks = newComputed(`task`, taskInserted, taskUpdated, `rank`, `? + (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 256`)
 )
 
-// A row that exists keeps its rank while it stays where it is; one that left
-// its container, or whose task is started, loses it. The pin of a task ends with
-// its worker and with its completion. The arrival that was estimated when the task was
-// started stays, for analytics.
+// A row that exists keeps its rank while the task stays in its container; a task that
+// leaves it or is started loses the rank. A pin ends when the task changes its worker or
+// is completed. promised keeps the arrival that was estimated when the task was started,
+// for analytics.
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
@@ -324,8 +324,8 @@ const (
 		pin = CASE WHEN excluded.state IN (1, 2) AND task.worker = excluded.worker THEN task.pin ELSE 0 END`
 )
 
-// newRank is the rank of a new task in the container of the organization, the nth of those
-// saved with it.
+// newRank returns the rank of a new task in the container of the organization. n is its
+// number among the tasks that are saved together.
 func (t taskTx) newRank(task lastmile.Task, n int) int64 {
 	if t.inOrder() {
 		return nextRanks(task.Created, 1, 0)
@@ -333,7 +333,7 @@ func (t taskTx) newRank(task lastmile.Task, n int) int64 {
 	return int64(unplaced + n%rankStep)
 }
 
-// taskRow is a task as taskInsertion saves it.
+// taskRow returns a task as taskInsertion saves it.
 func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
@@ -360,7 +360,7 @@ func (t taskTx) taskRow(task lastmile.Task, rank int64) ([]any, error) {
 	}, resultRow(store.ResultOf(task))...), nil
 }
 
-// resultRow is the result of a task as taskInsertion saves it; nulls for none.
+// resultRow returns the result of a task as taskInsertion saves it; nulls for none.
 func resultRow(r *store.Result) []any {
 	if r == nil {
 		return []any{nil, nil, nil, nil, nil, nil}
@@ -374,7 +374,7 @@ func resultRow(r *store.Result) []any {
 
 // stored returns the estimates that are stored with a task.
 func stored(task lastmile.Task) lastmile.Estimates {
-	if task.State == lastmile.TaskUnassigned { // it can only be late, and that is seen when it is read
+	if task.State == lastmile.TaskUnassigned { // only its delay is known, which is computed when it is read
 		return lastmile.Estimates{}
 	}
 	return task.Estimates
@@ -390,7 +390,7 @@ func (t taskTx) addDependencies(ctx context.Context, task lastmile.Task) error {
 	return nil
 }
 
-// orNull stores no text as null.
+// orNull returns nil, which is stored as null, for an empty text.
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -398,7 +398,7 @@ func orNull(text string) *string {
 	return &text
 }
 
-// DeleteTask deletes a task. Tasks that depended on it do so no more.
+// DeleteTask deletes a task and all dependencies on it.
 func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
 	for _, query := range []string{
 		`INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`,
@@ -431,7 +431,7 @@ func (t taskTx) Children(ctx context.Context, org lastmile.OrganizationID, id la
 	return t.taskIDs(ctx, `SELECT task FROM task_dependency WHERE org = $1 AND parent = $2 ORDER BY task`+limit(n), org, id)
 }
 
-// Unfinished returns which of the tasks are not completed.
+// Unfinished returns the given tasks that are not completed.
 func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -452,7 +452,7 @@ func (t *base) taskIDs(ctx context.Context, query string, args ...any) ([]lastmi
 	return ids, nil
 }
 
-// Explanation returns why a task was assigned to its worker.
+// Explanation returns the explanation of why a task was assigned to its worker.
 func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM explanation WHERE org = $1 AND task = $2`, org, id).Scan(&doc)
@@ -467,7 +467,7 @@ func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id
 	return form.Domain(), err
 }
 
-// SaveExplanation saves why a task was assigned to its worker.
+// SaveExplanation saves the explanation of why a task was assigned to its worker.
 func (t taskTx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
 	doc, err := wire.Marshal(wire.NewExplanation(e))
 	if err != nil {
@@ -482,8 +482,8 @@ func (t taskTx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// DeleteExplanations deletes about limit explanations older than a time, and
-// returns how many it deleted.
+// DeleteExplanations deletes about most explanations older than a time, and returns how
+// many it deleted.
 func (t taskTx) DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `explanation`, `at`, ``, before.UnixMilli(), most)
 }

@@ -15,13 +15,11 @@ import (
 	"dray/internal/store/engine"
 )
 
-// ShowTasks returns tasks in the form of the API, in the order in which they
-// were created. Completed tasks are listed by when they were completed and the
-// others by when they were created, but all in the order of creation. No index
-// has both, so a page is put together from ranges, each read in the order of an
-// index: the tasks created in the window, and those created before it but
-// completed within. The cost of a page does not grow with the tasks that are
-// stored.
+// ShowTasks returns tasks as the API's JSON, in the order in which they were created. The
+// window of the filter is compared with the completion time of completed tasks and the
+// creation time of others. No index has both, so a page is combined from ranges, each read
+// in the order of an index: the tasks created in the window, and those created before it
+// but completed in it. The cost of a page does not grow with the number of stored tasks.
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.Read(ctx, func(c engine.Conn) error {
@@ -48,8 +46,8 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 	return page, nil
 }
 
-// listsPlaced reports whether a list has tasks that the organization placed with
-// others. Those are in no container of the organization and have none of its workers.
+// listsPlaced reports whether a list may have tasks that the organization placed with
+// others. Such tasks are in no container of the organization and have none of its workers.
 func (t taskTx) listsPlaced(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) (bool, error) {
 	if f.Worker != "" || len(f.Containers) > 0 {
 		return false, nil
@@ -75,8 +73,8 @@ func (t taskTx) showWithPlaced(ctx context.Context, org lastmile.OrganizationID,
 	return page, nil
 }
 
-// listAll is the query of the ids of a page of the tasks that an organization has or
-// placed with others.
+// listAll returns the query for the ids of a page of the tasks that an organization has
+// or placed with others.
 func listAll(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
 	own, args := listPage(byOrg, org, f, after)
 	placed, _ := listPage(byOrigin, org, f, after) // with the same arguments
@@ -91,8 +89,8 @@ func (t taskTx) scanShown(found rows) (store.ShownTask, error) {
 	return store.ShownTask{ID: row.id, Doc: row.shown(t.now())}, nil
 }
 
-// createdAt finds when the task that a page begins after was created. The task
-// may be gone by now.
+// createdAt returns the creation time of the task after which a page begins. The task
+// may be deleted by now.
 func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (created int64, err error) {
 	if id == "" {
 		return 0, nil
@@ -106,8 +104,8 @@ func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id l
 	return created, err
 }
 
-// listQuery is the query of a page that begins after f.After, which was created
-// at a time.
+// listQuery returns the query for a page that begins after task f.After, whose creation
+// time is after.
 func listQuery(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
 	ids, args := listPage(byOrg, org, f, after)
 	return `SELECT ` + taskColumns + ` FROM (` + ids + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
@@ -121,7 +119,7 @@ const (
 	byOrigin = `t.origin`
 )
 
-// listPage is the query of the ids of a page, and when the tasks were created.
+// listPage returns the query for the ids and creation times of the tasks of a page.
 func listPage(by string, org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
 	l := &lister{by: by, where: within(org), TaskFilter: f, after: after, each: ` ORDER BY t.created, t.id` + limit(f.Limit)}
 	if f.After != "" {
@@ -132,17 +130,17 @@ func listPage(by string, org lastmile.OrganizationID, f store.TaskFilter, after 
 	return `SELECT id, created FROM (` + strings.Join(l.queries, ` UNION ALL `) + `) AS r ORDER BY created, id` + limit(f.Limit), l.where.args
 }
 
-// lister puts the ranges of a page together.
+// lister builds the query for a page from ranges.
 type lister struct {
 	store.TaskFilter
 	by      string     // byOrg or byOrigin
-	after   int64      // when the task that the page begins after was created
-	where   *condition // its arguments are those of all ranges
+	after   int64      // creation time of the task after which the page begins
+	where   *condition // has the arguments of all ranges
 	each    string     // the end of every range
 	queries []string
 }
 
-// add adds a range: tests, and those that every range has.
+// add adds a range with the given tests and those that all ranges have.
 func (l *lister) add(tests func(where *condition)) {
 	l.where.text = l.by + ` = $1`
 	tests(l.where)
@@ -150,26 +148,25 @@ func (l *lister) add(tests func(where *condition)) {
 	l.queries = append(l.queries, `SELECT * FROM (SELECT t.id, t.created FROM task t WHERE `+l.where.text+l.each+`) AS r`+strconv.Itoa(len(l.queries)))
 }
 
-// ranges adds the ranges that together hold the tasks of the filter, none
-// twice. A test that must not choose the index is written as (…) IS TRUE, or
-// with a plus.
+// ranges adds disjoint ranges that together have the tasks of the filter. A test written
+// as (…) IS TRUE, or with a plus, keeps the database from using an index for it.
 func (l *lister) ranges(org lastmile.OrganizationID) {
 	if l.Worker != "" && l.Unfinished && len(l.Containers) == 0 {
-		l.Containers = []string{string(l.Worker)} // where they all are
+		l.Containers = []string{string(l.Worker)} // which has all of them
 	}
 	states := distinct(l.States)
 	switch {
-	case len(l.Metadata) > 0 || len(l.Dependencies) > 0: // few, and found by these
+	case len(l.Metadata) > 0 || len(l.Dependencies) > 0: // few tasks, found by metadata or dependencies
 		l.add(func(where *condition) {
 			where.text = `(` + l.by + ` = $1) IS TRUE AND t.id <> ''` // the test of the index by id
 			in(where, `t.container`, l.Containers)
 			in(where, `+t.state`, stateNumbers(states))
 			l.during()
 		})
-	case len(l.Containers) > 0: // in which no completed task is
+	case len(l.Containers) > 0: // containers have no completed tasks
 		others := slices.DeleteFunc(slices.Clone(l.Containers), func(id string) bool { return id == string(org) })
 		if len(others) < len(l.Containers) {
-			l.add(func(where *condition) { // where most of the unassigned are
+			l.add(func(where *condition) { // most unassigned tasks are there
 				where.and(`t.state = 0 AND (t.container = ?) IS TRUE`, org)
 				in(where, `t.state`, stateNumbers(states))
 				l.created()
@@ -217,14 +214,14 @@ func distinct[T cmp.Ordered](items []T) []T {
 	return slices.Compact(slices.Sorted(slices.Values(items)))
 }
 
-// openTimes are the classes of how long completed tasks were open, in
-// milliseconds: a minute, and four times the one before. In one more are those
-// that were open for longer.
+// openTimes divide completed tasks into classes by how long they were open. Each is the
+// upper limit of a class in milliseconds: a minute, then four times the previous one. The
+// last class has no limit.
 var openTimes = []int64{
 	60_000, 240_000, 960_000, 3_840_000, 15_360_000, 61_440_000, 245_760_000, 983_040_000, 3_932_160_000, 15_728_640_000, 62_914_560_000,
 }
 
-// openClass is the class of a completed task, as the index task_open has it.
+// openClass is the SQL expression of the class of a completed task, as in index task_open.
 var openClass = func() string {
 	var text strings.Builder
 	text.WriteString(`CASE`)
@@ -234,11 +231,10 @@ var openClass = func() string {
 	return text.String() + fmt.Sprintf(` ELSE %d END`, len(openTimes))
 }()
 
-// earlier adds the tasks created before the window and completed within. In the
-// order of creation they lie among all the tasks that were done by then; so
-// they are looked for by how long they were open. A task that was open for at
-// most four minutes was created at most four minutes before the window, and
-// one that was open for more than one is likely to be completed within.
+// earlier adds the tasks created before the window and completed in it. In the order of
+// creation, they are scattered among all the tasks completed by then, so they are searched
+// by class: a task that was open for one to four minutes was created at most four minutes
+// before the window, and few others of its class created then were completed too early.
 func (l *lister) earlier() {
 	if l.From.IsZero() || l.Unfinished {
 		return
@@ -300,7 +296,7 @@ func (l *lister) choose() {
 		l.where.and(`t.complete_after >= ?`, l.CompleteAfter.UnixMilli())
 	}
 	parents := `FROM task_dependency p WHERE p.org = ` + map[string]string{byOrg: `$1`, byOrigin: byOrg}[l.by] + ` AND p.parent = ?`
-	test := `t.id IN (SELECT p.task ` + parents + `)` // SQLite keeps these in memory, and looks up the others
+	test := `t.id IN (SELECT p.task ` + parents + `)` // SQLite reads these into memory, and looks up the others
 	for _, parent := range distinct(l.Dependencies) {
 		l.where.and(test, parent)
 		test = `EXISTS (SELECT 1 ` + parents + ` AND p.task = t.id)`

@@ -14,7 +14,7 @@ import (
 	"dray/internal/wire"
 )
 
-// taskRow is what taskColumns reads. Its documents are valid until the next row.
+// taskRow holds a row of taskColumns. Its documents are valid until the next row is read.
 type taskRow struct {
 	id                              lastmile.TaskID
 	doc, destination, recipient     engine.Raw
@@ -30,7 +30,7 @@ func (r *taskRow) scan(s scanner, more ...any) error {
 	return s.Scan(append([]any{(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
 }
 
-// estimates is when the task will probably be done.
+// estimates returns the estimates of the task as of now.
 func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	e := lastmile.Estimates{
 		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
@@ -38,7 +38,7 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	return store.EstimatesAt(e, lastmile.TaskState(r.state), instant(r.completeBefore), now)
 }
 
-// shown joins the parts of a task as the API shows it.
+// shown joins the parts of a task to its JSON in the API.
 func (r *taskRow) shown(now time.Time) []byte {
 	times := wire.NewTaskTimes(r.estimates(now))
 	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
@@ -51,13 +51,13 @@ func (r *taskRow) shown(now time.Time) []byte {
 	return append(times.AppendMembers(joined), '}')
 }
 
-// decodedTask is a task that was decoded from documents. Its other columns may be old.
+// decodedTask is a task decoded from documents. Fields from other columns may be stale.
 type decodedTask struct {
 	doc, destination, recipient, history []byte
 	task                                 lastmile.Task
 }
 
-// domain returns the task. It decodes the documents, unless they are known to ctx; see
+// domain returns the task. It decodes the documents unless ctx has them decoded; see
 // store.Remember.
 func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now time.Time) (t lastmile.Task, err error) {
 	known := store.Remembered(ctx)
@@ -78,7 +78,7 @@ func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now t
 	return t, err
 }
 
-// of reports whether a row has the same documents.
+// of reports whether the task was decoded from the documents of a row.
 func (d *decodedTask) of(r *taskRow) bool {
 	return bytes.Equal(d.doc, r.doc) && bytes.Equal(d.destination, r.destination) && bytes.Equal(d.recipient, r.recipient) && bytes.Equal(d.history, r.history)
 }
@@ -110,7 +110,7 @@ func (r *taskRow) decode(org lastmile.OrganizationID) (lastmile.Task, error) {
 	return t, nil
 }
 
-// duration is a stored number of milliseconds.
+// duration converts a stored number of milliseconds; null is nil.
 func duration(ms *int64) *time.Duration {
 	if ms == nil {
 		return nil

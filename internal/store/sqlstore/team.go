@@ -11,8 +11,7 @@ import (
 	"dray/internal/wire"
 )
 
-// Team returns a team without its tasks, so that its cost does not grow with their
-// number.
+// Team returns a team without its tasks, so that the cost does not grow with their number.
 func (t fleetTx) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
 	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id), false)
 	return only(ctx, t.base, store.Teams, string(id), found, err)
@@ -120,9 +119,8 @@ func (t fleetTx) raiseFleet(ctx context.Context, org lastmile.OrganizationID) er
 	return nil
 }
 
-// saveTeamMembers replaces the workers and managers of a team. Among the teams
-// of a worker it already had, the team keeps its place; otherwise it comes
-// last.
+// saveTeamMembers replaces the workers and managers of a team. For a worker who was in
+// it, the team keeps its position in the worker's list of teams; otherwise it comes last.
 func (t fleetTx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
 	gone := &condition{text: `org = $1 AND team = $2`, args: []any{team.Organization, team.ID}}
 	notIn(gone, `worker`, team.Workers)
@@ -166,7 +164,7 @@ func (t fleetTx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id
 	}...)
 }
 
-// notIn adds a test that a column has none of some values.
+// notIn adds a test that a column has none of the values. An empty list adds none.
 func notIn[T any](c *condition, column string, values []T) {
 	in(c, `NOT `+column, values)
 }
@@ -182,7 +180,7 @@ func (t fleetTx) Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastm
 	return t.hubs(ctx, org, within(org))
 }
 
-// HubLocations returns the locations of the oldest hubs, up to a limit.
+// HubLocations returns the locations of the oldest hubs, at most limit of them.
 func (t fleetTx) HubLocations(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Point, error) {
 	scan := func(r rows) (lastmile.Point, error) {
 		var doc []byte
@@ -230,8 +228,7 @@ func (t fleetTx) hubs(ctx context.Context, org lastmile.OrganizationID, where *c
 	return found, nil
 }
 
-// SaveHub saves a hub. That a team has this hub is saved with the team, so the
-// list of teams is written there.
+// SaveHub saves a hub. Its list of teams is saved in their rows, which name the hub.
 func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
 	doc, err := wire.Marshal(wire.NewHubRecord(h))
 	if err != nil {

@@ -25,8 +25,8 @@ func (t trackingTx) Whereabouts(ctx context.Context, org lastmile.OrganizationID
 	return row.domain(), nil
 }
 
-// Tracked returns a worker without teams and without tasks other than the
-// active one, so that its cost grows with neither.
+// Tracked returns a worker without teams and with only the active task, so that the cost
+// does not grow with their number.
 func (t trackingTx) Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)
 	worker, err := only(ctx, t.base, store.Workers, string(id), found, err)
@@ -40,7 +40,7 @@ func (t trackingTx) Tracked(ctx context.Context, org lastmile.OrganizationID, id
 	return worker, nil
 }
 
-// inWorker is the tasks of a worker's container, in the index that orders them.
+// inWorker selects the tasks of a worker's container, in the index that orders them.
 const inWorker = ` FROM task WHERE org = $1 AND container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL`
 
 // whereaboutsRow is the part of a worker's row that changes by the minute.
@@ -68,8 +68,7 @@ func (r *whereaboutsRow) domain() lastmile.Whereabouts {
 	return at
 }
 
-// Positions lists positions of a worker since a time, newest first, up to
-// limit.
+// Positions lists at most most positions of a worker since a time, newest first.
 func (t trackingTx) Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, most int) ([]lastmile.Position, error) {
 	scan := func(r rows) (p lastmile.Position, err error) {
 		var at int64
@@ -85,8 +84,8 @@ func (t trackingTx) Positions(ctx context.Context, org lastmile.OrganizationID, 
 	return found, nil
 }
 
-// PositionsAround returns the last position of a worker before or at a time, and
-// the first one after it; nil for none.
+// PositionsAround returns the last position of a worker at or before a time, and the
+// first one after it; nil for none.
 func (t trackingTx) PositionsAround(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at time.Time) (before, after *lastmile.Position, err error) {
 	const columns = `SELECT at, lon, lat, odometer FROM position WHERE org = $1 AND worker = $2 AND at `
 	for _, side := range []struct {
@@ -111,16 +110,16 @@ func (t trackingTx) PositionsAround(ctx context.Context, org lastmile.Organizati
 	return before, after, nil
 }
 
-// CompletedIn lists the tasks that a worker completed after a time and until
-// another, up to limit, oldest first.
+// CompletedIn lists at most most tasks that a worker completed after one time and not
+// after another, in the order of completion.
 func (t trackingTx) CompletedIn(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, after, until time.Time, most int) ([]lastmile.TaskID, error) {
 	return t.taskIDs(ctx, `SELECT t.id FROM task t WHERE t.org = $1 AND t.worker = $2 AND t.completed > $3 AND t.completed <= $4
 		ORDER BY t.completed`+limit(most), org, id, after.UnixMilli(), until.UnixMilli())
 }
 
-// SaveLatestPosition saves where a worker is and when the worker was last seen.
-// It makes a worker who has tasks due, ThresholdInterval after the last check
-// at the earliest.
+// SaveLatestPosition saves where a worker is and when the worker was last seen. If the
+// worker has tasks, it schedules a check of thresholds, no earlier than ThresholdInterval
+// after the last one.
 func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
 	// A refresh that is running may have read the position before this one. The schedule
 	// is locked before the worker, as when estimates are saved.
@@ -150,9 +149,9 @@ func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.Organiz
 	return nil
 }
 
-// ScheduleEstimate makes a worker due for a refresh of all estimates, at once or when the
-// rest after the last one ends. A rest that is too long to be one is of a clock that was
-// ahead.
+// ScheduleEstimate makes a worker due for a refresh of all estimates, at once or at the
+// end of the rest after the last refresh. A rest that ends later than store.LatestRest is
+// ignored: it was set by a clock that was ahead.
 func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) error {
 	const query = `
 		INSERT INTO worker_watch (org, worker, next_at, refresh_at, judged_task, changes, claim) VALUES ($1, $2, $3, $3, '', 1, '')
@@ -169,8 +168,8 @@ func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.Organizat
 	return nil
 }
 
-// EstimateSchedule reads when the estimates of a worker are refreshed. It
-// returns lastmile.NotFound for a worker who has had no task yet.
+// EstimateSchedule returns when the estimates of a worker are refreshed, or
+// lastmile.NotFound if the worker has had no task yet.
 func (t trackingTx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error) {
 	const query = `SELECT refresh_at, judge_at, judged, judged_task, changes, rest_until FROM worker_watch WHERE org = $1 AND worker = $2`
 	var (
@@ -220,8 +219,8 @@ func (t trackingTx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSc
 	return nil
 }
 
-// SaveEstimates saves the estimates of a worker's tasks, of those that the
-// worker still has in the same state, and the worker's delay.
+// SaveEstimates saves the estimates of the tasks that the worker still has in the same
+// state, and the worker's delay.
 func (t trackingTx) SaveEstimates(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, tasks []store.TaskEstimate, delay *time.Duration) error {
 	for _, f := range tasks {
 		const query = `
@@ -283,7 +282,7 @@ func (t trackingTx) Fired(ctx context.Context, org lastmile.OrganizationID, id s
 	return found, nil
 }
 
-// FiredAmong returns which of some tasks have fired under a name.
+// FiredAmong returns the given tasks that have fired under a name.
 func (t trackingTx) FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var fired []lastmile.TaskID
 	for chunk := range slices.Chunk(tasks, 200) {
@@ -298,8 +297,8 @@ func (t trackingTx) FiredAmong(ctx context.Context, org lastmile.OrganizationID,
 	return fired, nil
 }
 
-// Fire records that a task or a route plan has fired under a name, which is the
-// id of a webhook or another name, and reports whether it was the first time.
+// Fire records that a task or a route plan has fired under a name, such as the id of a
+// webhook, and reports whether it was the first time.
 func (t trackingTx) Fire(ctx context.Context, org lastmile.OrganizationID, name, id string, at time.Time) (bool, error) {
 	n, err := t.exec(ctx, `INSERT INTO firing (org, webhook, task, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, name, id, at.UnixMilli())
 	if err != nil {

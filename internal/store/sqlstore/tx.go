@@ -9,9 +9,9 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Tx is a transaction, or a consistent snapshot in which nothing is saved. It is
-// composed of parts, each with the statements of one family of records, over one
-// connection. Saving a record that exists replaces it.
+// Tx is a transaction, or a consistent snapshot for reading only. It is composed of
+// parts, each with the statements of one family of records, over one connection. Saving a
+// record that exists replaces it.
 type Tx struct {
 	*base
 	addressTx
@@ -81,18 +81,18 @@ func newTx(c conn, now func() time.Time) *Tx {
 	}
 }
 
-// Conn is the connection of the transaction, for the statements of parts in other
-// packages; see With.
+// Conn returns the connection of the transaction, for the parts in other packages; see
+// With.
 func (t *Tx) Conn() engine.Conn { return t.whole() }
 
-// itself is the transaction, also of a larger one that embeds it.
+// itself returns the transaction, even from a larger one that embeds it.
 func (t *Tx) itself() *Tx { return t }
 
 // View is a database as one use case uses it: R and W are the interfaces that
 // the use case declares, which its transactions implement.
 type View[R, W any] struct {
 	db      store.Transactor[*Tx, *Tx]
-	compose func(*Tx) any // what a transaction is for the use case
+	compose func(*Tx) any // makes the use case's transaction
 }
 
 // For returns the view of a use case on a database. That *Tx implements R and W
@@ -102,9 +102,9 @@ func For[R, W any](db store.Transactor[*Tx, *Tx]) View[R, W] {
 	return With[R, W](db, func(t *Tx) *Tx { return t })
 }
 
-// With returns the view of a use case whose records are not all in this package. A
-// transaction is what compose makes of a *Tx: usually a struct that embeds it
-// together with parts of other packages, made of its Conn.
+// With returns the view of a use case whose records are not all in this package. compose
+// makes its transaction from a *Tx: usually a struct that embeds the *Tx and parts of
+// other packages that use its Conn.
 func With[R, W, T any](db store.Transactor[*Tx, *Tx], compose func(*Tx) T) View[R, W] {
 	return View[R, W]{db: db, compose: func(t *Tx) any { return compose(t) }}
 }

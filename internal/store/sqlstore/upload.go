@@ -58,8 +58,8 @@ func (t uploadTx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID
 	return t.uploads(ctx, `org = $1 AND worker = $2 AND task IS NULL ORDER BY created, id`, org, worker)
 }
 
-// StaleUploads lists up to limit uploads of all organizations that are older
-// than a time and not attached to a task.
+// StaleUploads lists at most most uploads of all organizations that are older than a time
+// and not attached to a task.
 func (t uploadTx) StaleUploads(ctx context.Context, before time.Time, most int) ([]lastmile.Upload, error) {
 	return t.uploads(ctx, `created < $1 AND task IS NULL ORDER BY created`+limit(most), before.UnixMilli())
 }
@@ -116,14 +116,14 @@ func (t uploadTx) DeleteUploadBytes(ctx context.Context, org lastmile.Organizati
 	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"})
 }
 
-// DeleteImage deletes an upload that is stored in the database.
+// DeleteImage deletes an upload that is stored in the database, and its record.
 func (t uploadTx) DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
 	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"}, [2]string{"upload", "id"})
 }
 
-// EmbedUploads moves the images that are kept in files into the database c is
-// connected to, so that it needs no other files. load reads an image; an error
-// that is fs.ErrNotExist skips it.
+// EmbedUploads copies the images that are kept in files into the database of c, so that it
+// needs no other files. load reads an image; images for which it returns fs.ErrNotExist
+// are skipped.
 func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
 	t := uploadTx{&base{conn: newConn(c)}}
 	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadStored))
@@ -138,7 +138,7 @@ func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context,
 	return nil
 }
 
-// embedUpload moves one image into the database.
+// embedUpload copies one image into the database.
 func (t uploadTx) embedUpload(ctx context.Context, u lastmile.Upload, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -88,8 +88,8 @@ func (t webhookTx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationI
 	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"webhook_tally", "id"}}...)
 }
 
-// DeleteNotifications deletes notifications of a webhook that is deleted, their attempts
-// and the thresholds that were met for it: about limit rows together. It reports whether
+// DeleteNotifications deletes notifications of a deleted webhook, their attempts, and the
+// records of thresholds that were met for it: about most rows in all. It reports whether
 // there may be more.
 func (t webhookTx) DeleteNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, most int) (more bool, err error) {
 	failed := func(err error) (bool, error) {
@@ -106,7 +106,7 @@ func (t webhookTx) DeleteNotifications(ctx context.Context, org lastmile.Organiz
 	if err != nil {
 		return failed(err)
 	}
-	if len(attempts) > 0 && attempts[0] > most { // they were not always limited
+	if len(attempts) > 0 && attempts[0] > most { // older versions kept more than KeptAttempts
 		n, err := t.deleteAttempts(ctx, org, first, math.MaxInt64, most)
 		if err != nil || n == int64(most) {
 			return err == nil, err
@@ -208,9 +208,10 @@ func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationI
 	return found, nil
 }
 
-// TaskNotifications lists the notifications of the events of a task without their bodies,
-// those of the newest events first, up to limit, and of ten times as many events. SQLite
-// keeps the order of a CROSS JOIN: it looks up each event, not all notifications.
+// TaskNotifications lists at most most notifications of the events of a task without
+// their bodies, those of the newest events first. Only the newest 10*most events are
+// read. SQLite keeps the order of a CROSS JOIN, so that it looks up the notifications of
+// each event instead of reading all.
 func (t webhookTx) TaskNotifications(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, most int) ([]store.TaskNotification, error) {
 	scan := func(r rows) (n store.TaskNotification, err error) {
 		var at, took, status int64
@@ -250,8 +251,8 @@ func (t webhookTx) Attempts(ctx context.Context, org lastmile.OrganizationID, no
 	return found, nil
 }
 
-// DueNotifications lists the notifications of a webhook that are due at now,
-// with bodies, in order of due time: those following after, up to limit.
+// DueNotifications lists at most most notifications of a webhook that are due at now, with
+// bodies, in order of due time, beginning after the cursor.
 func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most int) ([]lastmile.Notification, error) {
 	const query = `SELECT ` + notificationColumns + `, e.body` + notificationTables + `
 		WHERE t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)
@@ -267,10 +268,10 @@ func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID
 	return found, nil
 }
 
-// SaveAttempt saves an attempt and the state of its notification after it,
-// unless an attempt of that number exists. It reports whether it did. A notification that
-// was given up during the attempt is not tried again; one that was redelivered, which its due
-// time shows, stays due if the attempt failed.
+// SaveAttempt saves an attempt and the resulting state of its notification, unless the
+// attempt of that number exists, and reports whether it did. A notification that was given
+// up during the attempt is not tried again. One that was redelivered during it, so that
+// its due time has changed, stays due if the attempt failed.
 func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
@@ -300,8 +301,8 @@ func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a l
 	return changed > 0, nil
 }
 
-// deleteAttempts deletes the first attempts at a notification, with numbers up to last and no
-// more than limit of them, and returns how many.
+// deleteAttempts deletes the oldest attempts at a notification, with numbers up to last
+// and at most limit of them, and returns how many.
 func (t webhookTx) deleteAttempts(ctx context.Context, org lastmile.OrganizationID, notification string, last int64, limit int) (int64, error) {
 	const query = `DELETE FROM attempt WHERE org = $1 AND notification = $2 AND number IN (
 		SELECT a.number FROM attempt a WHERE a.org = $1 AND a.notification = $2 AND a.number <= $3 ORDER BY a.number LIMIT $4)`
@@ -322,9 +323,9 @@ func (t webhookTx) Redeliver(ctx context.Context, n lastmile.Notification, now t
 	return nil
 }
 
-// GiveUpNotifications gives up pending notifications of a webhook, up to limit, and
-// returns how many. A running attempt can still be saved. The webhook alone chooses them:
-// with the organization, databases would read all of its notifications.
+// GiveUpNotifications gives up at most most pending notifications of a webhook, and
+// returns how many. A running attempt can still be saved. They are selected by webhook
+// only: with the organization, databases would read all of its notifications.
 func (t webhookTx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, most int) (int, error) {
 	const query = `UPDATE notification SET state = 2, next_at = NULL WHERE org = $1 AND id IN (
 		SELECT n.id FROM notification n WHERE n.webhook = $2 AND n.next_at IS NOT NULL ORDER BY n.next_at, n.id LIMIT $3)`

@@ -12,13 +12,13 @@ import (
 	"dray/internal/work"
 )
 
-// workTable describes where the leases of a kind of work are.
+// workTable describes the table with the leases of a kind of work.
 type workTable struct {
 	name   string
 	id     string // column of the item's id
-	due    string // column of the time at which it is due; empty for webhooks, whose notifications have it
+	due    string // column of the due time; empty for webhooks, whose notifications have it
 	counts bool   // has columns for attempts and failures
-	jobs   bool   // holds items of many kinds, and only until they are done
+	jobs   bool   // has items of several kinds, and only until they are done
 }
 
 var (
@@ -43,7 +43,7 @@ func (w workTable) sql(statement string) string {
 	return strings.NewReplacer("TABLE", w.name, "ID", w.id, "DUE", w.due).Replace(statement)
 }
 
-// ofKind is the condition that chooses a kind by parameter n, and its argument.
+// ofKind returns the condition that selects a kind by parameter n, and the arguments.
 func (w workTable) ofKind(n int, kind work.Kind, args ...any) (string, []any) {
 	if !w.jobs {
 		return "", args
@@ -70,11 +70,11 @@ func (t workTx) ClaimWork(ctx context.Context, item work.Item, now, until time.T
 	return n > 0, nil
 }
 
-// leased is the condition that the lease of an item is the caller's.
+// leased is the condition that the caller has the lease of an item.
 const leased = ` WHERE org = $1 AND ID = $2 AND claim = $3`
 
-// HoldWork implements work.Writer. It writes even if nothing changes: only that
-// makes a node that wants the lease wait for the end of this transaction.
+// HoldWork implements work.Writer. It writes even if nothing changes, so that a node that
+// wants the lease waits for the end of this transaction.
 func (t workTx) HoldWork(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
 	if len(items) == 1 {
 		return t.holdOne(ctx, items[0], until)
@@ -89,7 +89,7 @@ func (t workTx) HoldWork(ctx context.Context, items []work.Item, until time.Time
 	return lost, nil
 }
 
-// renewal is the assignment that makes a lease last, until parameter n.
+// renewal returns the assignment that extends a lease until parameter n.
 func (w workTable) renewal(n int) string {
 	set := ` claimed_until = $` + strconv.Itoa(n)
 	if w.due != "" {
@@ -110,8 +110,8 @@ func (t workTx) holdOne(ctx context.Context, item work.Item, until time.Time) ([
 	return nil, nil
 }
 
-// holdSome renews leases with one statement. Their number is rounded up, so that
-// there are few different statements.
+// holdSome renews leases with one statement. The number of its parameters is rounded up,
+// so that there are few different statements.
 func (t workTx) holdSome(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
 	table := workTableOf(items[0].Kind)
 	size := 2
@@ -163,7 +163,8 @@ func (t workTx) FinishWork(ctx context.Context, item work.Item) error {
 	return t.ReleaseWork(ctx, item, work.Release{})
 }
 
-// endLease runs a statement on an item if its lease is the caller's.
+// endLease runs a statement on an item if the caller has its lease; otherwise it returns
+// work.ErrLost.
 func (t workTx) endLease(ctx context.Context, item work.Item, statement string, args ...any) error {
 	n, err := t.exec(ctx, workTableOf(item.Kind).sql(statement+leased), append([]any{item.Organization, item.ID, item.Lease}, args...)...)
 	switch {
@@ -202,7 +203,7 @@ func (t workTx) AddJob(ctx context.Context, j work.Job) error {
 	return nil
 }
 
-// HasJob reports whether there is a job with an id, of whatever kind.
+// HasJob reports whether there is a job of any kind with an id.
 func (t workTx) HasJob(ctx context.Context, org lastmile.OrganizationID, id string) (bool, error) {
 	return t.exists(ctx, `SELECT 1 FROM job WHERE org = $1 AND id = $2`, org, id)
 }

@@ -31,7 +31,7 @@ func (t workTx) DueWork(ctx context.Context, q work.Query) ([]work.Item, error) 
 	}
 	slices.SortFunc(turns, func(a, b lastmile.OrganizationID) int {
 		if (a > q.After) != (b > q.After) {
-			return cmp.Compare(b, a) // those following After come first
+			return cmp.Compare(b, a) // organizations after q.After come first
 		}
 		return cmp.Compare(a, b)
 	})
@@ -54,13 +54,13 @@ func (t workTx) DueWork(ctx context.Context, q work.Query) ([]work.Item, error) 
 	return list, nil
 }
 
-// leaseEnded is the condition that a lease has ended, or is not to be trusted.
-// $1 is when it is to have ended, $2 the longest that one may last.
+// leaseEnded is the condition that a lease ended by $1, or that it ends after $2, which is
+// later than any valid lease.
 const leaseEnded = `(t.claimed_until <= $1 AND t.DUE <= $1 OR t.claimed_until > $2)`
 
-// dueTurns finds the organizations that have due work without a lease, and the
-// items whose leases have ended. It jumps from each organization to the next,
-// so that neither many items of one nor many that are not due make it slow.
+// dueTurns finds the organizations that have due work without a lease, and the items whose
+// leases have ended. It jumps from each organization to the next, so that it is fast even
+// if an organization has many items or many are not due.
 func (t workTx) dueTurns(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
 	query, args := turnsQuery(q)
 	due := map[lastmile.OrganizationID][]work.Item{}
@@ -73,7 +73,7 @@ func (t workTx) dueTurns(ctx context.Context, q work.Query) (map[lastmile.Organi
 		}
 		item.Due, item.Failures = time.UnixMilli(until).UTC(), int(failures)
 		due[item.Organization] = append(due[item.Organization], item)
-		if item.ID == "" { // the organization alone
+		if item.ID == "" { // only an organization
 			due[item.Organization] = due[item.Organization][:len(due[item.Organization])-1]
 		}
 		return none, err
@@ -81,7 +81,7 @@ func (t workTx) dueTurns(ctx context.Context, q work.Query) (map[lastmile.Organi
 	return due, err
 }
 
-// turnsQuery is the query of dueTurns.
+// turnsQuery returns the query of dueTurns.
 func turnsQuery(q work.Query) (string, []any) {
 	table := workTableOf(q.Kind)
 	ofKind, args := table.ofKind(3, q.Kind, q.Until.UnixMilli(), q.Now.Add(work.MaxLease).UnixMilli())
@@ -99,7 +99,7 @@ func turnsQuery(q work.Query) (string, []any) {
 		WHERE t.claim <> '' AND t.DUE IS NOT NULL AND ` + leaseEnded + ofKind), args
 }
 
-// counters are the columns that count leases and failures.
+// counters returns the columns that count leases and failures.
 func (w workTable) counters() string {
 	if w.counts {
 		return "t.attempt, t.failures"
@@ -124,9 +124,9 @@ func (t workTx) freeWork(ctx context.Context, q work.Query, org lastmile.Organiz
 	}, query, args...)
 }
 
-// dueWebhooks finds the webhooks that have notifications to send. Their failures
-// are the attempts that have failed in a row. One that has a job is not sent what is
-// pending: the job gives it up.
+// dueWebhooks finds the webhooks that have notifications to send. The failures of an item
+// are the webhook's attempts that failed in a row. Webhooks that have a job are skipped,
+// because the job gives up their pending notifications.
 func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
 	const query = `
 		WITH RECURSIVE hook (id) AS (
@@ -160,8 +160,8 @@ func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.Org
 	return due, err
 }
 
-// AdvanceWork makes all work due now that is scheduled later than a time, because
-// the clock was ahead when it was scheduled.
+// AdvanceWork makes all work due now that is scheduled for after later, because the clock
+// was ahead when it was scheduled.
 func (t workTx) AdvanceWork(ctx context.Context, now, later time.Time) error {
 	for _, query := range []string{
 		`UPDATE notification SET next_at = $1 WHERE next_at > $2`,
@@ -185,7 +185,7 @@ func (t workTx) WorkBacklog(ctx context.Context, kind work.Kind, now time.Time) 
 		FROM TABLE t WHERE t.claim = '' AND t.DUE IS NOT NULL` + ofKind
 	held := `SELECT count(*), COALESCE(SUM(CASE WHEN t.DUE <= $1 THEN 1 ELSE 0 END), 0), MIN(CASE WHEN t.DUE <= $1 THEN t.DUE END)
 		FROM TABLE t WHERE t.claim <> '' AND t.DUE IS NOT NULL` + ofKind
-	if kind == work.Webhooks { // what is counted is notifications
+	if kind == work.Webhooks { // count notifications
 		free = `SELECT count(*), COALESCE(SUM(CASE WHEN next_at <= $1 THEN 1 ELSE 0 END), 0), MIN(CASE WHEN next_at <= $1 THEN next_at END)
 			FROM notification WHERE next_at IS NOT NULL`
 		held = `SELECT COALESCE(SUM(CASE WHEN claimed_until > $1 THEN 1 ELSE 0 END), 0), 0, NULL FROM webhook_tally WHERE claim <> ''`

@@ -13,8 +13,8 @@ import (
 	"dray/internal/wire"
 )
 
-// Worker returns a worker with the first lastmile.MaxEventTasks tasks, so that its
-// cost does not grow with their number.
+// Worker returns a worker with the first lastmile.MaxEventTasks tasks, so that the cost
+// does not grow with their number.
 func (t fleetTx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	list := lastmile.WorkerContainer(id)
 	containerTx(t).expectHead(org, list, lastmile.MaxEventTasks)
@@ -32,8 +32,9 @@ func (t fleetTx) WholeWorker(ctx context.Context, org lastmile.OrganizationID, i
 	})
 }
 
-// oneWorker returns a worker with tasks, in one round trip with what was announced, which is
-// read even if there is no worker: it would be out of date later.
+// oneWorker returns a worker with tasks, in one round trip with the announced queries.
+// Their results are read even if there is no such worker, or they would be out of date
+// when they are read later.
 func (t fleetTx) oneWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, tasks func() (queue, error)) (worker lastmile.Worker, err error) {
 	t.ahead(selectTeamsOfWorker, org, id)
 	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)
@@ -114,7 +115,7 @@ func (t fleetTx) withTeams(ctx context.Context, org lastmile.OrganizationID, fou
 	return found, nil
 }
 
-// addTasks reads the tasks of workers.
+// addTasks reads the tasks of workers into them.
 func (t fleetTx) addTasks(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.Worker) error {
 	if len(workers) == 0 {
 		return nil
@@ -127,7 +128,7 @@ func (t fleetTx) addTasks(ctx context.Context, org lastmile.OrganizationID, work
 	return err
 }
 
-// workerQuery reads what scanWorker takes.
+// workerQuery reads the columns that scanWorker scans.
 const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.battery, t.odometer, t.odometer_lon, t.odometer_lat, t.delay FROM worker t WHERE `
 
 func scanWorker(r rows) (lastmile.Worker, error) {
@@ -148,7 +149,7 @@ func scanWorker(r rows) (lastmile.Worker, error) {
 	return w, nil
 }
 
-// pairs reads two columns as lists of the second by the first.
+// pairs reads two columns into lists of the second, by the first.
 func pairs[K, V ~string](ctx context.Context, t *base, query string, args ...any) (map[K][]V, error) {
 	type pair struct {
 		key   K
@@ -165,8 +166,8 @@ func pairs[K, V ~string](ctx context.Context, t *base, query string, args ...any
 	return lists, err
 }
 
-// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
-// delay are saved by methods of their own.
+// SaveWorker saves a worker and its teams. Other methods save whereabouts, tasks and
+// delay.
 func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 	doc, err := wire.Marshal(wire.NewWorkerRecord(w))
 	if err != nil {
@@ -185,8 +186,8 @@ func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 	return t.saveMetadata(ctx, store.Workers, w.Organization, string(w.ID), w.Metadata)
 }
 
-// saveWorkerTeams replaces the teams of a worker. In a team it already was in,
-// the worker keeps its place; in a new one it comes last.
+// saveWorkerTeams replaces the teams of a worker. In a team that the worker was in, the
+// worker keeps the position; in a new one, the worker comes last.
 func (t fleetTx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	gone := &condition{text: `org = $1 AND worker = $2`, args: []any{w.Organization, w.ID}}
 	notIn(gone, `team`, w.Teams)
@@ -194,7 +195,7 @@ func (t fleetTx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	if err != nil {
 		return err
 	}
-	if left > 0 { // the managers of those teams get no event of the worker
+	if left > 0 { // managers of the teams that the worker left get no event of the worker
 		if err := t.raiseFleet(ctx, w.Organization); err != nil {
 			return err
 		}
@@ -279,7 +280,7 @@ func (t fleetTx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, 
 	return t.raiseFleet(ctx, org)
 }
 
-// SaveCredential saves how a worker signs in.
+// SaveCredential saves the password of a worker.
 func (t fleetTx) SaveCredential(ctx context.Context, c store.Credential) error {
 	const query = `
 		INSERT INTO worker_credential (org, worker, hash, temporary, expires) VALUES ($1, $2, $3, $4, $5)

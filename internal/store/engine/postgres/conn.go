@@ -18,7 +18,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// querier is what transactions and plain connections of pgx have in common.
+// querier has the methods that transactions and plain connections of pgx share.
 type querier interface {
 	Conn() *pgx.Conn
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -29,13 +29,13 @@ type querier interface {
 // conn is an engine.Conn over pgx, for the length of one operation.
 type conn struct {
 	q       querier
-	raw     *pgx.Conn // below q
+	raw     *pgx.Conn // the connection of q
 	limit   limit     // ends statements with the operation
-	failed  error     // first statement that failed
+	failed  error     // error of the first statement that failed
 	begun   bool      // the transaction has begun; otherwise, BEGIN waits
 	ended   bool
 	open    engine.Rows
-	waiting *pgx.Batch // passed to Send and not yet sent
+	waiting *pgx.Batch // statements passed to Send and not yet sent
 	ahead   []announced
 }
 
@@ -45,7 +45,7 @@ func newConn(ctx context.Context, q querier) *conn {
 	return &conn{q: q, raw: q.Conn(), limit: until(ctx)}
 }
 
-// limit adds the end of an operation to the context of a statement.
+// limit adds the deadline of an operation to the context of a statement.
 type limit func(ctx context.Context) (context.Context, context.CancelFunc)
 
 // until returns the limit of an operation that has the deadline of a context.
@@ -59,8 +59,8 @@ func until(operation context.Context) limit {
 	}
 }
 
-// within is until for an operation whose context was derived from outer.
-// Statements usually have outer too: they need no third context and timer.
+// within is like until, for an operation whose context was derived from outer. Statements
+// usually have outer as their context and need no third context and timer.
 func within(outer, operation context.Context) limit {
 	other := until(operation)
 	return func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -88,25 +88,24 @@ func (c *conn) note(err error) error {
 	return err
 }
 
-// givenUp reports whether a statement ended because its context did. The
-// operation's own context may still be valid then.
+// givenUp reports whether a statement ended because its context did. The context of the
+// operation may still be valid.
 func givenUp(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// usable returns why no further statement can run, if so.
+// usable returns an error if no further statement can run.
 func (c *conn) usable() error { return engine.Usable(c.ended, c.failed) }
 
 // textColumn finds the text columns in a definition.
 var textColumn = regexp.MustCompile(`(?m)^(\s+\w+ TEXT)\b`)
 
-// dialect describes PostgreSQL. Transactions run side by side, and each
-// statement costs more than its rows.
+// dialect describes PostgreSQL. Transactions run concurrently, and a statement costs more
+// than its rows.
 var dialect = engine.Dialect{
 	SendsAll: true,
-	// Both databases compare text byte by byte: PostgreSQL would follow the
-	// language of its database, and pages ordered by id would differ from node
-	// to node.
+	// Both databases must compare text byte by byte. By default, PostgreSQL compares it by
+	// the locale of the database, and lists would be ordered differently.
 	Definition: func(statement string) string {
 		return textColumn.ReplaceAllString(statement, `$1 COLLATE "C"`)
 	},
@@ -125,8 +124,8 @@ func (c *conn) Dialect() *engine.Dialect { return &dialect }
 // maxWaiting is the maximum number of statements that Send holds back.
 const maxWaiting = 128
 
-// Send implements engine.Conn. The statement is sent together with the next one
-// whose result is needed: a round trip for each would cost more than the work.
+// Send implements engine.Conn. The statement is sent together with the next one whose
+// result is needed, because a round trip for each would cost more than the work.
 func (c *conn) Send(ctx context.Context, query string, args ...any) error {
 	if err := c.usable(); err != nil {
 		return err
@@ -217,7 +216,7 @@ type announced struct {
 
 // Ahead implements engine.Conn. The query runs together with the next one.
 func (c *conn) Ahead(query string, args ...any) {
-	c.takeAhead(query, args) // what was read before may be out of date
+	c.takeAhead(query, args) // rows read earlier may be out of date
 	c.ahead = append(c.ahead, announced{query: query, args: args})
 }
 
@@ -233,8 +232,8 @@ func (c *conn) takeAhead(query string, args []any) *heldRows {
 	return nil
 }
 
-// ask runs a query after the statements that wait and those that were announced,
-// in one round trip.
+// ask runs a query in one round trip with the waiting statements and the announced
+// queries, which run before it.
 func (c *conn) ask(ctx context.Context, query string, args []any) (pgx.Rows, error) {
 	if held := c.takeAhead(query, args); held != nil {
 		return held, nil
@@ -391,7 +390,7 @@ type rowFunc func(dest []any) error
 // Scan implements engine.Scanner.
 func (f rowFunc) Scan(dest ...any) error { return f(dest) }
 
-// rows are rows that report errors to their operation.
+// rows records the errors of pgx rows in their operation.
 type rows struct {
 	pgx.Rows
 	c      *conn
@@ -413,7 +412,7 @@ func (r *rows) Next() bool {
 	return false
 }
 
-// dialer opens connections that detect soon that the server is gone.
+// dialer opens connections that soon detect that the server is gone.
 func dialer(timeout time.Duration) *net.Dialer {
 	return &net.Dialer{
 		Timeout: timeout,

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	URL        string           // postgres://…; pgxpool's own settings may be in it
 	Now        func() time.Time // the clock
-	Timer      func() time.Time // a monotonic clock, for how long operations take; nil means Now
+	Timer      func() time.Time // a monotonic clock that measures operations; nil means Now
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Patience   time.Duration    // longest wait for a connection that is in use; 0 means patience
@@ -43,21 +43,21 @@ const (
 	// Few clients repeat a request that was rejected, so that waiting through a
 	// short peak is better. A longer connect_timeout extends it.
 	patience = 10 * time.Second
-	// queueLength is how many operations may wait at once.
+	// queueLength is the maximum number of operations that wait at once.
 	queueLength = 4096
-	// An operation that takes longer has met a server that is stuck. Its
-	// caller's own deadline is usually shorter.
+	// An operation that takes longer than this has met a server that hangs. The caller's own
+	// deadline is usually shorter.
 	directPatience    = 20 * time.Second
 	operationPatience = 30 * time.Second
-	// commitPatience is the longest wait for the result of a commit. The caller
-	// may be gone by then, but whether the commit held must not depend on that.
+	// commitPatience is the longest wait for the result of a commit. The wait does not end
+	// with the caller, because the outcome must be known.
 	commitPatience = 10 * time.Second
 	// defaultConns is the size of the pool, unless the URL has pool_max_conns.
 	defaultConns = 16
-	// ofCaller is how many connections every caller may use while others are active, or one
-	// for every second processor if that is more. It may use more while all callers together
-	// use fewer than sharedOfProcessor for each processor; and, if it has used hardly more
-	// than that lately, up to burstOfProcessor.
+	// ofCaller is the number of connections that every caller may use while others are
+	// active, or half the number of processors if that is more. A caller may use more while
+	// all callers together use fewer than sharedOfProcessor per processor, and up to
+	// burstOfProcessor per processor if it has used hardly more than its share lately.
 	ofCaller          = 1
 	sharedOfProcessor = 2
 	burstOfProcessor  = 2
@@ -73,8 +73,8 @@ type Engine struct {
 	timer      func() time.Time // monotonic
 	migrations []engine.Migration
 	slots      *engine.Slots
-	again      rate.Turns // of operations that run again, by caller
-	gate       rate.Gate  // of transactions, by caller
+	again      rate.Turns // one retrying operation at a time, by caller
+	gate       rate.Gate  // lets a transaction run alone, by caller
 	count      engine.Counters
 
 	unversioned atomic.Int64 // counts versions on a server that has none
@@ -138,7 +138,7 @@ func (e *Engine) prepare(ctx context.Context, o Options, all []engine.Migration)
 	return err
 }
 
-// connect makes the pool. It does not wait for the first connection.
+// connect creates the pool. It does not wait for the first connection.
 func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -163,12 +163,12 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// preferIndexes makes a connection read by an index where there is one. A serializable
-// transaction that reads a table without an index conflicts with everything that is
-// inserted into the table, also by other organizations, and in a small table PostgreSQL
-// would not use one. The compiler of queries and parallel workers are for those that it
-// expects to be slow, which it would expect of the others then; and one request must not
-// have more than one processor. A database that lacks these settings does without.
+// preferIndexes makes a connection use indexes wherever possible, even for small tables: a
+// serializable transaction that reads a table without an index conflicts with all
+// insertions into it, even those of other organizations. This makes PostgreSQL
+// overestimate the cost of other queries, so it would compile them or run them in
+// parallel; both are disabled, also because one request must not use more than one
+// processor. Errors of databases that lack these settings are ignored.
 func preferIndexes(ctx context.Context, c *pgx.Conn) error {
 	for _, setting := range []string{"SET enable_seqscan = off", "SET jit = off", "SET max_parallel_workers_per_gather = 0"} {
 		if _, err := c.Exec(ctx, setting); err != nil && pgCode(err) == "" {
@@ -191,8 +191,8 @@ func checkServer(ctx context.Context, c engine.Conn) error {
 	return nil
 }
 
-// postgresMajor parses the major version out of the result of version(). ok is
-// false for other engines, such as "PostgreSQL 11.2-YB-2.25 on …".
+// postgresMajor parses the major version from the result of version(). ok is false for
+// other databases, such as "PostgreSQL 11.2-YB-2.25 on …".
 func postgresMajor(text string) (major int, ok bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 2 || fields[0] != "PostgreSQL" || strings.Contains(fields[1], "-") {
@@ -234,8 +234,8 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(engine.Conn) error) error
 	return err
 }
 
-// snapshot is one attempt of Snapshot. It reports whether there must be a careful one: the
-// connection broke before the transaction began.
+// snapshot is one attempt of Snapshot. again reports that a careful attempt must follow,
+// because the connection broke before the transaction began.
 func (e *Engine) snapshot(ctx context.Context, careful bool, fn func(engine.Conn) error) (again bool, err error) {
 	c, release, err := e.begin(ctx, beginRead, careful)
 	if err != nil {
@@ -271,9 +271,9 @@ func (e *Engine) limited(ctx context.Context, limit time.Duration, fn func(conte
 	return err
 }
 
-// acquire takes a connection from the pool. While all are in use, or as many as the caller
-// may have, it waits; the time and the number of those that wait are limited. It fails
-// soon if the server cannot be reached. release returns the connection.
+// acquire takes a connection from the pool. It waits while all are in use, or as many as
+// the caller may have; the waiting time and the number of waiting operations are limited.
+// It fails soon if the server cannot be reached. release returns the connection.
 func (e *Engine) acquire(ctx context.Context) (c *pgxpool.Conn, release func(), err error) {
 	caller := lastmile.CallerOf(ctx)
 	if err := e.slots.Take(ctx, caller); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// notifyChannel is the name under which nodes notify each other.
+// notifyChannel is the channel on which nodes notify each other.
 const notifyChannel = "dray"
 
-// notifyQuery sends a notification. A crash of the server loses notifications
-// anyway, so that the commit need not wait for the disk. The setting ends with the
-// transaction: through a proxy, the connection may be shared.
+// notifyQuery sends a notification. A crash of the server loses notifications anyway, so
+// the commit need not wait for the disk. The setting is local to the transaction, because
+// a proxy may share the connection with others.
 const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
 
 // Relay sends notifications to the processes that use the same PostgreSQL
@@ -21,10 +21,10 @@ const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_no
 // while Listen runs, and one that sends, so that neither waits for the pool of the
 // engine.
 type Relay struct {
-	sender *pgxpool.Pool // of one connection
+	sender *pgxpool.Pool // has one connection
 }
 
-// newRelay returns a relay that connects as a pool does.
+// newRelay returns a relay whose connections are configured like those of a pool.
 func newRelay(ctx context.Context, like *pgxpool.Config) (*Relay, error) {
 	config := like.Copy()
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
@@ -35,13 +35,13 @@ func newRelay(ctx context.Context, like *pgxpool.Config) (*Relay, error) {
 	return &Relay{sender: sender}, nil
 }
 
-// Relay returns what connects the processes that use the database. It is closed
+// Relay returns the relay between the processes that share the database. It is closed
 // with the engine.
 func (e *Engine) Relay() *Relay { return e.relay }
 
-// Notify sends payloads to every process that listens. It is no part of any
-// transaction: a transaction that notifies holds a lock of the whole server
-// until its commit is on disk.
+// Notify sends payloads to every process that listens. It is not part of the caller's
+// transaction, because a transaction that notifies holds a lock of the whole server until
+// its commit is on disk.
 func (r *Relay) Notify(ctx context.Context, payloads []string) error {
 	batch := &pgx.Batch{}
 	for _, payload := range payloads {
@@ -53,8 +53,8 @@ func (r *Relay) Notify(ctx context.Context, payloads []string) error {
 	return nil
 }
 
-// Listen passes on what any process sends until ctx ends or the connection is
-// lost, and returns why. It calls listening once it listens.
+// Listen passes the payloads that any process sends to receive until ctx ends or the
+// connection is lost, and returns why it ended. It calls listening once it listens.
 func (r *Relay) Listen(ctx context.Context, listening func(), receive func(payload string)) error {
 	c, err := pgx.ConnectConfig(ctx, r.sender.Config().ConnConfig)
 	if err != nil {

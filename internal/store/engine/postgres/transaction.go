@@ -15,18 +15,18 @@ const (
 	beginLocking      = `begin isolation level read committed`
 )
 
-// freshFor is how long a connection that has responded is taken for one that works: a
-// transaction begins with its first statement then, in the same round trip. One that was
-// idle for longer may be broken, or its server may hang, which a BEGIN of its own finds out soon.
+// freshFor is the time after a response for which a connection is assumed to work. On such
+// a connection, BEGIN is sent together with the first statement. A connection that was
+// idle for longer may be broken, or its server may hang; a separate BEGIN finds out soon.
 const freshFor = time.Second
 
-// responded is the key of when a connection has responded last, among its custom data.
+// responded is the key of the time of a connection's last response in its custom data.
 const responded = "responded"
 
 // begin takes a connection and begins a transaction on it, each within the time limit for
-// connections. A careful one begins at once, on the first connection that is not broken:
-// after a restart of the server, every connection in the pool is. release returns the
-// connection and rolls back what was not committed.
+// connections. If careful, it sends BEGIN at once, on the first connection that is not
+// broken: after a restart of the server, all connections of the pool are. release rolls
+// back the transaction unless it was committed, and returns the connection.
 func (e *Engine) begin(ctx context.Context, how string, careful bool) (_ *conn, release func(), _ error) {
 	for {
 		pooled, give, err := e.acquire(ctx)
@@ -62,7 +62,7 @@ func (e *Engine) begin(ctx context.Context, how string, careful bool) (_ *conn, 
 	}
 }
 
-// release ends what is left of a transaction and returns its connection.
+// release rolls back a transaction that is still open and returns its connection.
 func (e *Engine) release(ctx context.Context, c *conn, give func()) {
 	defer give()
 	if !c.raw.IsClosed() && c.raw.PgConn().TxStatus() != 'I' {

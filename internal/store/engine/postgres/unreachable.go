@@ -19,8 +19,8 @@ type unreachableError struct {
 // Error implements error.
 func (e *unreachableError) Error() string { return e.shown.Message + " " + e.cause.Error() }
 
-// Unwrap returns only what clients may see. The cause may be the end of a context
-// that is not the caller's.
+// Unwrap returns only the error that clients may see. It hides the cause, which may be the
+// end of a context other than the caller's.
 func (e *unreachableError) Unwrap() error { return e.shown }
 
 // outage limits the log lines about a database that cannot be reached: each
@@ -44,8 +44,8 @@ func (o *outage) due(now time.Time) bool {
 	return true
 }
 
-// unreachable logs why the database cannot be reached and returns the error
-// without the reason, which is none of the client's business.
+// unreachable logs why the database cannot be reached and returns an error that does not
+// show clients the reason.
 func (e *Engine) unreachable(err error) error {
 	if lost, ok := errors.AsType[*unreachableError](err); ok {
 		return lost

@@ -4,6 +4,6 @@ package postgres
 
 import "syscall"
 
-// userTimeout does nothing where the option does not exist; keep-alive finds a
-// dead connection there.
+// userTimeout does nothing on systems without the option. There, keep-alive detects a
+// dead connection.
 func userTimeout(_, _ string, _ syscall.RawConn) error { return nil }

@@ -11,8 +11,8 @@ import (
 // pgUndefinedFunction is the code of a function that does not exist.
 const pgUndefinedFunction = "42883"
 
-// DataVersion implements engine.Engine. It is the set of transactions that are visible. A
-// server without that function gets a new version each time.
+// DataVersion implements engine.Engine. The version is the set of visible transactions. On
+// a server without that function, each call returns a new version.
 func (e *Engine) DataVersion(ctx context.Context) (version string, err error) {
 	err = e.Direct(ctx, func(c engine.Conn) error {
 		return c.Row(ctx, `SELECT pg_current_snapshot()::text`).Scan(&version)

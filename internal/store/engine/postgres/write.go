@@ -14,7 +14,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// SQLSTATE codes that are acted upon.
+// SQLSTATE codes that are handled.
 const (
 	pgSerialization   = "40001" // lost against another transaction
 	pgDeadlock        = "40P01"
@@ -32,9 +32,8 @@ const (
 	pgIdleTimeout     = "57P05"
 )
 
-// How often an operation is run again. If two operations raced for a unique key,
-// the second run finds the row; a key that stays violated is a bug of the
-// operation.
+// Limits of retries. If two operations raced for a unique key, the second run finds the
+// row; a key that stays violated is a bug of the operation.
 const (
 	maxRetries       = 50
 	maxUniqueRetries = 3
@@ -42,23 +41,23 @@ const (
 	longestBackoff   = 100 * time.Millisecond
 )
 
-// An operation that has lost so often runs while no other of its caller does: a long one
-// would lose against short ones as long as there are any. It waits for those that run
-// for a limited time.
+// After loneRetry retries, an operation runs while no other of its caller does, or a long
+// one would lose against short ones as long as there are any. It waits at most
+// lonePatience for the running ones.
 const (
 	loneRetry    = 3
 	lonePatience = time.Second
 )
 
-// retries counts why an operation was run again.
+// retries counts the retries of an operation by reason.
 type retries struct {
 	lost, unique, total int
 	careful             bool // a connection broke before the transaction began
 }
 
-// Write implements engine.Engine with a serializable transaction, which runs
-// again if it lost against another one, or one that sees what others commit meanwhile
-// if the context says that it locks what it relies on.
+// Write implements engine.Engine. The transaction is serializable and runs again if it
+// lost against another one, unless lastmile.Locking marks the context: then it is read
+// committed, because it locks what it relies on.
 func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
 	return e.limited(ctx, operationPatience, func(ctx context.Context) error {
 		return e.Transact(ctx, fn)
@@ -85,8 +84,8 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 		}
 		e.count.Retries.Add(1)
 		if r.total == 1 {
-			// Operations lose against others of their caller: one by one they all
-			// get done. Those of other callers do not wait for them.
+			// Operations usually lose against others of the same caller, so its
+			// retries run one at a time. Other callers do not wait for them.
 			end, err := e.again.Take(ctx, lastmile.CallerOf(ctx))
 			if err != nil {
 				return err
@@ -119,13 +118,13 @@ func (e *Engine) enter(ctx context.Context, r retries, fn func(engine.Conn) erro
 	return e.attempt(ctx, r.careful, fn)
 }
 
-// attemptError is a failed attempt: what fn returned or the database did, and
-// the database's error that decides whether another attempt makes sense.
+// attemptError is the error of a failed attempt: the error of fn or the database, and the
+// error of the database that decides whether to try again.
 type attemptError struct {
 	err       error
 	cause     error
 	lost      bool // the connection broke
-	unbegun   bool // before the transaction began
+	unbegun   bool // the connection broke before the transaction began
 	committed bool // COMMIT was sent without a response
 }
 
@@ -165,8 +164,8 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	if closed {
 		return &attemptError{err: errConnectionLost, cause: errConnectionLost, lost: true}
 	}
-	// From here on only a response proves that COMMIT did not arrive: pgx reports
-	// a connection that broke after it was sent as safe to retry.
+	// From here on, only a response proves that COMMIT had no effect: if the connection breaks
+	// after COMMIT was sent, pgx may report that a retry is safe.
 	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
 	defer cancel()
 	if err := c.commit(sent); err != nil {
@@ -180,8 +179,8 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	return nil
 }
 
-// notKept reports whether the server's response to COMMIT proves that nothing
-// was kept. A response that the connection was shut down proves nothing.
+// notKept reports whether the server's response to COMMIT proves that nothing was
+// committed. A response that the server shuts down proves nothing.
 func notKept(err error) bool {
 	if errors.Is(err, pgx.ErrTxCommitRollback) {
 		return true
@@ -194,7 +193,7 @@ func notKept(err error) bool {
 	}
 }
 
-// again decides whether to run the operation once more.
+// again counts a failed attempt and reports whether to run the operation once more.
 func (r *retries) again(err error) bool {
 	a, ok := errors.AsType[*attemptError](err)
 	if !ok || a.committed || givenUp(a.cause) {
@@ -218,7 +217,7 @@ func (r *retries) again(err error) bool {
 	}
 }
 
-// settle turns the last attempt into the error of the operation.
+// settle returns the error of the operation after its last attempt.
 func (e *Engine) settle(ctx context.Context, err error) error {
 	a, ok := errors.AsType[*attemptError](err)
 	if !ok {
@@ -246,8 +245,8 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 	}
 }
 
-// define runs a change of the schema. Two nodes that create the same table at
-// once collide in the catalog, which is no serialization failure.
+// define runs a change of the schema. Two nodes that create the same table at once collide
+// in the catalog; this is not reported as a serialization failure, so define retries it.
 func (e *Engine) define(ctx context.Context, fn func(engine.Conn) error) error {
 	for i := 0; ; i++ {
 		err := e.Write(ctx, fn)
@@ -299,8 +298,8 @@ func (e *Engine) present(ctx context.Context, err error) error {
 	}
 }
 
-// ended adds to an error that the context of its operation has ended, if it has: what a
-// connection reports then need not say so.
+// ended adds the error of an ended context to err, because the error that a connection
+// returns then need not mention the context.
 func ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || givenUp(err) {
 		return err
@@ -308,8 +307,8 @@ func ended(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ctx.Err(), err)
 }
 
-// connectionCode reports whether a code is about the connection or the server as
-// a whole and not about the statement.
+// connectionCode reports whether a code concerns the connection or the server as a whole
+// and not the statement.
 func connectionCode(code string) bool {
 	switch code {
 	case pgTooManyConns, pgOutOfMemory, pgShutdown, pgCrashShutdown, pgStarting, pgIdleTimeout:

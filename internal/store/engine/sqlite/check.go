@@ -41,9 +41,9 @@ func dotted(n int) string {
 	return fmt.Sprintf("%d.%d.%d", n/1_000_000, n/1000%1000, n%1000)
 }
 
-// checkDatabase returns an error if a database file is damaged. It reads through
-// SQLite and does not open the file itself, because closing it again would
-// release the locks that other connections of this process have on it.
+// checkDatabase returns an error if a database file is damaged. It reads through SQLite
+// and does not open the file itself, because closing it would release the locks that other
+// connections of this process hold on it.
 func checkDatabase(ctx context.Context, path string, thorough bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -84,7 +84,7 @@ func isDray(ctx context.Context, c engine.Conn) error {
 	return nil
 }
 
-// errNotDray reports a healthy database of something else.
+// errNotDray is the error of an intact database of another program.
 var errNotDray = errors.New("it is not a database of dray")
 
 // pragmaCheck checks every page of the database with quick_check or
@@ -100,8 +100,8 @@ func pragmaCheck(ctx context.Context, c engine.Conn, pragma string) error {
 	return nil
 }
 
-// sample reads the first and the last row of every table and compares the number
-// of pages with the size of the file.
+// sample reads the first and the last row of every table and compares the number of free
+// pages with the number of pages.
 func sample(ctx context.Context, c engine.Conn) error {
 	var pages, free int64
 	if err := c.Row(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
@@ -150,7 +150,8 @@ func readOne(ctx context.Context, c engine.Conn, t engine.Table, direction strin
 	return r.Err()
 }
 
-// damagedOr returns the error for a damaged file if err means that.
+// damagedOr returns the error for a damaged file if err means damage or another program's
+// database.
 func damagedOr(path string, err error) error {
 	switch {
 	case err == nil:
@@ -162,7 +163,7 @@ func damagedOr(path string, err error) error {
 	}
 }
 
-// meansDamage reports whether the library met a page that makes no sense.
+// meansDamage reports whether err is due to a damaged page.
 func meansDamage(err error) bool {
 	code := resultCode(err)
 	return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB
@@ -190,11 +191,11 @@ func (damage) Is(target error) bool { return target == ErrDamaged }
 // Unwrap returns the error without its mark.
 func (d damage) Unwrap() error { return d.error }
 
-// damaged returns the error for a damaged file, with what to do about it.
+// damaged returns the error for a damaged file, with advice on what to do.
 func damaged(path string, err error) error {
 	return damage{fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
 		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)}
 }
 
-// Version is the version of the embedded library.
+// Version returns the version of the embedded library.
 func Version() string { return dotted(lib.SQLITE_VERSION_NUMBER) }

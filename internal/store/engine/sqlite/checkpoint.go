@@ -15,14 +15,14 @@ type checkpointer struct {
 	h     *handle
 	log   *slog.Logger
 	tidy  func()        // called every tidyGap
-	dirty chan struct{} // something was written
+	dirty chan struct{} // signals that something was written
 	quit  chan struct{}
 	gone  chan struct{}
 	bytes atomic.Int64 // size of the log
-	limit int64        // of the log, in bytes
-	long  atomic.Bool  // the writer has to restart the log
+	limit int64        // of the size of the log, in bytes
+	long  atomic.Bool  // the writer must restart the log
 
-	running *running // is notified of what is in the database file
+	running *running // is notified of commits and completed checkpoints
 }
 
 // newCheckpointer opens the connection. The loop is started by the caller.
@@ -67,8 +67,8 @@ func (c *checkpointer) loop() {
 	}
 }
 
-// run moves what it can without waiting for readers or writers. Frames that a
-// reader still needs are moved by a later run.
+// run moves as many frames as it can without waiting for readers or writers. Later runs
+// move the frames that a reader still needs.
 func (c *checkpointer) run() {
 	commits := c.running.count()
 	frames, moved, err := c.h.checkpoint(lib.SQLITE_CHECKPOINT_PASSIVE)
@@ -101,14 +101,14 @@ func (c *checkpointer) mark() {
 	}
 }
 
-// longestLog is how many times longer than its limit the log may become before the writer
-// waits for readers. They need what is in it, and usually end soon.
+// longestLog is the multiple of its limit that the log may reach before the writer waits
+// longer for readers. They need the log, and usually end soon.
 const longestLog = 4
 
-// wrote is called by the writer between transactions. Under constant load the
-// log never becomes empty, because new frames arrive while old ones are moved;
-// so when it exceeds its limit and nearly all of it is moved, the writer pauses, moves the
-// rest and restarts the log. It waits only briefly for readers.
+// wrote is called by the writer between transactions. Under constant load the log never
+// becomes empty, because new frames arrive while old ones are moved. So once it exceeds
+// its limit and nearly all of it is moved, the writer pauses, moves the rest and restarts
+// the log. It waits only briefly for readers.
 func (c *checkpointer) wrote(h *handle) {
 	c.running.wrote()
 	c.mark()

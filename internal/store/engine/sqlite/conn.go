@@ -17,17 +17,17 @@ import (
 // and a read is interrupted by its handle (handle.watch).
 type conn struct {
 	h      *handle
-	failed error // first statement that failed: ends the operation, as in PostgreSQL
+	failed error // error of the first failed statement; ends the operation, as in PostgreSQL
 	ended  bool
 }
 
 // dialect describes SQLite.
 var dialect = engine.Dialect{
 	InOrder: true, // there is one writer at a time
-	// To undo a statement of several rows, SQLite copies each page it changes.
+	// SQLite copies each page that a statement of several rows changes, to be able to undo it.
 	OneByOne: true,
 	Definition: func(statement string) string {
-		if strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " SET (") { // how PostgreSQL stores it
+		if strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " SET (") { // a storage setting of PostgreSQL
 			return ""
 		}
 		return statement
@@ -42,7 +42,7 @@ var dialect = engine.Dialect{
 // Dialect implements engine.Conn.
 func (c *conn) Dialect() *engine.Dialect { return &dialect }
 
-// usable returns why no further statement can run, if so.
+// usable returns an error if no further statement can run.
 func (c *conn) usable() error { return engine.Usable(c.ended, c.failed) }
 
 // note records the first error of a statement and returns err.

@@ -12,7 +12,7 @@ import (
 // File is one database file that only its opener uses, such as a backup.
 type File struct{ h *handle }
 
-// OpenFile opens an existing database file. Its statements give up when the
+// OpenFile opens an existing database file. Its statements are interrupted when the
 // context ends.
 func OpenFile(ctx context.Context, path string, pragmas ...string) (*File, error) {
 	h, err := openHandle(path, false, pragmas...)
@@ -22,7 +22,7 @@ func OpenFile(ctx context.Context, path string, pragmas ...string) (*File, error
 	return interruptible(ctx, h), nil
 }
 
-// CreateFile makes an empty database file, readable by its owner only.
+// CreateFile creates an empty database file, readable by its owner only.
 func CreateFile(ctx context.Context, path string, pragmas ...string) (*File, error) {
 	h, err := createHandle(path, pragmas...)
 	if err != nil {
@@ -31,7 +31,7 @@ func CreateFile(ctx context.Context, path string, pragmas ...string) (*File, err
 	return interruptible(ctx, h), nil
 }
 
-// interruptible ends the statements of a handle with a context.
+// interruptible returns a File whose statements are interrupted when a context ends.
 func interruptible(ctx context.Context, h *handle) *File {
 	h.watch()
 	h.stop = ctx.Done()
@@ -60,9 +60,8 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// Check reads every page and returns an error if the file is damaged or not a
-// database of this program. If it is thorough, it also compares the indexes with
-// their tables.
+// Check reads every page and returns an error if the file is damaged or not a database of
+// this program. If thorough is set, it also compares the indexes with their tables.
 func (f *File) Check(ctx context.Context, thorough bool) error {
 	return f.Read(ctx, func(c engine.Conn) error {
 		if err := isDray(ctx, c); err != nil {
@@ -78,8 +77,7 @@ func (f *File) Check(ctx context.Context, thorough bool) error {
 // Close closes the file.
 func (f *File) Close() { f.h.close() }
 
-// Export copies the database into a new file, as of one moment and without free
-// pages.
+// Export copies a snapshot of the database into a new file, without free pages.
 func (e *Engine) Export(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// newSuffix marks a database that is being created; a crash may leave one.
+// newSuffix marks a database that is being created. A crash may leave such a file behind.
 const newSuffix = ".new"
 
 // prepareFolder makes sure that the folder exists and holds a database. Several
@@ -49,7 +49,7 @@ func prepareFolder(ctx context.Context, o Options, all []engine.Migration) error
 	})
 }
 
-// noDatabase is the error of a folder without a database. It differs if the
+// noDatabase returns the error for a folder without a database, which differs if the
 // folder had one.
 func noDatabase(folder, path string) error {
 	if exists(folder) {
@@ -78,8 +78,8 @@ func checkLeftovers(folder string) error {
 	return nil
 }
 
-// install has build create a database beside path and renames it when it is
-// complete and durable, so that a crash leaves all of it or nothing.
+// install calls build to create a database beside path, and renames it to path when it is
+// complete and durable, so that a crash leaves the whole database or none.
 func install(path string, build func(temporary string) error) (err error) {
 	temporary := path + newSuffix
 	if err := Remove(temporary); err != nil {
@@ -152,7 +152,7 @@ func Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// SyncFolder makes the names in a folder durable.
+// SyncFolder makes the entries of a folder durable.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" { // cannot sync a folder
 		return nil
@@ -164,8 +164,8 @@ func SyncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Fill puts the database that build makes into a data folder, which must be
-// empty. If it fails, the folder is still empty.
+// Fill puts the database that build creates into a data folder, which must be empty. If
+// it fails, the folder is still empty.
 func Fill(ctx context.Context, folder string, build func(temporary string) error) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
@@ -184,8 +184,7 @@ func Fill(ctx context.Context, folder string, build func(temporary string) error
 	return install(filepath.Join(folder, databaseFile), build)
 }
 
-// checkEmpty rejects a folder that contains more than a crash while it was filled
-// leaves.
+// checkEmpty rejects a folder that contains anything except what a crash of Fill leaves.
 func checkEmpty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -199,8 +198,8 @@ func checkEmpty(folder string) error {
 	return nil
 }
 
-// How long a process waits for the lock of a folder while another one sets it up,
-// and how long a server does once it is set up: commands hold it for a moment.
+// The longest waits for the lock of a folder: while another process sets it up, and of a
+// server once it is set up, when commands hold the lock only for a moment.
 const (
 	setupPatience = 30 * time.Second
 	lockPatience  = 2 * time.Second
@@ -250,8 +249,8 @@ func holder(path string) string {
 	return fmt.Sprintf(" (process %s)", strings.TrimSpace(string(b)))
 }
 
-// errFolderLocked is the error of a folder that another process has locked for
-// longer than setting it up takes.
+// errFolderLocked is the error of a folder whose lock another process held for the whole
+// wait.
 var errFolderLocked = errors.New("another process serves the data folder or sets it up")
 
 // lockFolder waits for the lock of a folder. A server holds it, and so does a

@@ -14,7 +14,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// maxStatements bounds the prepared statements that one connection keeps.
+// maxStatements is the maximum number of prepared statements that a connection keeps.
 const maxStatements = 512
 
 // handle is one SQLite connection with its prepared statements. It calls the
@@ -29,8 +29,8 @@ type handle struct {
 	out     uintptr // room for two pointers that the library fills in
 	id      uintptr // key in handles, for the progress callback
 	cache   map[string]*stmt
-	running *stmt           // begun and not yet reset; one at a time, as in PostgreSQL
-	stop    <-chan struct{} // when closed, statements give up; nil means never
+	running *stmt           // started and not yet reset; one at a time, as in PostgreSQL
+	stop    <-chan struct{} // when closed, statements are interrupted; nil means never
 
 	unsynced func(error) // called if the disk failed to make a write durable; may be nil
 }
@@ -52,7 +52,7 @@ func resultCode(err error) int {
 	return 0
 }
 
-// patchOnce applies a patch that the driver package applies when it is loaded.
+// patchOnce applies a patch that the driver package applies in its initialization.
 var patchOnce sync.Once
 
 // handles maps the argument of a progress callback to its handle.
@@ -96,7 +96,7 @@ func openHandle(path string, create bool, pragmas ...string) (*handle, error) {
 	return h, nil
 }
 
-// busyTimeout is how long a statement waits for a lock of another connection.
+// busyTimeout sets how long a statement waits for a lock of another connection.
 func (h *handle) busyTimeout(d time.Duration) {
 	lib.Xsqlite3_busy_timeout(h.tls, h.db, int32(d/time.Millisecond))
 }
@@ -124,9 +124,9 @@ func progress(_ *libc.TLS, id uintptr) int32 {
 	}
 }
 
-// progressPointer is progress in the form in which the translated library takes
-// functions: the word that a Go function value consists of. The driver does the
-// same. It works for declared functions only.
+// progressPointer returns progress in the form in which the translated library takes
+// functions: the word of which a Go function value consists. The driver does the same. It
+// works only for declared functions.
 func progressPointer() uintptr {
 	f := struct {
 		f func(*libc.TLS, uintptr) int32
@@ -134,7 +134,7 @@ func progressPointer() uintptr {
 	return *(*uintptr)(unsafe.Pointer(&f))
 }
 
-// result is the i-th pointer that the library filled in.
+// result returns the i-th pointer that the library filled in.
 func (h *handle) result(i uintptr) uintptr {
 	return *(*uintptr)(pointer(h.out + 8*i))
 }
@@ -144,7 +144,7 @@ func pointer(p uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// fault is the error behind a result code.
+// fault returns the error for a result code.
 func (h *handle) fault(rc int32) error {
 	text := libc.GoString(lib.Xsqlite3_errstr(h.tls, rc))
 	if h.db != 0 {
@@ -168,7 +168,7 @@ func (h *handle) idle() bool {
 // errRowsOpen is returned for a statement while rows are being read.
 var errRowsOpen = errors.New("close the rows of the last query before the next statement")
 
-// prepared returns a statement ready to be bound, from the cache if it can.
+// prepared returns a statement that is ready to be bound, from the cache if possible.
 func (h *handle) prepared(text string) (*stmt, error) {
 	if h.running != nil {
 		return nil, errRowsOpen
@@ -181,7 +181,7 @@ func (h *handle) prepared(text string) (*stmt, error) {
 		return nil, err
 	}
 	if len(h.cache) >= maxStatements {
-		for old, s := range h.cache { // any one: the limit is hardly ever reached
+		for old, s := range h.cache { // a random one: the limit is hardly ever reached
 			s.finalize()
 			delete(h.cache, old)
 			break

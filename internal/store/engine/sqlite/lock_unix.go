@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file, creating it, and writes the process id into it. The
-// lock ends with the process, however it ends. free is false when another
-// holds it.
+// tryLock locks a file, creating it if necessary, and writes the process id into it. The
+// lock ends with the process, however it ends. free is false if another process has it.
 func tryLock(path string) (lock io.Closer, free bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -28,7 +27,7 @@ func tryLock(path string) (lock io.Closer, free bool, err error) {
 	return f, true, nil
 }
 
-// tryLockFolder locks the folder itself: no file is left over, and none can be
+// tryLockFolder locks the folder itself, so that no lock file is left over or can be
 // deleted.
 func tryLockFolder(folder string) (lock io.Closer, free bool, err error) {
 	f, err := os.Open(folder)
@@ -55,9 +54,9 @@ func flock(f *os.File) (free bool, err error) {
 	}
 }
 
-// funlock gives a lock back.
+// funlock releases a lock.
 func funlock(f *os.File) {
-	// It can fail only for a descriptor that holds no lock.
+	// It can fail only for a descriptor without a lock.
 	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 }
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// tryLock opens a file, creating it, so that no other process can open it. The
-// lock ends with the process, however it ends. free is false when another
-// holds it.
+// tryLock opens a file, creating it if necessary, so that no other process can open it.
+// The lock ends with the process, however it ends. free is false if another process has
+// it.
 func tryLock(path string) (lock io.Closer, free bool, err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -34,8 +34,8 @@ func tryLockFolder(folder string) (lock io.Closer, free bool, err error) {
 	return tryLock(filepath.Clean(folder) + ".setup")
 }
 
-// flock is always free: commands and the server compete for SQLite's own lock.
+// flock locks nothing: commands and the server compete for SQLite's own lock.
 func flock(*os.File) (free bool, err error) { return true, nil }
 
-// funlock has nothing to give back.
+// funlock has nothing to release.
 func funlock(*os.File) {}

@@ -8,7 +8,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// queue is the operations that wait for the writer. Their callers take turns.
+// queue holds the operations that wait for the writer; see engine.Queue for their order.
 type queue struct {
 	mu    sync.Mutex
 	ops   engine.Queue[*operation]
@@ -18,7 +18,8 @@ type queue struct {
 // endless is longer than any operation is expected to take.
 const endless = time.Duration(math.MaxInt64)
 
-// several is no caller's name: a transaction has operations of several callers.
+// several stands for the caller of a transaction with operations of several callers. No
+// caller has this name.
 const several = "several callers"
 
 // add adds an operation, and reports whether there was room for it.
@@ -33,7 +34,7 @@ func (q *queue) add(op *operation) bool {
 	return true
 }
 
-// signal keeps ready.
+// signal makes ready readable.
 func (q *queue) signal() {
 	select {
 	case q.ready <- struct{}{}:
@@ -41,8 +42,8 @@ func (q *queue) signal() {
 	}
 }
 
-// next takes an operation, or nil if none waits that may be done within a time or is
-// of the caller own.
+// next removes and returns the next operation; nil if there is none, or if it is expected
+// to take longer than most and is not of the caller own.
 func (q *queue) next(most time.Duration, own string) *operation {
 	q.mu.Lock()
 	defer q.mu.Unlock()

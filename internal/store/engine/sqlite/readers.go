@@ -13,13 +13,13 @@ import (
 	"dray/internal/store/engine"
 )
 
-// readers is a pool of connections that can only read. They are opened when
-// first needed; the one used last is used next, because its cache is warm.
+// readers is a pool of connections that can only read. They are opened when needed; the
+// one that was used last is used next, because its cache is warm.
 type readers struct {
 	open  func() (*handle, error)
 	log   *slog.Logger
-	slots *engine.Slots // of the connections that may be in use
-	used  atomic.Uint64 // how often a connection was used
+	slots *engine.Slots // limits the connections in use
+	used  atomic.Uint64 // number of uses of connections
 	count engine.Counters
 
 	mu     sync.Mutex
@@ -28,7 +28,7 @@ type readers struct {
 	closed bool
 }
 
-// newReaders returns a pool of connections, which callers share.
+// newReaders returns a pool of connections that callers share.
 func newReaders(o Options, open func() (*handle, error)) *readers {
 	r := &readers{open: open, log: o.Logger}
 	each, shared, burst := shares(runtime.GOMAXPROCS(0))
@@ -39,8 +39,9 @@ func newReaders(o Options, open func() (*handle, error)) *readers {
 	return r
 }
 
-// shares returns how many connections every caller may use, how many all together use before
-// one that has its own must wait, and how many one uses that has used few lately.
+// shares returns how many connections every caller may use, how many all callers may use
+// together before one that has its share must wait, and how many a caller may use that has
+// used few lately.
 func shares(processors int) (each, shared, burst int) {
 	half := processors / 2
 	return max(half, ofCaller), max(half, burstOfCaller), max(half, burstOfCaller)
@@ -62,7 +63,7 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	}
 	r.used.Add(1)
 	h.stop = ctx.Done()
-	defer r.give(h) // also when fn ends its goroutine
+	defer r.give(h) // even if fn ends its goroutine
 	return outOfMemory(&r.count, interrupted(ctx, fn(h)))
 }
 
@@ -150,7 +151,7 @@ func (r *readers) trim() {
 	r.idle = nil
 }
 
-// size is how many connections are open.
+// size returns how many connections are open.
 func (r *readers) size() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,19 +24,19 @@ type Options struct {
 	Serve      bool             // this process is the server of the folder
 	Existing   bool             // fail if the folder has no database instead of creating one
 	Now        func() time.Time // the clock
-	Timer      func() time.Time // a monotonic clock, for how long operations take; nil means Now
+	Timer      func() time.Time // a monotonic clock that measures operations; nil means Now
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
-	Readers    int              // most reading connections; 0 means two for each processor, but at least leastReaders
+	Readers    int              // maximum number of reading connections; 0 means two per processor, but at least leastReaders
 	Patience   time.Duration    // longest wait of an operation; 0 means patience
 	Cache      int64            // bytes of pages that the writer keeps; 0 means writerCache
-	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
+	Unsynced   func(error)      // called once if changes can no longer be made durable; may be nil
 
 	KeepSchema bool // do not migrate an older schema
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
 
 	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
-	logLimit     int64         // of the write-ahead log; 0 means walLimit
+	logLimit     int64         // of the size of the write-ahead log; 0 means walLimit
 }
 
 // Files of a data folder.
@@ -59,11 +59,11 @@ const (
 	tidyGap       = 15 * time.Second
 )
 
-// How many of the reading connections a caller uses; half as many as there are processors if
-// that is more. More reads at a time would slow down each other and the writer.
+// The reading connections that a caller may use, or half the number of processors if that
+// is more. More concurrent reads would slow down each other and the writer.
 const (
-	ofCaller      = 1 // of every caller
-	burstOfCaller = 2 // of one that has used hardly more lately, or while all callers together have fewer
+	ofCaller      = 1 // for every caller
+	burstOfCaller = 2 // for a caller that has used hardly more than ofCaller lately, or while all callers together use fewer
 )
 
 // Engine is an engine.Engine over a data folder.
@@ -128,8 +128,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// recoverUnserved recovers the log of a server that did not stop cleanly, unless
-// another one runs.
+// recoverUnserved recovers the log of a server that did not stop cleanly, unless a server
+// is running.
 func recoverUnserved(folder string, log *slog.Logger) error {
 	lock, free, err := tryLockFolder(folder)
 	if err != nil || !free {
@@ -194,10 +194,10 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 	return e, nil
 }
 
-// doom returns the function to call if the disk could not make a write durable.
-// The system may have dropped the data and report it as written, so that a
-// second attempt would prove nothing: no further write is accepted until another
-// process has read back what is stored.
+// doom returns the function to call if the disk could not make a write durable. The
+// operating system may have dropped the data and report it as written, so a second attempt
+// would prove nothing. No further write is accepted until another process has read back
+// the stored data.
 func (e *Engine) doom(report func(error)) func(error) {
 	return func(err error) {
 		if e.writer.doomed.Swap(true) {
@@ -210,8 +210,8 @@ func (e *Engine) doom(report func(error)) func(error) {
 	}
 }
 
-// takeTurns sets what the writer does around its transactions, as a server or
-// beside one.
+// takeTurns sets what the writer does before and after its transactions, in a server or in
+// a command beside one.
 func (e *Engine) takeTurns() {
 	h, before, after := e.writer.h, e.turn.take, e.turn.release
 	if e.points != nil {
@@ -266,7 +266,7 @@ func openReader(path string) (*handle, error) {
 	return h, nil
 }
 
-// schema is the schema of a handle that is not shared.
+// schema returns the schema of a handle that is not shared.
 func (h *handle) schema() engine.Schema {
 	return engine.Schema{Read: h.read, Change: h.transact}
 }
@@ -346,8 +346,8 @@ func (e *Engine) Close() error {
 		e.closeErr = e.readers.close()
 		h := e.writer.h
 		if e.points != nil {
-			// Readers of other processes may keep part of the log in use: then
-			// the next start goes on from there.
+			// Readers of other processes may keep part of the log in use. The next start then
+			// continues with it.
 			h.busyTimeout(time.Second)
 			err := truncateLog(h, e.running)
 			if resultCode(err) == lib.SQLITE_BUSY {

@@ -15,7 +15,7 @@ type stmt struct {
 	h      *handle
 	p      uintptr
 	order  []int   // order[i] is the argument bound to parameter i+1
-	args   int     // how many arguments the text takes
+	args   int     // number of arguments
 	values []value // arguments of the current run
 	buf    uintptr // texts and blobs of the current run, outside Go's heap
 	size   int     // of buf
@@ -27,9 +27,9 @@ const (
 	keepBuffer  = 64 << 10
 )
 
-// prepare compiles one statement. Parameters are $1, $2 … as in PostgreSQL;
-// SQLite takes those for names and numbers them in order of appearance, so the
-// name of each says which argument it stands for.
+// prepare compiles one statement. Parameters are $1, $2 … as in PostgreSQL. SQLite treats
+// them as names and numbers them in order of appearance, so the name of a parameter
+// determines its argument.
 func (h *handle) prepare(text string) (*stmt, error) {
 	p, err := libc.CString(text)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *stmt) number() error {
 	return nil
 }
 
-// start binds the arguments. The statement runs until it is reset.
+// start binds the arguments. The statement counts as running until it is reset.
 func (s *stmt) start(args []any) error {
 	if err := s.bind(args); err != nil {
 		return err
@@ -78,9 +78,9 @@ func (s *stmt) start(args []any) error {
 	return nil
 }
 
-// bind hands the arguments to the library. Texts and blobs are copied into
-// memory of the statement, because the library keeps their address until the
-// statement ends and Go may move what is on a stack.
+// bind passes the arguments to the library. Texts and blobs are copied into memory of the
+// statement, because the library keeps their address until the statement ends, and Go may
+// move data on a stack.
 func (s *stmt) bind(args []any) error {
 	if len(args) != s.args {
 		return fmt.Errorf("sqlite: %d arguments for %d parameters", len(args), s.args)
@@ -130,8 +130,8 @@ func (s *stmt) set(i int32, v *value) int32 {
 	}
 }
 
-// room makes the buffer large enough. It is never empty: the library takes a
-// blob without an address for NULL.
+// room makes the buffer large enough. It always allocates one, because the library treats
+// a blob without an address as NULL.
 func (s *stmt) room(size int) error {
 	if s.size >= max(size, 1) {
 		return nil

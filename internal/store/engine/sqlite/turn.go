@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// writeTurn lets commands write beside a busy server. SQLite's own lock goes to
-// the first process that polls it while it is free, and a server that commits
-// one batch after another hardly ever leaves it free. So a command holds this
-// lock while it waits for SQLite's and writes, and the server waits between two
-// transactions while it is held.
+// writeTurn lets commands write beside a busy server. SQLite's own lock goes to the first
+// process that polls it while it is free, and a server that commits one batch after
+// another hardly ever leaves it free. So a command holds a writeTurn while it waits for
+// SQLite's lock and writes, and the server waits between two transactions while a command
+// holds it.
 type writeTurn struct {
 	f    *os.File
 	held bool
@@ -31,23 +31,23 @@ func openTurn(folder string) (*writeTurn, error) {
 	return &writeTurn{f: f}, nil
 }
 
-// yield is the server's side: it returns when no command holds the lock, or
-// has held it for too long. An error of the lock must not stop the server.
+// yield is called by the server. It returns when no command holds the lock, or when one
+// has held it for too long. Errors of the lock must not stop the server.
 func (t *writeTurn) yield() {
 	if t.wait(turnPatience) {
 		t.release()
 	}
 }
 
-// take is a command's side. If other commands hold the lock for too long, it
-// continues without it.
+// take is called by a command. If other commands hold the lock for too long, it returns
+// without it.
 func (t *writeTurn) take() {
 	if !t.held {
 		t.wait(turnPatience)
 	}
 }
 
-// wait tries to take the lock for some time.
+// wait tries to take the lock for some time, and reports whether it did.
 func (t *writeTurn) wait(patience time.Duration) bool {
 	if t.held = t.try(); t.held {
 		return true
@@ -68,8 +68,8 @@ func (t *writeTurn) wait(patience time.Duration) bool {
 	}
 }
 
-// try takes the lock if it is free. A file system without such locks has none
-// to wait for.
+// try takes the lock if it is free. On a file system without such locks, it always
+// succeeds.
 func (t *writeTurn) try() bool {
 	free, err := flock(t.f)
 	return free || err != nil

@@ -14,22 +14,21 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// runningFile exists while a folder is served, and after a server that did not
-// stop cleanly. It contains the size of the write-ahead log that the database
-// needs to be complete. SQLite alone would not notice a log that is missing: it
-// would continue without the changes in it.
+// runningFile exists while a folder is served, and after a server that did not stop
+// cleanly. It contains the size of the write-ahead log without which the database is
+// incomplete. SQLite would not notice that the log is missing, and continue without the
+// changes in it.
 const runningFile = "dray.running"
 
-// running keeps the file up to date. The content is not synced: it is exact after
-// a crash of the process, and after a power cut it may be old, which is always a
-// size that the log had.
+// running keeps runningFile up to date. The content is not synced: after a crash of the
+// process it is exact, and after a power cut it may be an earlier size of the log.
 type running struct {
 	path string
 	wal  string
 	f    *os.File
 
 	mu      sync.Mutex
-	written int64  // what the file contains
+	written int64  // size that the file contains
 	commits uint64 // commits seen by wrote
 }
 
@@ -55,7 +54,7 @@ func startRunning(folder string) (*running, error) {
 	return r, nil
 }
 
-// set writes the size that the log needs to have.
+// set writes the required size of the log.
 func (r *running) set(size int64) error {
 	if size == r.written {
 		return nil
@@ -72,11 +71,11 @@ func (r *running) wrote() {
 	defer r.mu.Unlock()
 	r.commits++
 	if info, err := os.Stat(r.wal); err == nil {
-		_ = r.set(info.Size()) // it only serves to report what a person did wrong
+		_ = r.set(info.Size()) // used only to report that someone removed the log
 	}
 }
 
-// count returns how many commits there were.
+// count returns the number of commits so far.
 func (r *running) count() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +91,8 @@ func (r *running) moved(commits uint64) {
 	}
 }
 
-// settled is called when the log will not be needed any more. Unlike before, it
-// may then shrink, so that the file must not be old after a power cut.
+// settled is called when the log is not needed any more. The log may shrink after that, so
+// the file is synced: a power cut must not restore an earlier size.
 func (r *running) settled() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,8 +108,8 @@ func (r *running) stop(clean bool) error {
 	return err
 }
 
-// truncateLog moves the whole log into the database file and truncates it, in two
-// steps: a crash between them must not look like a log that is missing.
+// truncateLog moves the whole log into the database file and truncates it, in two steps,
+// so that after a crash between them the log does not seem to be missing.
 func truncateLog(h *handle, r *running) error {
 	if _, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_RESTART); err != nil {
 		return err
@@ -122,9 +121,9 @@ func truncateLog(h *handle, r *running) error {
 	return err
 }
 
-// recoverLog returns an error if the last server of a folder did not stop cleanly
-// and its write-ahead log is missing since. Otherwise it moves the log into the
-// database file. The caller has the lock of the folder.
+// recoverLog returns an error if the last server of a folder did not stop cleanly and its
+// write-ahead log is now missing. Otherwise it moves the log into the database file. The
+// caller has the lock of the folder.
 func recoverLog(folder string, log *slog.Logger) error {
 	path, database := filepath.Join(folder, runningFile), filepath.Join(folder, databaseFile)
 	text, err := os.ReadFile(path)
@@ -163,7 +162,7 @@ func recoverLog(folder string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	// If it fails, another process reads the log, or the database is damaged, which
+	// truncateLog fails if another process reads the log, or if the database is damaged, which
 	// the start reports.
 	return r.stop(truncateLog(h, r) == nil)
 }

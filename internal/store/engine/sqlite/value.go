@@ -32,7 +32,7 @@ type value struct {
 	at    uintptr // where the bytes are outside Go's heap
 }
 
-// valueOf returns an argument in its storage class.
+// valueOf converts an argument to a value of its storage class.
 func valueOf(arg any) (value, error) {
 	switch a := arg.(type) {
 	case nil:
@@ -73,7 +73,7 @@ func reflected(v reflect.Value) (value, error) {
 	}
 }
 
-// blob is a []byte argument; nil means NULL, empty does not.
+// blob converts a []byte argument; nil is NULL, but an empty slice is not.
 func blob(b []byte) value {
 	if b == nil {
 		return value{}
@@ -81,7 +81,7 @@ func blob(b []byte) value {
 	return value{kind: kindBlob, bytes: unsafe.String(unsafe.SliceData(b), len(b))}
 }
 
-// float rejects NaN, which SQLite would turn into NULL.
+// float converts a float. It rejects NaN, which SQLite would turn into NULL.
 func float(f float64) (value, error) {
 	if math.IsNaN(f) {
 		return value{}, fmt.Errorf("NaN cannot be stored")
@@ -139,7 +139,7 @@ func (s *stmt) column(i int32, dest any) error {
 			*d = lib.Xsqlite3_column_double(s.h.tls, s.p, i)
 			return nil
 		}
-	case **int64: // the nullable ones, here only because they are frequent
+	case **int64: // nullable types, which are frequent
 		if have == lib.SQLITE_NULL {
 			*d = nil
 			return nil
@@ -231,8 +231,8 @@ func (s *stmt) bytes(i int32) []byte {
 	return b
 }
 
-// raw is a text or blob column in the library's memory, valid until the
-// statement makes its next step or is reset.
+// raw returns a text or blob column in the library's memory, valid until the next step or
+// reset of the statement.
 func (s *stmt) raw(i int32) []byte {
 	p := lib.Xsqlite3_column_blob(s.h.tls, s.p, i)
 	n := int(lib.Xsqlite3_column_bytes(s.h.tls, s.p, i))
@@ -242,7 +242,7 @@ func (s *stmt) raw(i int32) []byte {
 	return unsafe.Slice((*byte)(pointer(p)), n)
 }
 
-// text copies a text column once.
+// text copies a text column.
 func (s *stmt) text(i int32) string {
 	b := s.bytes(i)
 	return unsafe.String(unsafe.SliceData(b), len(b))

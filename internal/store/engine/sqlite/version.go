@@ -9,7 +9,7 @@ import (
 )
 
 // DataVersion implements engine.Engine. SQLite counts, for each connection, the commits of
-// all others, so it is asked on the one connection that writes.
+// all others, so it is read on the one connection that writes.
 func (e *Engine) DataVersion(ctx context.Context) (string, error) {
 	reply := make(chan versionReply, 1)
 	select {
@@ -23,7 +23,7 @@ func (e *Engine) DataVersion(ctx context.Context) (string, error) {
 	}
 }
 
-// versionReply is what the writer's connection says of the version.
+// versionReply is the result of writer.version.
 type versionReply struct {
 	version string
 	err     error

@@ -15,38 +15,38 @@ import (
 	"dray/internal/store/engine"
 )
 
-// How much the writer puts into one transaction. The time limit keeps the first
-// operation of a batch from waiting for many slow ones.
+// Limits of one transaction. The time limit keeps the first operation of a batch from
+// waiting for many slow ones.
 const (
 	maxBatch     = 256
 	maxBatchTime = 25 * time.Millisecond
 )
 
-// How long an operation may wait, and with how many others. Few clients repeat a
-// request that was rejected, so that waiting through a short peak is better.
+// Limits of waiting operations. Few clients repeat a rejected request, so waiting through
+// a short peak is better than rejecting.
 const (
 	patience     = 10 * time.Second
 	queueLength  = 4096
 	callerLength = queueLength / 2 // operations of one caller
 )
 
-// writer commits operations on the one connection that may write. It runs the
-// operations that wait in one transaction, each in a savepoint, so that up to
-// 256 operations cost one fsync.
+// writer commits operations on the one connection that may write. It runs waiting
+// operations in one transaction, each in a savepoint, so that up to maxBatch operations
+// cost one fsync.
 type writer struct {
 	h        *handle
 	log      *slog.Logger
 	now      func() time.Time
 	patience time.Duration // longest wait before an operation is rejected
-	longest  time.Duration // how long a transaction takes in more operations
+	longest  time.Duration // time for which a transaction accepts more operations
 	queue    queue
-	asides   chan func()   // to run on the connection between two transactions
+	asides   chan func()   // functions to run on the connection between two transactions
 	quit     chan struct{} // closed to stop
 	gone     chan struct{} // closed when stopped
 	begin    func() error  // opens a transaction
 	between  func()        // called after every transaction
 	taken    []*operation  // operations of the current transaction
-	doomed   atomic.Bool   // the disk failed: nothing can be made durable any more
+	doomed   atomic.Bool   // the disk failed; no further write is accepted
 
 	waiting atomic.Int64
 	count   engine.Counters
@@ -88,8 +88,8 @@ func newWriter(h *handle, log *slog.Logger, now func() time.Time, patience time.
 	return w
 }
 
-// do queues an operation and waits until it is durable. While it is queued, the
-// context or the time limit end it; once started, it runs to its end.
+// do queues an operation and waits until it is durable. While the operation is queued, the
+// end of the context or the time limit cancels it; once started, it runs to its end.
 func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	return <-op.result // every operation that was started has a result
 }
 
-// loop runs until quit is closed and then finishes what is queued.
+// loop runs until quit is closed, and then finishes the queued operations.
 func (w *writer) loop() {
 	finished := false
 	defer func() {
@@ -129,8 +129,8 @@ func (w *writer) loop() {
 			close(w.gone)
 			return
 		}
-		// An operation ended this goroutine with runtime.Goexit, as a failing
-		// test does. The others must not suffer from that.
+		// An operation ended this goroutine with runtime.Goexit, as a failing test does. Other
+		// operations must not be affected.
 		w.rollback()
 		w.finish(errors.New("the operation ended its goroutine"))
 		go w.loop()
@@ -155,7 +155,7 @@ func (w *writer) loop() {
 	}
 }
 
-// batch runs op and the operations that wait by then in one transaction.
+// batch runs op, and operations that wait meanwhile, in one transaction.
 func (w *writer) batch(op *operation) {
 	defer w.between()
 	if w.doomed.Load() {
@@ -188,9 +188,9 @@ func (w *writer) batch(op *operation) {
 	w.commit()
 }
 
-// next takes another waiting operation into the batch, unless it is full or the
-// operation may take longer than what is left of its time: the others would wait
-// for it. The caller own, which all operations of the batch belong to, may do so.
+// next takes another waiting operation into the batch, unless the batch is full or the
+// operation is expected to exceed the time left, for which the others would wait. If all
+// operations of the batch belong to the caller own, its operations may exceed the time.
 func (w *writer) next(left time.Duration, own string) *operation {
 	if len(w.taken) >= maxBatch || left <= 0 {
 		return nil
@@ -204,7 +204,7 @@ func (w *writer) next(left time.Duration, own string) *operation {
 	return w.queue.next(left, own)
 }
 
-// fail gives the operation an error.
+// fail sets the error of the operation.
 func (op *operation) fail(err error) *operation {
 	op.err = err
 	return op
@@ -261,8 +261,8 @@ func (w *writer) call(op *operation) {
 	}
 }
 
-// commit makes the batch durable and reports the results. Failed operations get
-// theirs now and not before, because what they read was not yet durable.
+// commit makes the batch durable and reports the results. Failed operations get their
+// results only now, because what they read was not yet durable.
 func (w *writer) commit() {
 	if err := w.h.run("COMMIT"); err != nil {
 		w.log.Error("commit", "operations", len(w.taken), "error", err)
@@ -372,7 +372,7 @@ func outOfMemory(count *engine.Counters, err error) error {
 	return err
 }
 
-// stop finishes what is queued and waits for the loop.
+// stop finishes the queued operations and waits for the loop to end.
 func (w *writer) stop() {
 	close(w.quit)
 	<-w.gone

@@ -13,9 +13,9 @@ import (
 
 // Limits of a board.
 const (
-	MaxTasks = 20_000 // of a day
-	MaxTeams = 200    // by which a board is filtered
-	MaxNotes = 200    // characters of the notes on a task
+	MaxTasks = 20_000 // maximum tasks of a day
+	MaxTeams = 200    // maximum teams by which a board is filtered
+	MaxNotes = 200    // maximum characters of the notes on a task
 )
 
 // Boards returns the boards of organizations.
@@ -34,13 +34,13 @@ type Query struct {
 // Filter selects the tasks of a board.
 type Filter struct {
 	Day     lastmile.Window
-	Overdue bool // with open tasks whose windows ended before the day
+	Overdue bool // include open tasks whose windows ended before the day
 	Teams   []lastmile.TeamID
 	None    bool             // no tasks
-	Manager lastmile.AdminID // only what this administrator may see, who manages some teams
+	Manager lastmile.AdminID // if not empty, only what this manager of some teams may see
 }
 
-// Board is what dispatchers see of a day.
+// Board is a day as dispatchers see it.
 type Board struct {
 	Cursor       int64 // the number of the last event that it includes
 	Fleet        int64 // version of teams, hubs and schedules
@@ -62,7 +62,7 @@ type Worker struct {
 	Shifts []lastmile.Shift
 }
 
-// Task is what the board shows of a task.
+// Task is the part of a task that the board shows.
 type Task struct {
 	ID                            lastmile.TaskID
 	ShortID, OrderShortID         string
@@ -74,12 +74,12 @@ type Task struct {
 	ServiceTime                   time.Duration
 	Priority                      int
 	Estimates                     lastmile.Estimates
-	Started, Arrived              time.Time // of its worker; zero if not yet
+	Started, Arrived              time.Time // of the worker; zero if not yet
 	Worker                        lastmile.WorkerID
 	Container                     lastmile.ContainerRef // empty if completed
 	Dependencies                  []lastmile.TaskID
 	Pin                           lastmile.Pin
-	Completed                     time.Time // zero if it was not
+	Completed                     time.Time // zero if it is not
 	Success                       bool
 	FailureReason                 string
 	Notes                         string // the first MaxNotes characters
@@ -123,8 +123,8 @@ func (bs *Boards) Read(ctx context.Context, who lastmile.Principal, q Query) (b 
 	return b, err
 }
 
-// read fills the board. All of it is read from one snapshot: an event up to the cursor
-// was committed before, so that the records include what it changed.
+// read fills the board from one snapshot. Events up to the cursor were committed before it,
+// so that the records include their changes.
 func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 	org := b.Organization.ID
 	if b.Cursor, err = r.LastEvent(ctx, org); err != nil {
@@ -152,7 +152,7 @@ func (b *Board) read(ctx context.Context, r Reader, f Filter) (err error) {
 		return nil
 	}
 	b.Tasks, b.Truncated, err = r.BoardTasks(ctx, org, f, MaxTasks)
-	// What is the same is next to each other, which makes the response smaller.
+	// Equal values are next to each other, so that the response compresses better.
 	slices.SortFunc(b.Tasks, func(a, b Task) int { return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.ID, b.ID)) })
 	return err
 }
@@ -186,8 +186,8 @@ func (b *Board) readWorkers(ctx context.Context, r Reader, f Filter) error {
 	return nil
 }
 
-// day returns a day of an organization and whether it is today, when what is overdue is
-// also due.
+// day returns a day of an organization, and whether it is today. On today's board, overdue
+// tasks are also due.
 func day(org lastmile.Organization, date string, now time.Time) (string, lastmile.Window, bool, error) {
 	zone := calendar.Zone(org.Timezone)
 	today := now.In(zone).Format(time.DateOnly)

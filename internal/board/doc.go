@@ -1,4 +1,3 @@
-// Package board returns what dispatchers see of a day: the workers and their lists, and
-// the tasks, together with the position in the event log from which the board is kept up
-// to date.
+// Package board returns a day as dispatchers see it: the workers, their lists and the tasks,
+// together with the position in the event log from which clients keep the board up to date.
 package board

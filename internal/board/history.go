@@ -13,26 +13,26 @@ import (
 
 // Limits of the positions of a past day.
 const (
-	HistoryPage         = time.Hour        // of positions in a response
-	HistoryStep         = 20 * time.Second // between two positions of a worker, at least
-	MaxHistoryPositions = 50_000           // of a response
+	HistoryPage         = time.Hour        // time span of a response
+	HistoryStep         = 20 * time.Second // minimum time between two positions of a worker
+	MaxHistoryPositions = 50_000           // maximum positions of a response
 )
 
-// Histories returns what boards showed in the past, from the stored events and positions.
+// Histories returns boards of the past, rebuilt from stored events and positions.
 type Histories struct {
 	Store store.Transactor[HistoryReader, HistoryReader]
 	Now   func() time.Time
 
-	turns rate.Turns // of organizations: to rebuild a day is expensive
+	turns rate.Turns // one request of an organization at a time, because rebuilding a day is expensive
 }
 
-// History is the board as it was when a day began, as far as it can be rebuilt, and which
-// events the day has.
+// History is the board at the beginning of a day, as far as it can be rebuilt, and the range
+// of the day's events.
 type History struct {
 	Board
 	LastEvent int64     // the number of the last event of the day, so far
-	Stored    time.Time // when the oldest event that is stored was; zero if none is
-	Unlogged  []Task    // created on the day without an event, as they were then
+	Stored    time.Time // when the oldest stored event was stored; zero if there is none
+	Unlogged  []Task    // tasks created on the day without an event, as they were then
 }
 
 // PastTask is a task as it was after an event.
@@ -42,7 +42,7 @@ type PastTask struct {
 	List []lastmile.TaskID // of the worker who had the task then; nil if it is not known
 }
 
-// Read returns the board of the beginning of a day.
+// Read returns the board at the beginning of a day.
 func (h *Histories) Read(ctx context.Context, who lastmile.Principal, q Query) (past History, err error) {
 	if len(q.Teams) > MaxTeams {
 		return past, lastmile.Invalid("teams has %d ids; at most %d are allowed", len(q.Teams), MaxTeams)
@@ -130,8 +130,8 @@ func (past *History) read(ctx context.Context, r HistoryReader, f Filter) (err e
 	return nil
 }
 
-// seenBy returns whether the caller sees a task: the teams on the board have it or one of
-// their workers, or it is unassigned.
+// seenBy returns a function that reports whether the caller sees a task: a team on the board
+// or one of its workers has the task, or it is unassigned.
 func (past *History) seenBy(f Filter) func(Task) bool {
 	if f.Manager == "" && len(f.Teams) == 0 {
 		return func(Task) bool { return true }
@@ -148,8 +148,8 @@ func (past *History) seenBy(f Filter) func(Task) bool {
 	}
 }
 
-// rewindWorkers sets workers back to the beginning of the day. Names, teams and vehicles are
-// not logged: they are as they are now.
+// rewindWorkers sets the duty status and locations of workers back to the beginning of the
+// day. Names, teams and vehicles are not logged, so the current ones are kept.
 func (past *History) rewindWorkers(ctx context.Context, r HistoryReader) error {
 	org, from := past.Organization.ID, past.Day.From
 	duty, err := r.DutyAt(ctx, org, from)
@@ -175,8 +175,8 @@ func (past *History) rewindWorkers(ctx context.Context, r HistoryReader) error {
 	return nil
 }
 
-// place adds tasks to the board, and to the lists of workers and teams. The order of a
-// worker's list is that of the latest event which shows it.
+// place adds tasks to the board, and to the lists of workers and teams. A worker's list has
+// the order of the latest event that shows it.
 func (past *History) place(tasks []PastTask) {
 	type known struct {
 		at   time.Time
@@ -214,8 +214,8 @@ func (past *History) place(tasks []PastTask) {
 	}
 }
 
-// Positions returns where the workers were that the caller may see, for an hour from a
-// time on, thinned out, and where the next page begins.
+// Positions returns the positions, at intervals, of the workers that the caller may see, for
+// an hour from a time on, and when the next page begins.
 func (h *Histories) Positions(ctx context.Context, who lastmile.Principal, from time.Time) (all []Moved, next time.Time, err error) {
 	if from.IsZero() {
 		return nil, next, lastmile.Missing("from")
@@ -242,8 +242,8 @@ func (h *Histories) Positions(ctx context.Context, who lastmile.Principal, from 
 	return all, in.To, err
 }
 
-// stepFor returns how far apart the positions of the given number of workers are, so
-// that a page has no more than MaxHistoryPositions.
+// stepFor returns the minimum time between positions of a worker at which a page with the
+// given number of workers has no more than MaxHistoryPositions.
 func stepFor(workers int) time.Duration {
 	return max(HistoryStep, HistoryPage*time.Duration(workers)/MaxHistoryPositions)
 }

@@ -14,9 +14,9 @@ import (
 
 // Limits of the log of lists.
 const (
-	MaxListed = 1_000 // tasks of a list that an entry shows
-	maxLists  = 20    // lists that are logged together
-	maxNew    = 100   // new tasks that are logged together
+	MaxListed = 1_000 // maximum tasks of a list that an entry shows
+	maxLists  = 20    // maximum lists that are logged together
+	maxNew    = 100   // maximum new tasks that are logged together
 )
 
 // List is the list of a worker or a team.
@@ -32,17 +32,17 @@ type List struct {
 type ChangedList struct {
 	Organization lastmile.OrganizationID
 	List
-	Notes []int64 // of the changes
+	Notes []int64 // numbers of the notes of its changes
 }
 
 // NewTask is a task that was created without an event.
 type NewTask struct {
 	Task
-	Owner string // the worker or the team that has it; empty if all of the organization see it
+	Owner string // the worker or the team that has it; empty if everyone in the organization sees it
 }
 
-// Lists logs the lists of workers and teams after they have changed. Many changes of a list
-// at the same time are one entry. It also logs tasks that were created without an event.
+// Lists logs the lists of workers and teams after they have changed. Several changes of a
+// list become one entry. It also logs tasks that were created without an event.
 type Lists struct {
 	Store       store.Transactor[ListReader, ListWriter]
 	Hub         *events.Hub
@@ -72,7 +72,7 @@ func (ls *Lists) Log(ctx context.Context) error {
 }
 
 // logTasks logs new tasks of an organization. They are read in the transaction that logs
-// them, so that what happens to them later has a later event.
+// them, so that later changes of them have later events.
 func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) error {
 	err := ls.Store.Write(lastmile.Locking(ctx), func(w ListWriter) error {
 		found, err := w.TakeNewTasks(ctx, org, maxNew)
@@ -101,9 +101,9 @@ func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) erro
 	return err
 }
 
-// logLists logs the lists that have changed. An entry shows the list at some time after the
-// change, with its version, and replaces those of older versions: a client that was away
-// needs the latest only.
+// logLists logs the lists that have changed. An entry shows a list at some time after the
+// change, with its version, and replaces entries of older versions, because clients need
+// only the latest.
 func (ls *Lists) logLists(ctx context.Context) error {
 	for {
 		var (
@@ -117,7 +117,7 @@ func (ls *Lists) logLists(ctx context.Context) error {
 		if err != nil || len(changed) == 0 {
 			return err
 		}
-		// The logs of organizations are locked in one order.
+		// All nodes lock the logs of organizations in the same order.
 		slices.SortStableFunc(changed, func(a, b ChangedList) int { return cmp.Compare(a.Organization, b.Organization) })
 		bodies := make([][]byte, len(changed))
 		for i, list := range changed {

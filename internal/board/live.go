@@ -18,23 +18,23 @@ import (
 
 // Limits of streams.
 const (
-	// LiveInterval is the shortest time between two batches of positions or estimates.
+	// LiveInterval is the minimum time between two batches of positions or estimates.
 	LiveInterval = time.Second
 	// MaxLive is the maximum number of estimates of an organization that are followed.
 	MaxLive = 20_000
-	// MaxListPage is the total size in bytes after which no further list is read at
-	// once for a stream.
+	// MaxListPage is the total size in bytes at which a page of lists for a stream ends.
 	MaxListPage = 128 << 10
 	// MaxListEntries is the maximum number of log entries of lists read at once for a stream.
 	MaxListEntries = 500
-	// listRate is how many bytes of lists all streams of an organization read in a second.
+	// listRate is the number of bytes of lists that all streams of an organization read in a
+	// second.
 	listRate = 16 << 20
-	// clocksDiffer is how much the clocks of nodes may differ.
+	// clocksDiffer is the maximum difference between the clocks of nodes.
 	clocksDiffer = 10 * time.Second
 )
 
-// Live lets clients follow what changes on the board besides events. Positions and
-// estimates are not logged: a client that was away gets the latest.
+// Live lets clients follow changes of the board that are not events. Positions and estimates
+// are not logged: a client that was disconnected gets the latest.
 type Live struct {
 	Store           store.Transactor[LiveReader, LiveReader]
 	Hub             *events.Hub
@@ -42,8 +42,8 @@ type Live struct {
 	EncodePositions func([]Moved) ([]byte, error)
 	EncodeEstimates func([]Estimated) ([]byte, error)
 
-	reads rate.Turns // of organizations
-	pages rate.Turns // of lists, of organizations
+	reads rate.Turns // one read of positions and estimates at a time, by organization
+	pages rate.Turns // one page of lists at a time, by organization
 
 	mu    sync.Mutex
 	known map[lastmile.OrganizationID]*followed
@@ -52,16 +52,16 @@ type Live struct {
 // followed is an organization whose board is followed.
 type followed struct {
 	followers int
-	state     *state // nil if it is not known
+	state     *state // nil if unknown
 	expired   atomic.Bool
-	latest    *listPage // for followers who had caught up; nil if it is not known
+	latest    *listPage // for followers that have caught up; nil if unknown
 }
 
-// listPage is what a follower reads of the log of lists.
+// listPage is a page of the log of lists, as read for a follower.
 type listPage struct {
 	after   int64  // the entry after which it begins
 	seq     int64  // the event before which it ends
-	version uint64 // of the log before it was read: while it is the same, there is nothing else
+	version uint64 // of the log before it was read; the page is current while it is the same
 	entries []ListEntry
 	last    int64 // the last entry that was considered
 	end     int64 // the last entry before the event
@@ -72,17 +72,17 @@ type listPage struct {
 type state struct {
 	moved     map[lastmile.WorkerID]Moved
 	estimated map[lastmile.WorkerID]Estimated
-	encoded   sync.Map // WorkerID → []byte: all estimates of a worker, for every client that follows
+	encoded   sync.Map // WorkerID → []byte: all estimates of a worker, encoded once for all clients
 }
 
-// Moved is where a worker is.
+// Moved is the position of a worker.
 type Moved struct {
 	Worker lastmile.WorkerID
 	lastmile.Position
 	Seen time.Time
 }
 
-// Estimated is the estimates of the tasks of a worker.
+// Estimated has the estimates of the tasks of a worker.
 type Estimated struct {
 	Worker lastmile.WorkerID
 	At     time.Time // when they were made
@@ -90,7 +90,7 @@ type Estimated struct {
 	Tasks  []EstimatedTask
 }
 
-// EstimatedTask is the estimates of a task.
+// EstimatedTask has the estimates of a task.
 type EstimatedTask struct {
 	ID             lastmile.TaskID
 	State          lastmile.TaskState
@@ -103,7 +103,7 @@ type Wanted struct{ Lists, Positions bool }
 
 // Message is a message to a client.
 type Message struct {
-	Logged bool  // it comes after an event, and is not just the latest
+	Logged bool  // it has a position in the event log; otherwise it is only the latest state
 	Seq    int64 // the event
 	Name   string
 	Data   []byte
@@ -116,9 +116,9 @@ type Follower struct {
 	want      Wanted
 	lists     *events.Subscription
 	moves     *events.Subscription
-	since     time.Time     // estimates that are older are known
+	since     time.Time     // the client knows older estimates
 	fleet     int64         // the version of teams, hubs and schedules that was sent
-	nth, seq  int64         // the last list that was sent, and up to which event lists were
+	nth, seq  int64         // the last entry that was sent, and the event up to which entries were sent
 	ready     chan struct{} // closed when positions and estimates may be sent
 	relisted  bool          // there may be lists to send
 	woken     bool          // there may be positions or estimates to send
@@ -174,7 +174,7 @@ func (f *Follower) Close() {
 	}
 }
 
-// Until calls stop when there may be something to send. It returns when it has, or when ctx
+// Until calls stop when there may be something to send. It returns after that, or when ctx
 // ends. It must have returned before Take is called.
 func (f *Follower) Until(ctx context.Context, stop func()) {
 	ready, moves := f.ready, (<-chan struct{})(nil)
@@ -200,8 +200,8 @@ func (f *Follower) Until(ctx context.Context, stop func()) {
 }
 
 // Repeat makes Take return the estimates of a task again. The event of a task is sent some
-// time after it happened, with the estimates of that time: newer ones may have been sent
-// before.
+// time after it happened, with estimates of that time, and newer ones may have been sent
+// before it.
 func (f *Follower) Repeat(task lastmile.TaskID, worker lastmile.WorkerID) {
 	if task != "" && worker != "" && f.want.Lists && len(f.repeated[worker]) < MaxListed {
 		f.repeated[worker] = append(f.repeated[worker], task)
@@ -209,7 +209,7 @@ func (f *Follower) Repeat(task lastmile.TaskID, worker lastmile.WorkerID) {
 	}
 }
 
-// Take returns what has changed since the last call, of lists up to an event.
+// Take returns the changes since the last call; those of lists only up to an event.
 func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err error) {
 	if f.want.Lists && (f.relisted || seq > f.seq) {
 		if messages, err = f.takeLists(ctx, seq); err != nil {
@@ -230,7 +230,7 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 		return nil, err
 	}
 	ready := make(chan struct{})
-	f.ready, f.woken = ready, !fresh // it may have been read before the change
+	f.ready, f.woken = ready, !fresh // the state may have been read before the change
 	time.AfterFunc(LiveInterval, func() { close(ready) })
 	sees, err := f.sees(ctx)
 	if err != nil {
@@ -247,7 +247,7 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 	return messages, err
 }
 
-// takeLists returns the entries of the log of lists that come next, up to an event.
+// takeLists returns the next entries of the log of lists, up to an event.
 func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message, err error) {
 	page, err := f.readLists(ctx, seq)
 	if err != nil {
@@ -256,7 +256,7 @@ func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message
 	for _, e := range page.entries {
 		messages = append(messages, Message{Logged: true, Seq: e.Seq, Name: e.Name, Data: e.Body})
 	}
-	if page.fleet != f.fleet { // the latest is enough
+	if page.fleet != f.fleet { // only the latest version matters
 		messages = append(messages, Message{Name: "fleet", Data: fmt.Appendf(nil, `{"version":%d}`, page.fleet)})
 		f.fleet = page.fleet
 	}
@@ -265,9 +265,9 @@ func (f *Follower) takeLists(ctx context.Context, seq int64) (messages []Message
 	return messages, nil
 }
 
-// readLists reads the page that comes next, when it is the organization's turn. Followers
-// who have come as far as another one get the same page: a change of a list is read once,
-// however many clients follow the board.
+// readLists reads the next page when it is the organization's turn. Followers that are at
+// the same position get the same page, so that a change of a list is read only once, however
+// many clients follow the board.
 func (f *Follower) readLists(ctx context.Context, seq int64) (page *listPage, err error) {
 	org := f.who.Organization
 	end, err := f.live.pages.Take(ctx, string(org))
@@ -302,7 +302,7 @@ func (f *Follower) readLists(ctx context.Context, seq int64) (page *listPage, er
 	return page, nil
 }
 
-// pause returns how long the turn of a page lasts after it was read.
+// pause returns how long the organization's turn lasts after the page was read.
 func (p *listPage) pause() (pause time.Duration) {
 	if p == nil {
 		return 0
@@ -367,8 +367,8 @@ func (f *Follower) addEstimates(messages []Message, now *state, sees func(lastmi
 	return append(messages, Message{Name: "estimates", Data: joined(all)}), nil
 }
 
-// encodeEstimates encodes the estimates of a worker, of some tasks or of all. All of them
-// are encoded once, however many clients follow the board.
+// encodeEstimates encodes the estimates of a worker: of some tasks if only is set, otherwise
+// of all. All estimates are encoded once, however many clients follow the board.
 func (l *Live) encodeEstimates(now *state, made Estimated, some []lastmile.TaskID, only bool) ([]byte, error) {
 	if data, ok := now.encoded.Load(made.Worker); ok && !only {
 		return data.([]byte), nil
@@ -392,7 +392,7 @@ func (l *Live) encodeEstimates(now *state, made Estimated, some []lastmile.TaskI
 	return data, err
 }
 
-// joined returns JSON arrays as one.
+// joined joins JSON arrays into one.
 func joined(arrays [][]byte) []byte {
 	items := make([][]byte, len(arrays))
 	for i, data := range arrays {
@@ -402,7 +402,7 @@ func joined(arrays [][]byte) []byte {
 }
 
 // read returns the latest positions and estimates of an organization, and whether they were
-// read now. However many clients follow it, they are read at most once in LiveInterval.
+// read just now. They are read at most once per LiveInterval, however many clients follow.
 func (l *Live) read(ctx context.Context, org lastmile.OrganizationID) (now *state, fresh bool, err error) {
 	end, err := l.reads.Take(ctx, string(org))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
-	// BoardTasks lists tasks of a day, up to limit, and reports whether there are more. If
-	// there are, it lists open ones before others, the organization's own before those that
-	// it placed with others, and those whose windows end first.
+	// BoardTasks lists at most limit tasks of a day, and reports whether there are more. If
+	// there are, open tasks come before others, the organization's own before those that it
+	// placed with others, and those whose windows end first.
 	BoardTasks(ctx context.Context, org lastmile.OrganizationID, f Filter, limit int) (all []Task, more bool, err error)
 	// CheckTeam returns an error if the organization does not have a team.
 	CheckTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
@@ -40,32 +40,31 @@ type Reader interface {
 // HistoryReader is what histories read in a transaction.
 type HistoryReader interface {
 	Reader
-	// DutyAt reports which workers were on duty at a time.
+	// DutyAt returns which workers were on duty at a time.
 	DutyAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]bool, error)
-	// EventBefore returns the number of the last event that was stored before a time; if
-	// none of those is stored any more, the number before the oldest one.
+	// EventBefore returns the number of the last event stored before a time, or the number
+	// before the oldest stored event if there is none.
 	EventBefore(ctx context.Context, org lastmile.OrganizationID, at time.Time) (int64, error)
 	// FirstEvent returns when the oldest event was stored; zero if there is none.
 	FirstEvent(ctx context.Context, org lastmile.OrganizationID) (time.Time, error)
 	// MovesAt returns the latest position of each worker before a time.
 	MovesAt(ctx context.Context, org lastmile.OrganizationID, at time.Time) (map[lastmile.WorkerID]lastmile.Position, error)
-	// MovesIn returns positions of workers in a window, those of each at least a step
-	// apart.
+	// MovesIn returns positions of workers in a window, at least a step apart for each worker.
 	MovesIn(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, in lastmile.Window, step time.Duration) ([]Moved, error)
-	// PastTasks lists the tasks that were not completed at a time, as they were after the
-	// last event of each up to a number, up to limit. A task without such an event is as
-	// it is now if it has no later one either, and unassigned otherwise.
+	// PastTasks lists at most limit tasks that were not completed at a time, each as its last
+	// event up to number seq shows it. A task without such an event is returned as it is now
+	// if it has no later event either, and as unassigned otherwise.
 	PastTasks(ctx context.Context, org lastmile.OrganizationID, seq int64, at time.Time, limit int) ([]PastTask, error)
-	// UnloggedTasks lists the tasks that were created in a window without an event, as
-	// PastTasks does, up to limit.
+	// UnloggedTasks lists at most limit tasks that were created in a window without an event,
+	// in the same way as PastTasks.
 	UnloggedTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.Window, limit int) ([]Task, error)
 }
 
 // ListReader is what the log of lists reads in a transaction.
 type ListReader interface {
-	// ChangedLists returns up to the given number of lists that have changed and are not
-	// logged yet, each with at most the given number of tasks, and reports whether there
-	// may be more. Those that changed first come first.
+	// ChangedLists returns the first lists that have changed and are not logged yet, at most
+	// as many as given, and reports whether there may be more. A list that has more than the
+	// given number of tasks is returned without them.
 	ChangedLists(ctx context.Context, lists, tasks int) (all []ChangedList, more bool, err error)
 	// WithNewTasks returns an organization whose board has new tasks that are not logged
 	// yet, or "".
@@ -75,13 +74,13 @@ type ListReader interface {
 // ListWriter is what the log of lists reads and saves in a transaction.
 type ListWriter interface {
 	ListReader
-	// LogList logs a list in place of older versions and removes the notes of its changes.
-	// It does nothing if there are none any more, and only removes them if there is no body
-	// or if a newer version is logged.
+	// LogList logs a list in place of older versions and removes the notes of its changes. If
+	// the notes are gone, it does nothing. If body is nil or a newer version is logged, it
+	// only removes the notes.
 	LogList(ctx context.Context, list ChangedList, body []byte, now time.Time) error
-	// TakeNewTasks returns new tasks of a board that are not logged yet, up to limit, and
-	// removes the notes that say so. Events of the organization get their numbers before
-	// or after the transaction.
+	// TakeNewTasks returns at most limit new tasks of a board that are not logged yet, and
+	// removes the notes of them. No events of the organization get numbers during the
+	// transaction.
 	TakeNewTasks(ctx context.Context, org lastmile.OrganizationID, limit int) ([]NewTask, error)
 	// LogTasks logs new tasks of an owner. The transaction must have taken them.
 	LogTasks(ctx context.Context, org lastmile.OrganizationID, owner string, body []byte, now time.Time) error
@@ -97,21 +96,22 @@ type ListEntry struct {
 
 // LiveReader is what streams read in a transaction.
 type LiveReader interface {
-	// EstimatesOf returns the estimates of the tasks that workers have, up to limit.
+	// EstimatesOf returns the estimates of the workers' tasks, at most limit in all.
 	EstimatesOf(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID, limit int) (map[lastmile.WorkerID][]EstimatedTask, error)
-	// EventKept returns the number of the oldest event that is stored, or that of the next
-	// one if there is none, and when the event seq was stored; zero if it is not.
+	// EventKept returns the number of the oldest stored event, or of the next one if there is
+	// none, and when event seq was stored; the zero time if it is not stored.
 	EventKept(ctx context.Context, org lastmile.OrganizationID, seq int64) (oldest int64, at time.Time, err error)
 	// FleetVersion returns the version of the teams, hubs and schedules of an organization,
 	// which grows with each change.
 	FleetVersion(ctx context.Context, org lastmile.OrganizationID) (int64, error)
-	// LastEstimates returns when the tasks of each worker were estimated, without the tasks.
+	// LastEstimates returns when each worker's tasks were last estimated, and the worker's
+	// delay, without the tasks.
 	LastEstimates(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Estimated, error)
-	// LastPositions returns where each worker is who was located.
+	// LastPositions returns the last position of each worker that has one.
 	LastPositions(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID]Moved, error)
-	// ListEntries returns entries of the log of lists after one, up to those that come after
-	// an event, until they have the given number of bytes, and the number up to which the
-	// log was read. Of those for a manager, only what belongs to own teams.
+	// ListEntries returns the entries of the log of lists with numbers greater than after, up
+	// to those that follow event seq, until they have the given number of bytes, and the
+	// number of the last entry read. For a manager, it skips those of other teams.
 	ListEntries(ctx context.Context, org lastmile.OrganizationID, manager lastmile.AdminID, after, seq int64, bytes int) (entries []ListEntry, last int64, err error)
 	// ListsBefore returns the number of the last entry of the log of lists before an event,
 	// or 0.

@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// This file and explain.go read nothing but the types of problem.go: they verify
-// the search and share no code with it.
+// This file and explain.go depend only on the types of problem.go: they verify the search
+// and share no code with it.
 
-// Check verifies a plan against every rule of a problem, and the figures that it
-// states. It returns nil if the plan is right, and otherwise an error that lists
-// what is wrong.
+// Check verifies a plan and its figures against every rule of a problem. It returns nil if
+// the plan is correct, and otherwise an error that lists the violations.
 func Check(p *Problem, s *Solution) error {
 	c := checker{p: p, s: s, at: make([]*Visit, len(p.Stops)), on: make([]int, len(p.Stops)), rank: make([]int, len(p.Stops))}
 	if len(s.Routes) != len(p.Vehicles) {
@@ -33,13 +32,13 @@ func Check(p *Problem, s *Solution) error {
 type checker struct {
 	p        *Problem
 	s        *Solution
-	at       []*Visit // by stop; nil if it is left out
+	at       []*Visit // by stop: its visit; nil if it is left out
 	on       []int    // by stop: its vehicle
 	rank     []int    // by stop: its position
 	problems []error
 }
 
-// maxProblems bounds what Check lists.
+// maxProblems is the maximum number of violations that Check lists.
 const maxProblems = 20
 
 func (c *checker) fail(format string, args ...any) {
@@ -48,7 +47,7 @@ func (c *checker) fail(format string, args ...any) {
 	}
 }
 
-// route verifies times, loads and the length of a route.
+// route verifies the times, loads and travel of a route.
 func (c *checker) route(v int, total *Cost) {
 	vehicle, route := &c.p.Vehicles[v], &c.s.Routes[v]
 	if len(route.Visits) == 0 {
@@ -194,8 +193,8 @@ func (c *checker) precedences() {
 	c.waits()
 }
 
-// waits verifies that each service starts as soon as the vehicle is there, the
-// window is open and the stops that precede it have ended.
+// waits verifies that each service starts as soon as the vehicle is there, the window is
+// open and the stops that must precede it have ended.
 func (c *checker) waits() {
 	ready := make([]int, len(c.p.Stops))
 	for s, visit := range c.at {
@@ -215,8 +214,8 @@ func (c *checker) waits() {
 	}
 }
 
-// locks verifies that stops of existing routes stay with their vehicle, and
-// pinned ones in their position.
+// locks verifies that stops of existing routes stay with their vehicle, and that pinned
+// stops keep their positions.
 func (c *checker) locks() {
 	for v := range c.p.Vehicles {
 		route := c.p.Vehicles[v].Route

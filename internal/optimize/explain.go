@@ -8,7 +8,7 @@ import (
 // Rule names a rule that keeps a stop out of a route.
 type Rule string
 
-// The rules of reasons.
+// The rules.
 const (
 	RuleWindow   Rule = "window"      // a service would start too late
 	RuleCapacity Rule = "capacity"    // a load would be too large
@@ -20,42 +20,42 @@ const (
 	RulePrize    Rule = "prize"       // serving an optional stop would cost more than its prize
 )
 
-// Reason is a rule that the best position for a stop in a route would break, with
-// its figures: how much there would be, and how much is allowed.
+// Reason is a rule that the best position for a stop in a route would break, with the
+// value there would be and the limit.
 type Reason struct {
 	Rule Rule
 	// Stop is the stop at which the rule would be broken: the one that is left out,
 	// or one that would be served later because of it. It is None for the end of
 	// the route and for rules of the whole route.
 	Stop int
-	// Got and Limit are the earliest start and the latest allowed (window), the
-	// load and the capacity, the end of the route and of the shift (schedule), the
-	// number of stops and the largest (routeLength), or the additional cost and the
-	// prize. They are 0 for other rules.
+	// Got and Limit are the earliest start and the latest allowed one (window), the
+	// load and the capacity (capacity), the ends of the route and of the shift
+	// (schedule), the number of stops and the maximum (routeLength), or the
+	// additional cost and the prize (prize). They are 0 for other rules.
 	Got, Limit int
-	// Dimension is that of a capacity.
+	// Dimension is the dimension of the load, for a capacity.
 	Dimension int
 }
 
-// Explanation is why a vehicle does not serve a stop.
+// Explanation explains why a vehicle does not serve a stop.
 type Explanation struct {
 	Vehicle int
-	// Reasons are the rules that the best position would break: of the positions
-	// that keep the order of stops, the one that breaks the fewest rules, by the
-	// least. There are none if the vehicle could serve the stop.
+	// Reasons are the rules that the best position would break. Of the positions
+	// that keep the order of the other stops, the best one breaks the fewest rules,
+	// and by the least. There are none if the vehicle could serve the stop.
 	Reasons []Reason
 }
 
-// maxExplained bounds the work of explaining a whole plan, in stops of the routes that
-// are tried. Every vehicle and every group of stops that are served together has an equal
-// share of it: a few groups are explained by every position of a pair on routes of 200
-// stops, and many large ones by the first positions.
+// maxExplained bounds the work of explaining a whole plan: the total number of stops in the
+// routes that are tried. It is divided equally among all pairs of a vehicle and a group of
+// stops that are served together. With few groups, every position of a pair on routes of
+// 200 stops is tried; with many large groups, only the first positions are.
 const maxExplained = 200_000_000
 
-// Explain returns, for each vehicle, why it does not serve a stop that the plan
-// leaves out, by trying every position for it and the stops that are served
-// together with it. Everything else stays in its order, and visits that precede or
-// follow one of another vehicle stay before or after the planned time of that.
+// Explain returns, for each vehicle, why it does not serve a stop that the plan leaves out.
+// It tries every position for the stop and the stops that are served together with it. All
+// others stay in their order, and a visit with a precedence to one of another vehicle stays
+// before or after the planned time of that visit.
 func (e *Explainer) Explain(stop int) []Explanation {
 	group := e.group[stop]
 	if e.known[group] == nil {
@@ -72,8 +72,8 @@ func (e *Explainer) Explain(stop int) []Explanation {
 	return out
 }
 
-// personal returns the reasons against a group with those that hold for one of its stops
-// itself in place of those that hold for another.
+// personal returns the reasons against a group for one of its stops. Where a rule forbids
+// the stop itself, that reason replaces the one of another stop of the group.
 func (e *Explainer) personal(stop, v int, reasons []Reason) []Reason {
 	if len(e.groups[e.group[stop]]) == 1 {
 		return reasons
@@ -140,9 +140,9 @@ func NewExplainer(p *Problem, s *Solution) *Explainer {
 	return e
 }
 
-// together makes a stop and those that are served with it the next group and returns
-// them, in an order that their precedences allow. tied are, by stop, those that the same
-// vehicle must serve.
+// together makes a stop and the stops that are served with it the next group and returns
+// them, in an order that their precedences allow. tied lists, for each stop, the stops that
+// the same vehicle must serve.
 func (e *Explainer) together(stop int, tied [][]int) []int {
 	group, members := len(e.groups), []int{stop}
 	e.group[stop] = group
@@ -154,7 +154,7 @@ func (e *Explainer) together(stop int, tied [][]int) []int {
 			}
 		}
 	}
-	open := make(map[int]int, len(members)) // how many that must precede a member are not sorted yet
+	open := make(map[int]int, len(members)) // number of predecessors of a member that are not sorted yet
 	var sorted []int
 	for _, m := range members {
 		for _, before := range e.before[m] {
@@ -179,10 +179,10 @@ func (e *Explainer) together(stop int, tied [][]int) []int {
 	return sorted
 }
 
-// badness ranks the rules that a position breaks: whether the order is one of
-// them, how many there are, and by how much they are broken in time or cost and in
-// load. A position that breaks the order is the best only if all others do too:
-// otherwise the positions before an active stop would hide the true reason.
+// badness ranks the rules that a position breaks: whether the order is one of them, how
+// many there are, by how much they are broken in time or cost, and by how much in load. A
+// position that breaks the order is the best only if all others do too; otherwise the
+// positions before an active stop would hide the true reason.
 type badness [4]int
 
 // Explainer finds out why stops are left out of a plan.
@@ -190,20 +190,20 @@ type Explainer struct {
 	p             *Problem
 	s             *Solution
 	members       []int
-	start, end    []int           // by stop, if it is planned
+	start, end    []int           // by stop: times of its service, if it is planned
 	on            []int           // by stop: its vehicle, or None
 	home          []int           // by stop: the vehicle that it is locked to, or None
-	zone          []int           // by stop: between which pinned stops of its route it is
+	zone          []int           // by stop: its position among the pinned stops of its route; see model.compileZones
 	before, after [][]int         // by stop: its precedences
-	groups        [][]int         // the stops that are left out, together with those that are served together with them
-	group         []int           // by stop, if it is left out; otherwise None
-	known         [][]Explanation // by group, once one of its stops was explained
+	groups        [][]int         // the stops that are left out, grouped by those that are served together
+	group         []int           // by stop: its group if it is left out, or None
+	known         [][]Explanation // by group; nil until one of its stops was explained
 	at            []int           // by stop: its position in the route that is tried; None outside of place and walk
 	best          []Reason
 	badness       badness // of best
-	share         int     // of the work, for each group and vehicle
-	left          int     // of the share
-	work          int     // in total
+	share         int     // allowed work for each group and vehicle
+	left          int     // left of the share
+	work          int     // total work so far
 }
 
 // spend counts work.
@@ -213,7 +213,7 @@ func (e *Explainer) spend(n int) {
 }
 
 // forbidden returns the rules that keep a stop off a vehicle whatever its route is, each
-// once.
+// rule once.
 func (e *Explainer) forbidden(stop, v int) []Reason {
 	var reasons []Reason
 	home := e.home[stop]
@@ -228,7 +228,7 @@ func (e *Explainer) forbidden(stop, v int) []Reason {
 	return reasons
 }
 
-// vehicle returns the reasons of one vehicle, each rule once.
+// vehicle returns the reasons against the members for one vehicle, each rule once.
 func (e *Explainer) vehicle(v int) []Reason {
 	vehicle := &e.p.Vehicles[v]
 	var reasons []Reason
@@ -255,8 +255,8 @@ func (e *Explainer) vehicle(v int) []Reason {
 	return e.best
 }
 
-// place tries all positions of the members from k on. One that must follow others has
-// only the positions after them.
+// place tries all positions of the members from number k on. For a member that must follow
+// others, it tries only the positions after those.
 func (e *Explainer) place(v int, route []int, k int) {
 	if e.left <= 0 && e.best != nil || e.badness == (badness{}) {
 		return
@@ -295,7 +295,7 @@ func (e *Explainer) keepBest(v int, route []int) {
 		case RuleOrder:
 			bad[0] = 1
 		case RuleDistance:
-			bad[2] += MaxTime // no way is worse than any delay
+			bad[2] += MaxTime // a missing way is worse than any delay
 		case RuleCapacity:
 			bad[3] += r.Got - r.Limit
 		default:
@@ -307,8 +307,8 @@ func (e *Explainer) keepBest(v int, route []int) {
 	}
 }
 
-// walk returns the rules that a sequence of stops breaks, each where it is broken
-// by most.
+// walk returns the rules that a sequence of stops breaks, each at the stop where it is
+// broken by the most.
 func (e *Explainer) walk(v int, route []int) []Reason {
 	p := e.p
 	vehicle := &p.Vehicles[v]
@@ -407,7 +407,8 @@ func (e *Explainer) weigh(time, length int) int {
 	return w.Duration*time + w.Distance*length
 }
 
-// prize notes if a feasible sequence costs more than optional members are worth.
+// prize notes a reason if a feasible sequence costs more than the prizes of its optional
+// members.
 func (e *Explainer) prize(v, cost, lateness int, note func(Reason)) {
 	prize := 0
 	for _, m := range e.members {

@@ -6,28 +6,29 @@ import (
 	"slices"
 )
 
-// The parameters of the number of vehicles. It is a part of the plan that small steps hardly
-// change: one more vehicle is used as soon as one stop is better off there, but a route ends
-// only when all its stops have a place elsewhere.
+// Parameters of the number of vehicles, which small steps hardly change: one more vehicle
+// is used as soon as that is better for one stop, but a route disappears only when all its
+// stops fit elsewhere.
 const (
-	draftShare  = 0.05 // of the first lap, for a plan that is good enough for its routes to be dissolved
-	draftHeat   = 1.0  // the highest temperature of the draft, in average costs of a leg
-	shrinkShare = 0.05 // of a lap, for dissolving routes
-	shrinkHeat  = 0.1  // the temperature meanwhile
-	shrinkSteps = 40   // for each stop of a route that is dissolved
-	shrinkFails = 6    // routes in a row that cannot be dissolved
-	shrinkLoss  = 0.01 // how much longer a plan with fewer routes may be
-	coolHeat    = 1.0  // the temperature below which one more vehicle may be used
+	draftShare  = 0.05 // share of the first lap for a draft that is good enough for its routes to be dissolved
+	draftHeat   = 1.0  // maximum temperature of the draft, in average costs of a leg
+	shrinkShare = 0.05 // share of a lap for dissolving routes
+	shrinkHeat  = 0.1  // temperature while routes are dissolved
+	shrinkSteps = 40   // steps for each stop of a dissolved route
+	shrinkFails = 6    // failures in a row after which dissolving ends
+	shrinkLoss  = 0.01 // share by which a plan with fewer routes may be longer
+	coolHeat    = 1.0  // temperature below which one more vehicle may be used
 )
 
-// uniform reports whether one vehicle is like another, and there are no rules but hard
+// uniform reports whether all vehicles are equal and there are no rules except hard
 // windows and one capacity.
 func (m *model) uniform() bool { return m.plain && len(m.classes) == 1 }
 
-// limit returns how many vehicles the next plan may use. While the search is hot, these are as
-// many as at the beginning of the lap; when it is cool, one more than then or than the best
-// plan has, whichever has more. Otherwise more and more come into use at a high temperature,
-// and not all of them are given up as it falls. There is no limit while stops are left out.
+// limit returns how many vehicles the next plan may use. While the search is hot, it is the
+// number at the beginning of the lap; when it is cool, that number or the number of the best
+// plan, whichever is larger, plus one. Without the limit, more and more vehicles would come
+// into use at a high temperature, and not all of them would be given up as it falls. There
+// is no limit while stops are left out.
 func (s *search) limit() int {
 	switch {
 	case s.target > 0:
@@ -40,8 +41,8 @@ func (s *search) limit() int {
 	return s.size
 }
 
-// shrink begins a lap: it dissolves routes as long as the plan does not become much longer as
-// a result. The lap goes on with the plan that has the fewest routes; the best plan is kept.
+// shrink begins a lap: it dissolves routes as long as the plan does not become much longer.
+// The lap continues with the plan that has the fewest routes; the best plan is kept.
 func (s *search) shrink(ctx context.Context, meter *meter) {
 	if !s.m.uniform() {
 		return
@@ -66,7 +67,7 @@ func (s *search) shrink(ctx context.Context, meter *meter) {
 			break
 		}
 		used := s.best.used
-		s.best.cost = record.cost + int64(shrinkLoss*float64(record.cost)) // what keep compares with
+		s.best.cost = record.cost + int64(shrinkLoss*float64(record.cost)) // the cost that keep compares with
 		s.dissolve(ctx, meter, until)
 		if s.best.used < used {
 			fails = -1
@@ -87,7 +88,7 @@ func (s *search) shrink(ctx context.Context, meter *meter) {
 	s.lap, s.taken = lap{meter.done(s.iters), whole.to}, s.iters
 }
 
-// clone returns a copy that keep does not change.
+// clone returns a deep copy, which keep does not change.
 func (b *plan) clone() plan {
 	c := *b
 	c.order, c.versions = make([][]int32, len(b.order)), slices.Clone(b.versions)
@@ -98,8 +99,8 @@ func (b *plan) clone() plan {
 	return c
 }
 
-// dissolve leaves out the stops of a route, the one of two random ones with fewer stops, and
-// takes steps around them without an additional vehicle.
+// dissolve leaves out the stops of a route, the shorter of two random ones, and takes steps
+// around them without an additional vehicle.
 func (s *search) dissolve(ctx context.Context, meter *meter, until float64) {
 	r := s.anyRoute()
 	if other := s.anyRoute(); s.routes[other].stops < s.routes[r].stops {

@@ -2,26 +2,26 @@ package optimize
 
 import "slices"
 
-// inserter finds places for requests that are left out.
+// inserter inserts requests that are left out into routes.
 type inserter struct {
 	*state
 	rng     rng
 	misses  []int64 // by request: how often it was left out
-	ceiling int64   // what the plan may cost at most, without prizes, to go on with inserting
-	skip    uint32  // places until the next blink
-	round   int64   // of trying routes
+	ceiling int64   // maximum cost of the plan, without prizes; insertions that exceed it are not made
+	skip    uint32  // positions until the next blink
+	round   int64   // number of the current search of all routes
 	tried   []int64 // by route: the last round that tried it
 	classes []int64 // by class of vehicles: the last round that tried an empty one
-	// thorough is how many positions to try for general requests before giving up.
+	// thorough is how many positions may still be tried for general requests.
 	thorough int
-	// partial is set while only some stops of a request are in a route: what the
-	// others unload is on board.
+	// partial is set while only some stops of a request are in a route: the load that the
+	// others will unload is still on board.
 	partial bool
-	// strict is set while every position matters, even where the vehicle would be too late
-	// for one stop of a pair without the other.
+	// strict is set to try every position of a pair, even positions at which the vehicle would
+	// be too late for one stop without the other.
 	strict bool
-	// By position in a route: what a pair costs at least with its first stop there, what its
-	// second stop costs there, and what that costs at least there or later.
+	// By position in a route: the minimum cost of a pair with its first stop there, the cost
+	// of its second stop there, and the minimum of that there or later.
 	firsts, seconds, bound []int64
 	// The routes near the first stop of a pair, near the second, and near both.
 	nearFirst, nearSecond, nearBoth []int32
@@ -36,7 +36,7 @@ func newInserter(st *state, seed uint64) inserter {
 	return s
 }
 
-// blink reports whether to overlook a place.
+// blink reports whether to skip a position, at random.
 func (s *inserter) blink() bool {
 	if s.skip > 0 {
 		s.skip--
@@ -46,17 +46,17 @@ func (s *inserter) blink() bool {
 	return true
 }
 
-// place is where a request goes: its stops, in the order of the request, come
-// after these nodes. Stops of general requests are placed by fill.
+// place is where a request is inserted: its stops, in the order of the request, come after
+// these nodes. The stops of general requests are placed by fill.
 type place struct {
 	cost          int64
 	route         int32
-	first, second int32 // second is the first stop itself if that comes directly before
+	first, second int32 // second is the first stop itself if the stops are adjacent
 }
 
-// insert puts an absent request into its best place and reports whether there is
-// one. With all set, every route is tried, and otherwise those near the request,
-// unless none of them has a place.
+// insert puts an absent request into its cheapest position and reports whether there is
+// one. If all is set, it tries every route, otherwise those near the request, and the
+// others only if none of those has a position.
 func (s *inserter) insert(q int32, all bool) bool {
 	m := s.m
 	best := place{cost: noWay}
@@ -95,9 +95,9 @@ func (s *inserter) insert(q int32, all bool) bool {
 	return true
 }
 
-// patient reports whether to try all routes for a request that fits into none of
-// the routes near it. It becomes rarer the more often that was in vain, and under a ceiling
-// the others cost too much.
+// patient reports whether to try all routes for a request that fits into none of the routes
+// near it. This becomes rarer the more often it was in vain, and is never done under a
+// ceiling, because the other routes cost too much.
 func (s *inserter) patient(q int32) bool {
 	if s.ceiling < noWay {
 		return false
@@ -105,7 +105,7 @@ func (s *inserter) patient(q int32) bool {
 	return s.misses[q] < 16 || s.rng.below(uint32(min(s.misses[q], 256))) < 8
 }
 
-// put carries out an insertion.
+// put inserts a request at a place.
 func (s *inserter) put(q int32, at place) {
 	m := s.m
 	members := m.requests[q]
@@ -126,8 +126,8 @@ func (s *inserter) put(q int32, at place) {
 	s.prizes -= m.prize[q]
 }
 
-// nearPlain returns the cheapest place of a stop next to its neighbors, in a
-// problem with hard windows and one capacity.
+// nearPlain returns the cheapest position of a stop next to its neighbors, in a problem
+// with hard windows and one capacity.
 func (s *inserter) nearPlain(x int32, limit int64) place {
 	m := s.m
 	nodes := s.nodes
@@ -195,8 +195,8 @@ func (s *inserter) nearPlain(x int32, limit int64) place {
 	return s.unused(x, best)
 }
 
-// unused returns the cheapest place of a stop in an unused vehicle, or the best so far if
-// that costs less.
+// unused returns the cheapest position of a stop in an unused vehicle, or the best so far
+// if that costs less.
 func (s *inserter) unused(x int32, best place) place {
 	for _, o := range s.m.openings[s.m.request[x]] {
 		if o.cost >= best.cost {
@@ -284,7 +284,7 @@ func (s *inserter) rate(x, r, after int32, limit int64) (int64, bool) {
 	return delta, delta < limit
 }
 
-// everywhere returns the cheapest place of a request in all routes.
+// everywhere returns the cheapest position of a request in all routes.
 func (s *inserter) everywhere(q int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
@@ -293,7 +293,7 @@ func (s *inserter) everywhere(q int32, limit int64) place {
 		if s.frozen[r] {
 			continue
 		}
-		if s.routes[r].stops == 0 { // one empty vehicle of a class is like another
+		if s.routes[r].stops == 0 { // the empty vehicles of a class are equal
 			class := m.vehicles[r].class
 			if s.used >= s.fleet || s.classes[class] == s.round {
 				continue
@@ -324,8 +324,8 @@ func (s *inserter) everywhere(q int32, limit int64) place {
 	return best
 }
 
-// tryGeneral returns the cost of a general request in a route, by placing its
-// stops one after the other, and takes them out again.
+// tryGeneral returns the cost of a general request in a route. It places the stops one after
+// the other and takes them out again.
 func (s *inserter) tryGeneral(q, r int32) int64 {
 	cost, late := s.routes[r].cost, s.routes[r].late
 	saved := s.routes[r].version
@@ -348,16 +348,16 @@ func (s *inserter) takeOut(q, r int32) {
 	s.refresh(r)
 }
 
-// These bound the positions that are tried for a general request when every one
-// matters: in a route, and altogether.
+// Limits of the positions that are tried for a general request if all are to be tried: in
+// one route, and in total.
 const (
 	deepTries = 30_000
 	allTries  = 300_000
 )
 
-// fill places the stops of a general request in a route, each in its cheapest
-// place after those that must precede it. It reports whether all have one, and
-// otherwise leaves the route as it was.
+// fill places the stops of a general request in a route, each in its cheapest position after
+// the stops that must precede it. It reports whether all have one; if not, it leaves the
+// route as it was.
 func (s *inserter) fill(q, r int32) bool {
 	for _, x := range s.m.requests[q] {
 		if s.m.allowed != nil && !s.m.allowed[int(r)*s.m.stops+int(x)] {
@@ -386,8 +386,8 @@ func (s *inserter) fill(q, r int32) bool {
 	return true
 }
 
-// open sets the earliest start of a stop by what precedes it on other routes, and
-// reports whether all that precedes it is planned.
+// open sets the earliest start of a stop according to the stops of other routes that must
+// precede it, and reports whether all stops that must precede it are planned.
 func (s *inserter) open(x, r int32) bool {
 	s.nodes[x].early = s.m.nodes[x].early
 	for _, a := range s.m.before[x] {
@@ -451,7 +451,7 @@ func (s *inserter) fillAny(q, r int32, k int, tries *int) bool {
 		return false
 	}
 	first := m.start(r)
-	for i, waiting := first, m.inside[x]; len(waiting) > 0 && i != m.end(r); i = s.nodes[i].next { // after all of the request that precede it
+	for i, waiting := first, m.inside[x]; len(waiting) > 0 && i != m.end(r); i = s.nodes[i].next { // after all stops of the request that must precede it
 		if slices.Contains(waiting, i) {
 			first = i
 		}

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// firstLap is how long the first of several laps takes.
+	// firstLap is the time of the first of several laps.
 	firstLap = 5 * time.Second
-	// lapGrowth is how much longer each of the next ones takes.
+	// lapGrowth is the ratio of the times of consecutive laps.
 	lapGrowth = 4
-	// lastLap is how much longer the last lap takes, at least, than all before it.
+	// lastLap is the minimum ratio of the time of the last lap to that of all before it.
 	lastLap = 4
 )
 
-// lap is a part of a search in which the temperature falls from the first to the last. A
-// plan is good only when that is done. A long search therefore has short laps first, each
-// from the best plan so far, so that it can be stopped at any time: what it returns then is
-// the plan of a search that took a good part of the time so far.
+// lap is a part of a search in which the temperature falls from the highest to the lowest.
+// A plan is good only when the temperature has fallen. A long search therefore has short
+// laps first, each starting from the best plan so far, so that it can be stopped at any
+// time and still return the plan of a lap that took a good part of the time.
 type lap struct {
-	from, to float64 // shares of the search
+	from, to float64 // share of the search at the beginning and at the end
 }
 
 // share returns the share of a lap that is done, and the length of the lap.
@@ -31,7 +31,7 @@ func (l lap) share(done float64) (share, length float64) {
 // after returns the share of the search that is done after a round of a lap.
 func (l lap) after(round int) float64 { return l.from + (l.to-l.from)*float64(round)/rounds }
 
-// laps divides a search.
+// laps divides a search into laps.
 func (t *meter) laps() []lap {
 	var all []lap
 	var at time.Duration
@@ -45,9 +45,9 @@ func (t *meter) laps() []lap {
 	return append(all, lap{from, 1})
 }
 
-// quench ends a search that is stopped before it has cooled down with a lap of this length.
-// That has few steps, so it stays in a region for fewer of them, and it is not hotter than the
-// search was.
+// quench ends a search that is stopped before it has cooled down with a lap of the given
+// length. The lap has few steps, so it takes fewer of them in each region, and it is not
+// hotter than the search was.
 func (s *search) quench(ctx context.Context, meter *meter, length time.Duration) {
 	from := meter.done(s.iters)
 	to := min(1, from+float64(length)/float64(meter.budget))

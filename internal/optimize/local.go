@@ -2,7 +2,7 @@ package optimize
 
 // The reach of the local search.
 const (
-	localNeighbors = 8 // stops that are tried before and after each
+	localNeighbors = 8 // stops that are tried before and after each stop
 	longestChain   = 3 // consecutive stops that move together
 )
 
@@ -28,9 +28,9 @@ func (s *mover) drop() {
 	s.queue = s.queue[:0]
 }
 
-// local improves the plan around the stops in the queue until no move helps:
-// moving chains of stops, exchanging them, exchanging the rests of two routes and
-// reversing parts of a route.
+// local improves the plan around the stops in the queue until no move helps: moving chains
+// of stops, exchanging them, exchanging the tails of two routes, and reversing parts of a
+// route.
 func (s *mover) local() {
 	for k := 0; k < len(s.queue); k++ {
 		x := s.queue[k]
@@ -44,8 +44,8 @@ func (s *mover) local() {
 // improveStop makes the first move that it finds to put a stop next to one of its
 // neighbors at less cost, and reports whether there is one.
 //
-// A move that helps adds an arc that costs less than one that it removes at either
-// end of it, so others are not tried, except where lateness may end.
+// A move that helps adds an arc that costs less than one that it removes at either end of
+// it, so other moves are not tried, except where they may end lateness.
 func (s *mover) improveStop(u int32) bool {
 	m := s.m
 	nodes := s.nodes
@@ -100,9 +100,8 @@ func (s *mover) improveStop(u int32) bool {
 	return false
 }
 
-// joinAfter tries the moves that make u the successor of v. What each would cost
-// is computed here as far as it is the same for several; the moves themselves
-// check the rules.
+// joinAfter tries the moves that make u the successor of v. It computes the parts of the
+// cost that several moves share; the moves themselves check the rules.
 func (s *mover) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
@@ -169,8 +168,8 @@ func (s *mover) joinAfter(u, v int32) bool {
 	return false
 }
 
-// chainAt returns how long chains at a stop may be that move to another
-// route: 0 if a chain cannot contain all that is served together with the stop.
+// chainAt returns the maximum length of chains at a stop that may move to another route: 0
+// if a chain cannot contain all stops that are served together with the stop.
 func (s *mover) chainAt(u int32) int {
 	m := s.m
 	q := m.request[u]
@@ -186,8 +185,8 @@ func (s *mover) chainAt(u int32) int {
 	return 0
 }
 
-// tailsAt reports whether two routes can exchange what follows these nodes: they have the
-// same type of vehicle, and no pair is torn apart.
+// tailsAt reports whether two routes can exchange the stops after these nodes: their
+// vehicles have the same travel matrix, and no pair is torn apart.
 func (s *mover) tailsAt(a, b, x, y int32) bool {
 	return s.m.vehicles[a].matrix == s.m.vehicles[b].matrix && (s.m.plain || s.extra[x].open+s.extra[y].open == 0)
 }
@@ -268,8 +267,8 @@ func (s *mover) dur(r, a, b int32) int32 {
 	return s.m.vehicles[r].matrix.dur[int(s.nodes[a].loc)*s.m.size+int(s.nodes[b].loc)]
 }
 
-// gap returns the cost of travel directly between two nodes of a route, which is
-// 0 in a route that becomes empty.
+// gap returns the cost of travel directly between two nodes of a route. If the route
+// becomes empty, it is the saved cost of the vehicle, which is negative.
 func (s *mover) gap(r, a, b int32) int64 {
 	if a >= int32(s.m.stops) && b >= int32(s.m.stops) {
 		return -s.m.vehicles[r].fixed
@@ -277,8 +276,8 @@ func (s *mover) gap(r, a, b int32) int64 {
 	return s.arc(r, a, b)
 }
 
-// chain returns the cost of travel, the load and the number of stops of a chain,
-// for the vehicle of a route.
+// chain returns the difference in travel cost if the vehicle of route r serves a chain, and
+// the load and the number of stops of the chain.
 func (s *mover) chain(r, first, last int32) (cost int64, load, count int32) {
 	same := s.m.vehicles[r].matrix == s.m.vehicles[s.nodes[first].route].matrix
 	for i := first; ; i = s.nodes[i].next {
@@ -316,11 +315,11 @@ func (s *mover) reaches(r, from, first, last, to int32) bool {
 	return t+s.dur(r, at, to) <= s.nodes[to].hard
 }
 
-// movable reports whether the vehicle of another route may serve a chain, and all
-// that is served together with a stop of it is in it.
+// movable reports whether the vehicle of another route may serve a chain, and whether the
+// chain contains all stops that are served together with one of its stops.
 func (s *mover) movable(r, first, last int32) bool {
 	m := s.m
-	half := int32(-1) // the request of which one stop was met
+	half := int32(-1) // the pair of which only one stop was met so far
 	for i := first; ; i = s.nodes[i].next {
 		q := m.request[i]
 		switch {
@@ -340,8 +339,7 @@ func (s *mover) movable(r, first, last int32) bool {
 	}
 }
 
-// slack is how much more than its travel a move of a rich problem may cost,
-// because it may end lateness.
+// slack returns how much more than its travel a move may cost because it may end lateness.
 func (s *mover) slack(a, b int32) int64 {
 	if !s.m.soft {
 		return 0
@@ -349,8 +347,8 @@ func (s *mover) slack(a, b int32) int64 {
 	return (s.routes[a].late + s.routes[b].late) * s.scale
 }
 
-// confirm evaluates the new sequences of two routes by all rules and reports
-// whether they are better.
+// confirm evaluates the new sequences seqA and seqB of two routes by all rules, and reports
+// whether they are feasible and better.
 func (s *mover) confirm(a, b int32) bool {
 	before := s.routes[a].cost + s.routes[b].cost + (s.routes[a].late+s.routes[b].late)*s.scale
 	costB, lateB, ok := s.simulate(b, s.seqB)
@@ -361,8 +359,8 @@ func (s *mover) confirm(a, b int32) bool {
 	return ok && costA+costB+(lateA+lateB)*s.scale < before
 }
 
-// patched reports whether it is feasible and better that two chains of different routes
-// change places, for this difference in travel. Either may be empty: then its first is -1.
+// patched reports whether exchanging two chains of different routes is feasible and better,
+// given the difference in travel cost. An empty chain has a first of -1.
 func (s *mover) patched(delta int64, a, p, first, last, n, b, p2, first2, last2, n2 int32) bool {
 	in, out := s.sum(first, last), s.sum(first2, last2)
 	lateB, ok := s.patch(b, p2, n2, first, last, &in, &out)
@@ -373,7 +371,7 @@ func (s *mover) patched(delta int64, a, p, first, last, n, b, p2, first2, last2,
 	return ok && delta+(lateA+lateB-s.routes[a].late-s.routes[b].late)*s.scale < 0
 }
 
-// sum returns what a chain carries and by how much it changes the load.
+// sum returns the load that a chain carries and by how much it changes the load.
 func (s *mover) sum(first, last int32) (total demand) {
 	if first < 0 || s.m.dims == 0 {
 		return total
@@ -389,9 +387,9 @@ func (s *mover) sum(first, last int32) (total demand) {
 	}
 }
 
-// patch evaluates a route with a chain of another in place of what is between two of its
-// nodes, by all rules except those of precedences, and returns its lateness. in and out
-// are the sums of the chain and of what it replaces.
+// patch evaluates a route in which a chain of another route replaces the stops between two
+// nodes, by all rules except precedences, and returns its lateness. in and out are the sums
+// of the chain and of the replaced stops.
 func (s *mover) patch(r, p, n, first, last int32, in, out *demand) (late int64, ok bool) {
 	m := s.m
 	v := &m.vehicles[r]
@@ -429,7 +427,7 @@ func (s *mover) patch(r, p, n, first, last int32, in, out *demand) (late int64, 
 	return late + s.tailLate(n, t), true
 }
 
-// spell appends the nodes from one to another, the sentinels excepted.
+// spell appends the stops from one node to another, without starts and ends of routes.
 func (s *mover) spell(out []int32, from, to int32) []int32 {
 	for i := from; ; i = s.nodes[i].next {
 		if i < int32(s.m.stops) {

@@ -3,20 +3,20 @@ package optimize
 import "math"
 
 const (
-	// farAway is the internal duration of a pair without a way. Added to any
-	// time it is later than everything, and still fits into 32 bits.
+	// farAway is the internal duration between locations without a way. Added to any time, it
+	// is later than everything, and still fits into 32 bits.
 	farAway = 1 << 30
-	// granularity is how many stops are tried before and after a stop.
+	// granularity is the number of stops that are tried before and after a stop.
 	granularity = 32
-	// richGranularity is the same where there are more rules: most of the closest stops then
-	// have no room, or are on the same few routes.
+	// richGranularity is the granularity of problems with more rules, in which most of the
+	// closest stops have no room next to them, or are on the same few routes.
 	richGranularity = 64
-	// pairNeighbors is how many stops before and after each stop of a pair lead to
-	// the routes that are tried for it.
+	// pairNeighbors is the number of stops before and after each stop of a pair whose routes
+	// are tried for it.
 	pairNeighbors = 60
-	// openClasses is how many classes of unused vehicles are tried for a request.
+	// openClasses is the number of classes of unused vehicles that are tried for a request.
 	openClasses = 16
-	// adjacency is how many stops around a seed can be ruined.
+	// adjacency is the number of stops around a seed that can be ruined.
 	adjacency = 120
 )
 
@@ -31,32 +31,32 @@ type model struct {
 	nodes    []node   // stops, then start and end of each vehicle, not linked yet
 	rich     []demand // loads of stops, in all dimensions
 	loads    []int    // dimensions of load that some route can exceed
-	dims     int      // how many they are; loads are in this order
+	dims     int      // their number; loads in the model have their order
 	plain    bool     // windows are hard, loads only fall, any vehicle serves any stop
 	soft     bool     // some stop may be late
 	flat     bool     // the largest load of a route is at its start
 	wide     bool     // there are precedences between vehicles
 	allowed  []bool   // by vehicle and stop; nil if there are no restrictions
-	zones    []int32  // what is pinned: zones do not fall along a route; nil if nothing is
+	zones    []int32  // by node: its part of a route between pinned stops; must not fall along a route; nil if nothing is pinned
 	requests [][]int32
-	request  []int32   // of each stop
-	kinds    []kind    // of each request
-	pairs    int       // requests of that kind
-	pairOf   []int32   // of each request that is a pair: its number among them
+	request  []int32   // by stop: its request
+	kinds    []kind    // by request
+	pairs    int       // number of requests of kind pair
+	pairOf   []int32   // by request: its number among the pairs
 	opens    []int8    // by stop: 1 for the first of a pair, -1 for the second, otherwise 0
 	paired   float64   // share of stops that are served together with others
-	weight   []int64   // of each request left out
-	prize    []int64   // of each request left out
+	weight   []int64   // by request: its number of stops that are not optional; locked stops count more than all others
+	prize    []int64   // by request: the sum of the prizes of its optional stops
 	before   [][]int32 // stops of other requests that must end before
 	after    [][]int32
 	inside   [][]int32 // stops of the same request that must come before
-	preds    [][]near  // by stop: what may come before it, closest first
+	preds    [][]near  // by stop: the stops that may come directly before it, closest first
 	succs    [][]near
 	around   [][]int32   // by stop: the closest stops
 	classes  [][]int32   // vehicles that are equal as long as they are empty
 	openings [][]opening // by request: the classes whose unused vehicles serve it at the least cost
 	depth    []int64     // by stop: the cost from the closest start
-	tier     []int32     // the length of the longest chain of precedences before a request
+	tier     []int32     // by request: the length of the longest chain of precedences before it
 }
 
 type kind uint8
@@ -74,7 +74,7 @@ type near struct {
 	cost int32
 }
 
-// opening is the travel of a vehicle of a class that serves nothing but a request.
+// opening is the cost of a route in which a vehicle of a class serves only one request.
 type opening struct {
 	cost  int64
 	class int32
@@ -98,7 +98,7 @@ type demand struct {
 	carried, change [Dimensions]int32
 }
 
-// node is a stop, or the start or end of a route. It fills one cache line.
+// node is a stop, or the start or end of a route. It fits into one cache line.
 type node struct {
 	next, prev, route int32
 	loc               int32 // row in the matrices
@@ -195,8 +195,8 @@ func (m *model) compileMatrices() error {
 	return nil
 }
 
-// transpose makes the columns of a matrix contiguous too. A symmetric one is its
-// own transposition.
+// transpose makes the columns of a matrix contiguous too. A symmetric matrix is its own
+// transpose.
 func (t *matrix) transpose(n int) {
 	one := func(in []int32) []int32 {
 		for a := range n {
@@ -317,8 +317,9 @@ func (m *model) compileVehicles() {
 	}
 }
 
-// compileZones numbers the parts of a route between pinned stops. Stops that are
-// not on a route come after all pinned stops.
+// compileZones numbers the parts of a route between pinned stops: a pinned stop has an odd
+// number, and the stops between two of them an even one. Stops that are not on a route come
+// after all pinned stops.
 func (m *model) compileZones(route []int) {
 	last := -1
 	for k, s := range route {

@@ -69,8 +69,8 @@ func (s *mover) exchange(first, last, first2, last2 int32) bool {
 	return true
 }
 
-// swapTails makes u the successor of v, which is on another route, with all that
-// follows, and what followed v the successor of the predecessor of u.
+// swapTails exchanges the tails of two routes: u, with all stops after it, becomes the
+// successor of v, and the successor of v becomes that of the predecessor of u.
 func (s *mover) swapTails(v, u int32) bool {
 	m := s.m
 	a, b := s.nodes[u].route, s.nodes[v].route
@@ -82,7 +82,7 @@ func (s *mover) swapTails(v, u int32) bool {
 	sameEnd := s.nodes[endA].loc == s.nodes[endB].loc && s.nodes[endA].late == s.nodes[endB].late
 	if s.nodes[endA].loc != s.nodes[endB].loc {
 		if y == endB {
-			return false // what follows v is only the end of its own route
+			return false // only the end of the route follows v
 		}
 		delta += s.arc(b, lastA, endB) - int64(s.nodes[lastA].arc) + s.arc(a, lastB, endA) - int64(s.nodes[lastB].arc)
 	}
@@ -182,8 +182,8 @@ func (s *mover) reorder(first, last, after int32) bool {
 	return s.replace(r, seq)
 }
 
-// passes reports whether a vehicle can go from a node through two chains of its
-// route to another node in time.
+// passes reports whether a vehicle can go from a node through two chains of its route, one
+// after the other, to another node in time.
 func (s *mover) passes(r, from, first, last, first2, last2, to int32) bool {
 	t := s.nodes[from].start + s.nodes[from].service + s.dur(r, from, first)
 	for i, second := first, false; ; {
@@ -206,8 +206,8 @@ func (s *mover) passes(r, from, first, last, first2, last2, to int32) bool {
 	}
 }
 
-// turns reports whether a vehicle can go from a node through a chain of its route
-// backwards to another node in time.
+// turns reports whether a vehicle can go from a node backwards through a chain of its route
+// to another node in time.
 func (s *mover) turns(r, from, first, last, to int32) bool {
 	t := s.nodes[from].start + s.nodes[from].service
 	at := from
@@ -225,8 +225,8 @@ func (s *mover) turns(r, from, first, last, to int32) bool {
 	}
 }
 
-// reverse turns around the part of a route between v and the successor of u, which
-// comes after v.
+// reverse reverses the part of a route between v and the successor of u. It does nothing
+// unless u comes after v.
 func (s *mover) reverse(u, v int32) bool {
 	r := s.nodes[u].route
 	pv, pu := s.nodes[v].pos, s.nodes[u].pos
@@ -275,11 +275,11 @@ func (s *mover) join(a, b int32) {
 	s.nodes[b].prev = a
 }
 
-// own makes a chain part of a route.
+// own sets the route of the stops of a chain.
 func (s *mover) own(r, first, last int32) {
 	for i := first; ; i = s.nodes[i].next {
 		s.nodes[i].route = r
-		s.nodes[i].to = -1 // the matrix may be another
+		s.nodes[i].to = -1 // the vehicle may have another matrix
 		if i == last {
 			return
 		}

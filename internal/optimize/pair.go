@@ -1,7 +1,7 @@
 package optimize
 
-// nearPair returns the cheapest place of a pair in the routes near its stops. Those that
-// are near both come first: the places there rule out most of the others.
+// nearPair returns the cheapest positions of a pair in the routes near its stops. Routes
+// that are near both stops come first, because their costs rule out most of the others.
 func (s *inserter) nearPair(q int32, limit int64) place {
 	members := s.m.requests[q]
 	s.round++
@@ -32,8 +32,8 @@ func (s *inserter) nearPair(q int32, limit int64) place {
 	return best
 }
 
-// routesNear begins a round and appends the routes near a stop: to both if they were tried
-// in the round before, and to list otherwise.
+// routesNear begins a round and appends the routes near a stop: to both if they were also
+// found in the previous round, and to list otherwise.
 func (s *inserter) routesNear(x int32, list, both []int32) (_, _ []int32) {
 	s.round++
 	for _, neighbors := range [2][]near{s.m.preds[x], s.m.succs[x]} {
@@ -53,8 +53,8 @@ func (s *inserter) routesNear(x int32, list, both []int32) (_, _ []int32) {
 	return list, both
 }
 
-// tryPair returns the cheapest place of a pair in a route, or the best so far if that
-// costs less.
+// tryPair returns the cheapest positions of a pair in a route, or the best so far if those
+// cost less.
 func (s *inserter) tryPair(q, r int32, best place) place {
 	if s.blink() {
 		return best
@@ -65,15 +65,15 @@ func (s *inserter) tryPair(q, r int32, best place) place {
 	return best
 }
 
-// pairIn returns the cheapest place of a pair in a route if it costs less than
-// limit, from the cache if the route has not changed since.
+// pairIn returns the cheapest positions of a pair in a route if they cost less than limit.
+// It uses the cache if the route has not changed since.
 func (s *inserter) pairIn(q, r int32, limit int64) place {
 	if s.strict {
 		return s.searchPair(q, r, limit).found()
 	}
 	slot := &s.cache[(int(s.m.pairOf[q])*len(s.routes)+int(r))%len(s.cache)]
 	known := slot.version == s.routes[r].version && slot.request == q && slot.route == r
-	// Without a place, the cost is the limit up to which there is none.
+	// If first is negative, no positions cost less than cost.
 	if !known || slot.first < 0 && slot.cost < limit {
 		at := s.searchPair(q, r, limit)
 		*slot = cached{s.routes[r].version, at.cost, q, r, at.first, at.second}
@@ -81,7 +81,7 @@ func (s *inserter) pairIn(q, r int32, limit int64) place {
 	return place{slot.cost, r, slot.first, slot.second}.found()
 }
 
-// found returns a place, or one that costs too much if there is none.
+// found returns the place, with a cost of noWay if it is none.
 func (p place) found() place {
 	if p.first < 0 {
 		p.cost = noWay
@@ -89,9 +89,9 @@ func (p place) found() place {
 	return p
 }
 
-// searchPair returns the cheapest place of a pair in a route that costs less than limit. If
-// there is none, first is -1, and no place costs less than the cost. The time at which the
-// vehicle gets to each stop after the first is carried forward.
+// searchPair returns the cheapest positions of a pair in a route that cost less than limit.
+// If there are none, first is -1, and all positions cost at least the returned cost. The
+// arrival times at the stops after the first stop of the pair are computed incrementally.
 func (s *inserter) searchPair(q, r int32, limit int64) place {
 	m := s.m
 	a, b := m.requests[q][0], m.requests[q][1]
@@ -101,7 +101,7 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 		best.cost = noWay
 		return best
 	}
-	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
+	prune := s.routes[r].late == 0 // positions that do not end lateness can be ruled out by travel alone
 	if least := s.boundPair(r, a, b); least >= noWay || prune && least >= limit {
 		best.cost = max(least, limit)
 		return best
@@ -136,7 +136,7 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 			lateA = int64(max(0, ta-na.due))
 		}
 		into := int64(toA[p.loc]) - p.arc
-		// The second stop directly after the first.
+		// The second stop comes directly after the first.
 		if cost := into + ab + int64(fromB[n.loc]); cost < best.cost || !prune {
 			tb := max(ta+na.service+durAB, nb.early)
 			arrival := tb + nb.service + durFromB[n.loc]
@@ -149,7 +149,7 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 				}
 			}
 		}
-		// Or further on.
+		// The second stop comes later.
 		base := into + int64(fromA[n.loc])
 		if prune && base+bound[k+1] >= best.cost {
 			continue
@@ -187,11 +187,11 @@ func (s *inserter) searchPair(q, r int32, limit int64) place {
 	return best
 }
 
-// boundPair returns the least that a pair adds to the travel of a route. By position in the
-// route, it computes the same for the first stop at that position, what the second stop adds
-// there, and the least that it adds there or later. A position that comes too late for a stop
-// alone is left out, unless every position matters: with the other stop on the way, the
-// vehicle may be earlier on some roads.
+// boundPair returns a lower bound of the travel that a pair adds to a route. For each
+// position in the route, it computes that bound with the first stop there, the travel that
+// the second stop adds there, and the minimum of that there or later. A position that is
+// too late for a stop alone is skipped, unless strict is set: where the triangle inequality
+// does not hold, the vehicle may be earlier with the other stop on the way.
 func (s *inserter) boundPair(r, a, b int32) (least int64) {
 	size := s.m.size
 	mat := s.m.vehicles[r].matrix
@@ -262,7 +262,7 @@ func (s *inserter) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
 	return true
 }
 
-// fitsRest reports whether the load after a node and from the next on allows the
+// fitsRest reports whether the load after a node, and from the next node on, allows the
 // second stop of a pair between them.
 func (s *inserter) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
 	for d := range s.m.dims {

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// splitFrom is how many stops make it worth giving each thread a part of the
-	// plan. With more rules than hard windows and one capacity it is not: routes
-	// cross each other, and a step gains less if it may change only some of those
-	// around it.
+	// splitFrom is the number of stops from which each thread gets a part of the plan.
+	// Problems with more rules than hard windows and one capacity are never split: their
+	// routes cross each other, and a step gains less if it may change only some of the
+	// routes around it.
 	splitFrom = 300
-	// rounds is how often threads meet in a lap.
+	// rounds is the number of times that threads meet in a lap.
 	rounds = 24
 )
 
@@ -33,7 +33,7 @@ func (s *search) copyPlan(other *search) {
 	copy(s.routes, other.routes)
 	clear(s.vacant)
 	s.version = max(s.version, other.version)
-	for r := range s.routes { // versions of two searches do not compare
+	for r := range s.routes { // versions of two searches are not comparable
 		s.version++
 		s.routes[r].version, s.routes[r].stamp = s.version, 0
 	}
@@ -43,7 +43,7 @@ func (s *search) copyPlan(other *search) {
 	s.current = s.absence()
 }
 
-// each runs a function for all searches at once.
+// each runs a function for all searches concurrently.
 func each(all []*search, f func(k int, t *search)) {
 	var group sync.WaitGroup
 	for k, t := range all {
@@ -52,8 +52,8 @@ func each(all []*search, f func(k int, t *search)) {
 	group.Wait()
 }
 
-// runApart lets every thread search on its own. Now and then the worst of them
-// continues with the plan of the best.
+// runApart lets every thread search independently. After each round, the thread with the
+// worst plan continues with the best plan.
 func (s *search) runApart(ctx context.Context, meter *meter, threads int) {
 	all := make([]*search, threads)
 	for k := range all {
@@ -74,15 +74,15 @@ func (s *search) runApart(ctx context.Context, meter *meter, threads int) {
 	}
 }
 
-// copyBest makes a kept plan of another search the current one.
+// copyBest makes the best plan of another search the current one.
 func (s *search) copyBest(b *plan) {
 	if b.weight < 1<<62 {
 		s.load(b)
 	}
 }
 
-// runSplit gives every thread a part of the routes that is close together, lets it
-// improve that, and joins the parts again, with other parts in every round.
+// runSplit gives every thread a part of the routes that are close together, lets it improve
+// them, and joins the parts again. Every round has other parts.
 func (s *search) runSplit(ctx context.Context, meter *meter, threads int) {
 	all := make([]*search, threads)
 	for k := range all {
@@ -113,8 +113,8 @@ func (s *search) runSplit(ctx context.Context, meter *meter, threads int) {
 	}
 }
 
-// split divides routes among threads from first on, by their distance from a
-// random one, in halves.
+// split divides routes among threads, numbered from first, by halving them recursively by
+// the distance from a random route.
 func (s *search) split(routes []int32, part []int, first, threads int) {
 	if threads == 1 || len(routes) == 0 {
 		for _, r := range routes {
@@ -134,8 +134,8 @@ func (s *search) split(routes []int32, part []int, first, threads int) {
 	s.split(routes[cut:], part, first+half, threads-half)
 }
 
-// middle returns the row in the matrices of the stop in the middle of a route. An
-// empty route is somewhere, so that each part gets some.
+// middle returns the matrix row of the stop in the middle of a route. An empty route is
+// assigned an arbitrary stop, so that each part gets some empty routes.
 func (s *search) middle(r int32) int32 {
 	i := s.m.start(r)
 	if s.routes[r].stops == 0 {

@@ -1,8 +1,8 @@
 // Package optimize plans the routes of vehicles. It knows stops, vehicles and
 // matrices of travel, and nothing of tasks and workers.
 //
-// Solve searches for a plan, Check verifies one without sharing code with the
-// search, and Explainer gives the rules that keep a stop out of a plan, by vehicle.
+// Solve searches for a plan, Check verifies one without sharing code with the search, and
+// Explainer reports, for each vehicle, the rules that keep a stop out of a plan.
 //
 // Times are whole seconds from an origin that the caller chooses, usually the
 // time of planning; any other unit works as well if it is used throughout.
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Dimensions is how many kinds of load a vehicle and a stop can have.
+// Dimensions is the number of kinds of load that vehicles and stops can have.
 const Dimensions = 4
 
 // Load is an amount in every dimension. Dimensions that are not used are zero.
@@ -33,8 +33,7 @@ const (
 	None = -1
 )
 
-// Problem is what to plan. Stops, vehicles and profiles are named by their
-// index.
+// Problem is the input of a search. Stops, vehicles and profiles are identified by index.
 type Problem struct {
 	Stops    []Stop
 	Vehicles []Vehicle
@@ -45,15 +44,15 @@ type Problem struct {
 	Weights     Weights
 }
 
-// Profile is the travel between all locations for a type of vehicle. Entry
-// from*Size+to is the travel between two locations. Matrices may be asymmetric
-// and need not satisfy the triangle inequality. They are not copied where that
-// can be avoided, and must not change while they are in use.
+// Profile has the travel between all locations for a type of vehicle. Entry from*Size+to is
+// the travel between two locations. Matrices may be asymmetric and need not satisfy the
+// triangle inequality. They are usually not copied, and must not change while they are in
+// use.
 type Profile struct {
 	Size int
 	// Duration is the travel time, or Unreachable.
 	Duration []int32
-	// Distance is nil if it is not of interest.
+	// Distance may be nil if distances have no weight.
 	Distance []int32
 }
 
@@ -71,19 +70,19 @@ type Stop struct {
 	// MaxTime allows any lateness.
 	MaxLateness int
 
-	// Carried is on board from the start of the route because of this stop: what
-	// a plain delivery unloads.
+	// Carried is the load that is on board from the start of the route because of
+	// this stop, such as the goods of a plain delivery.
 	Carried Load
 	// Change is what the visit adds to the load. A plain delivery of 3 carries 3
-	// and changes the load by -3; a pickup changes it by 3, and if its delivery is
-	// a stop too, that one carries nothing and changes the load by -3.
+	// and changes the load by -3. A pickup of 3 changes it by 3; if its delivery is
+	// a stop too, that stop carries nothing and changes the load by -3.
 	Change Load
 
 	// Vehicles are the vehicles that may serve the stop; nil allows all.
 	Vehicles []int
-	// Pinned keeps a stop of Vehicle.Route where it is: the stops before it there
-	// stay before it, in any order, those after it stay after it, and no other
-	// stop is planned before it. The active stop is the first of its route and
+	// Pinned keeps a stop of Vehicle.Route in its position: the stops before it in
+	// the route stay before it, in any order, those after it stay after it, and no
+	// other stop is planned before it. The active stop is the first of its route and
 	// pinned.
 	Pinned bool
 
@@ -97,8 +96,8 @@ type Stop struct {
 type Vehicle struct {
 	// Profile is the index of the vehicle's matrices.
 	Profile int
-	// Start and End are locations, or None: then the first stop is where the
-	// vehicle is at the beginning of the shift, and the last is where it stays.
+	// Start and End are locations or None. Without a start, the vehicle begins its
+	// shift at the first stop; without an end, it stays at the last one.
 	Start, End int
 	// ShiftStart is the earliest departure, ShiftEnd the latest arrival at the
 	// end, or the latest end of the last service if End is None.
@@ -106,27 +105,26 @@ type Vehicle struct {
 	Capacity             Load
 	// MaxStops is the largest number of stops; 0 for no limit.
 	MaxStops int
-	// Route is what the vehicle has to do already, in its current order. These
-	// stops are served by this vehicle or not at all, and before any others are
-	// considered. The order may change, except for pinned stops. A locked stop
-	// that is late beyond its window already should have a large MaxLateness:
-	// otherwise it is left out.
+	// Route is the existing route of the vehicle. Its stops are locked: they are
+	// served by this vehicle or not at all, and have priority over all others. The
+	// order may change, except for pinned stops. A locked stop whose window has
+	// passed already should have a large MaxLateness, or else it is left out.
 	Route []int
 }
 
-// Precedence orders two stops: After does not start before the service of Before
-// has ended, and is left out if Before is.
+// Precedence orders two stops: After does not start before the service of Before has ended,
+// and is left out if Before is left out.
 type Precedence struct {
 	Before, After int
-	// SameVehicle makes both a unit, such as a pickup and its delivery: both are
-	// served, by one vehicle, or neither. Without it they may be on different
-	// vehicles.
+	// SameVehicle makes both stops a unit, such as a pickup and its delivery: one
+	// vehicle serves both, or neither is served. Without it, they may be on
+	// different vehicles.
 	SameVehicle bool
 }
 
-// Weights are the terms of the weighted cost, by which plans that serve equally
-// many stops are compared. The zero value is the lexicographic order: less
-// lateness, then less travel time, then fewer vehicles.
+// Weights are the weights of the terms of the cost by which plans that serve equally many
+// stops are compared. The zero value is the lexicographic order: less lateness, then less
+// travel time, then fewer vehicles.
 type Weights struct {
 	// Lateness is the cost of a unit of lateness; 0 makes any lateness worse than
 	// all travel.
@@ -147,7 +145,7 @@ type Solution struct {
 	// Unserved are the stops that are left out, in ascending order.
 	Unserved []int
 	Cost     Cost
-	// Iterations is how many steps the search took.
+	// Iterations is the number of steps that the search took.
 	Iterations int64
 }
 
@@ -176,15 +174,15 @@ type Visit struct {
 
 // Cost is the value of a plan, in the order in which plans are compared.
 type Cost struct {
-	// Unserved is how many stops that are not optional are left out.
+	// Unserved is the number of stops left out that are not optional.
 	Unserved int
-	// Weighted is the sum of the terms below by the weights of the problem. With
-	// a weight of 0 for lateness, that is compared first.
+	// Weighted is the sum of the terms below by the weights of the problem. If the
+	// weight of lateness is 0, lateness is compared first.
 	Weighted int
 	Lateness int
 	// Duration and Distance are the travel of all vehicles.
 	Duration, Distance int
-	// Vehicles is how many vehicles are used.
+	// Vehicles is the number of vehicles that are used.
 	Vehicles int
 	// Prizes is the sum of the prizes of optional stops that are left out.
 	Prizes int
@@ -222,14 +220,14 @@ type Options struct {
 	// Now returns the time since any fixed moment. It is required with Budget,
 	// may be a clock of CPU time, and is called from every thread.
 	Now func() time.Duration
-	// Grace is how long the search goes on after its context has ended, within the
-	// Budget. Until then it accepts plans that are worse for a while; in this time it
-	// stops doing so, on one thread.
+	// Grace is how long the search continues after its context has ended, within the
+	// Budget. Before that, it temporarily accepts worse plans; in the grace period it
+	// stops doing so. It uses one thread then.
 	Grace time.Duration
-	// Threads is how many threads search; 0 and 1 are one.
+	// Threads is the number of threads; 0 means 1.
 	Threads int
-	// Initial is a plan to start with: the stops of each vehicle, in order. What
-	// is not feasible of it is planned again.
+	// Initial is a plan to start with: the stops of each vehicle, in order. Its
+	// infeasible parts are planned again.
 	Initial [][]int
 	// Progress, if not nil, is called now and then, from one goroutine at a time.
 	// It must return quickly.
@@ -253,6 +251,6 @@ type Progress struct {
 	Done float64
 	// Best is the cost of the best plan so far.
 	Best Cost
-	// Iterations is how many steps the thread that reports has taken.
+	// Iterations is the number of steps of the thread that reports.
 	Iterations int64
 }

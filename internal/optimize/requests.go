@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// compileRequests joins the stops that are served together.
+// compileRequests groups the stops that are served together into requests.
 func (m *model) compileRequests() {
 	p := m.p
 	parent := make([]int32, m.stops)
@@ -98,8 +98,8 @@ func (m *model) compileRequests() {
 	}
 }
 
-// sortRequest orders the stops of a request so that each comes after those that
-// must precede it.
+// sortRequest sorts the stops of a request so that each comes after the stops that must
+// precede it.
 func (m *model) sortRequest(members []int32) {
 	for i := range members {
 		for k := i; k < len(members); k++ {
@@ -133,7 +133,7 @@ func (m *model) compileOpenings() {
 }
 
 // alone returns the cost of a route with only these stops, and reports whether the vehicle
-// may and can go there.
+// may serve and can reach them.
 func (m *model) alone(r int32, stops []int32) (cost int64, ok bool) {
 	v := &m.vehicles[r]
 	cost = v.fixed
@@ -153,8 +153,8 @@ func (m *model) alone(r int32, stops []int32) (cost int64, ok bool) {
 	return cost, ok
 }
 
-// compileNeighbors lists, for each stop, the stops that are worth trying next to
-// it. Waiting that cannot be avoided counts as a part of the distance.
+// compileNeighbors lists, for each stop, the stops that are worth trying next to it. A part
+// of the unavoidable waiting time counts as distance.
 func (m *model) compileNeighbors() {
 	n := m.stops
 	m.preds, m.succs, m.around = make([][]near, n), make([][]near, n), make([][]int32, n)
@@ -200,7 +200,8 @@ func (m *model) compileNeighbors() {
 	}
 }
 
-// ranked is a stop with a key by which it is compared with others, in the upper bits.
+// ranked is a stop in the lower bits and the key by which stops are compared in the upper
+// bits.
 type ranked int64
 
 const stopBits = 16
@@ -209,8 +210,8 @@ func rank(key int64, stop int32) ranked { return ranked(key<<stopBits | int64(st
 
 func (r ranked) stop() int32 { return int32(r & (1<<stopBits - 1)) }
 
-// arcKey ranks travel from one stop directly to another by its duration and cost. It is at
-// least farAway if that is not possible in time.
+// arcKey ranks the travel from one stop directly to another by its cost and the unavoidable
+// wait. It returns at least farAway if the vehicle cannot be there in time.
 func arcKey(a, b *node, dur, cost int32) int64 {
 	if int64(a.early)+int64(a.service)+int64(dur) > int64(b.late) {
 		return farAway

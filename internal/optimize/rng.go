@@ -24,8 +24,8 @@ func (r *rng) below(n uint32) uint32 {
 // float returns a number above 0 and below 1.
 func (r *rng) float() float64 { return (float64(r.next()>>12) + 0.5) / (1 << 52) }
 
-// geometric returns how many trials fail before one with the probability p
-// succeeds.
+// geometric returns the number of failed trials before the first success, which has
+// probability p.
 func (r *rng) geometric(p float64) uint32 {
 	return uint32(min(math.Log(r.float())/math.Log(1-p), 1<<30))
 }

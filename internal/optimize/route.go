@@ -2,10 +2,10 @@ package optimize
 
 import "slices"
 
-// Insert returns the route of the only vehicle of a problem with further stops in it, at
-// the positions with the least lateness, and among those with the least travel time. The
-// route and the stops keep their order; none comes before a pinned stop. It reports
-// whether there is such a route. Loads and precedences are not considered.
+// Insert inserts stops into the route of the only vehicle of a problem, at the positions
+// with the least lateness, and among those with the least travel time. Both the route and
+// the stops keep their order, and no stop is inserted before a pinned one. It reports
+// whether such a route exists. Loads and precedences are ignored.
 func Insert(p *Problem, stops []int) (order []int, ok bool) {
 	s := insertion{p: p, stops: stops, vehicle: &p.Vehicles[0]}
 	s.travel = &p.Profiles[s.vehicle.Profile]
@@ -19,23 +19,23 @@ type insertion struct {
 	vehicle *Vehicle
 	travel  *Profile
 	stops   []int
-	at      []int // how many stops of the route come before each of those inserted so far
+	at      []int // by inserted stop: the number of stops of the route before it
 	best    []int
-	least   journey // of the best
+	least   journey // the journey of best
 }
 
-// journey is the part of a route that is done.
+// journey is the state after a part of a route.
 type journey struct {
 	at, time, late, travel int
 }
 
-// worse reports whether a journey cannot become better than another any more.
+// worse reports whether a journey can no longer become better than another.
 func (j journey) worse(than journey) bool {
 	return j.late > than.late || j.late == than.late && j.travel >= than.travel
 }
 
-// search tries every continuation of a journey: done stops of the route are behind it, and
-// as many of the inserted ones as have a position.
+// search tries every continuation of a journey that has visited the first done stops of the
+// route and the first inserted of the stops to insert.
 func (s *insertion) search(j journey, done, inserted int) {
 	route := s.vehicle.Route
 	for ; s.best == nil || !j.worse(s.least); done++ {

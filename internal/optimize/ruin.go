@@ -8,20 +8,20 @@ import (
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
 const (
-	averageRemoved = 10   // stops removed in a step, on average
-	pairsRemoved   = 16   // the same where all stops are in pairs
-	longestString  = 10   // of consecutive stops
-	splitRate      = 0.5  // how often a string keeps some of its stops
-	splitDepth     = 0.01 // how often the kept part grows by one
-	routeRate      = 0.02 // how often a whole route is removed
-	longestRuined  = 60   // stops of a route that is removed
-	blinkRate      = 0.01 // how often a good place is overlooked
-	regionSteps    = 400  // steps that follow each other close together
-	quenchSteps    = 100  // the same when few are left
+	averageRemoved = 10   // average number of stops removed in a step
+	pairsRemoved   = 16   // the same if all stops are in pairs
+	longestString  = 10   // maximum length of a string of consecutive stops
+	splitRate      = 0.5  // probability that a string keeps some of its stops
+	splitDepth     = 0.01 // probability that the kept part grows by one
+	routeRate      = 0.02 // probability that a whole route is removed
+	longestRuined  = 60   // maximum number of stops of a route that is removed
+	blinkRate      = 0.01 // probability that a good position is skipped
+	regionSteps    = 400  // consecutive steps in the same region
+	quenchSteps    = 100  // the same when few steps are left
 )
 
-// ruin removes strings of consecutive stops from routes around a seed. What was
-// removed is in the pool.
+// ruin removes strings of consecutive stops from routes around a seed. The removed requests
+// are in the pool.
 func (s *search) ruin() {
 	m := s.m
 	s.pool, s.strings = s.pool[:0], s.strings[:0]
@@ -43,7 +43,7 @@ func (s *search) ruin() {
 	count := int(1 + s.rng.float()*most)
 	x := s.seed()
 	if s.rng.float() < routeRate && s.ruinRoute(s.nodes[x].route) {
-		count = int(s.rng.below(3)) // and a few strings, which makes room for it
+		count = int(s.rng.below(3)) // and remove a few strings, to make room
 	} else {
 		s.ruinAt(x, longest)
 	}
@@ -56,12 +56,12 @@ func (s *search) ruin() {
 	s.refreshTouched()
 }
 
-// seed returns the stop around which to ruin. Steps that follow each other are around
-// stops that are close together, so that what they read is in the cache.
+// seed returns the stop around which to ruin. Consecutive steps are around stops that are
+// close together, so that the data that they read is in the cache.
 func (s *search) seed() int32 {
 	m := s.m
 	if s.iters%s.region == 0 || s.iters < s.region {
-		// By the golden ratio, all regions get equally many turns.
+		// Steps of the golden ratio distribute the turns evenly over all regions.
 		_, s.turn = math.Modf(s.turn + math.Phi)
 		q := m.requests[s.ids[int(s.turn*float64(len(s.ids)))]]
 		s.pivot = q[s.rng.below(uint32(len(q)))]
@@ -94,8 +94,8 @@ func (s *search) ruinRoute(r int32) bool {
 	return true
 }
 
-// ruinAt removes a string that contains a stop, unless its route was ruined
-// already.
+// ruinAt removes a string that contains a stop, unless its route was already ruined in this
+// step.
 func (s *search) ruinAt(x int32, longest float64) {
 	r := s.nodes[x].route
 	if r < 0 || s.frozen[r] || s.hit[r] == s.step {
@@ -136,7 +136,7 @@ func (s *search) ruinAt(x int32, longest float64) {
 	for _, y := range s.seqA {
 		s.pool = s.remove(s.m.request[y], s.pool)
 	}
-	if s.m.wide { // stops of other routes may have left with them
+	if s.m.wide { // stops of other routes may have been removed with them
 		s.refreshTouched()
 	}
 }
@@ -147,10 +147,10 @@ func (s *search) refreshTouched() {
 	}
 }
 
-// recreate inserts the pool and what was left out before, in a random kind of
-// order, and reports whether it did not give up.
+// recreate inserts the requests of the pool and those that were left out before, in an order
+// of random kind, and reports whether it completed without giving up.
 func (s *search) recreate() bool {
-	const most = 24 // requests left out before that are tried
+	const most = 24 // maximum number of requests left out before that are tried
 	if n := len(s.absent); n <= most {
 		s.pool = append(s.pool, s.absent...)
 		s.absent = s.absent[:0]
@@ -167,8 +167,8 @@ func (s *search) recreate() bool {
 	return s.fillIn(s.pool, false)
 }
 
-// fillIn inserts requests in order. What has no place is absent. It reports whether it is
-// done: under a ceiling it gives up at the first request that must be served and costs too
+// fillIn inserts requests in order. Requests that fit nowhere become absent. Under a ceiling,
+// it gives up and returns false at the first request that must be served and costs too
 // much.
 func (s *search) fillIn(pool []int32, all bool) bool {
 	for _, q := range pool {
@@ -193,8 +193,8 @@ func (s *search) shuffle(list []int32) {
 	}
 }
 
-// sortPool orders the pool: randomly, by demand, by the distance from the start (and on
-// to the other stops of the request), by the width of the window or by its beginning or end.
+// sortPool sorts the pool by a random criterion: none, demand, distance from the start (and
+// to the other stops of the request), width of the window, or its beginning or end.
 func (s *search) sortPool() {
 	m := s.m
 	pick := s.rng.below(17)

@@ -7,18 +7,18 @@ import (
 
 // The parameters of the acceptance of steps.
 const (
-	firstHeat   = 2.5  // the first temperature, in average costs of a leg
-	lastHeat    = 0.02 // the last one
-	richFirst   = 2.0  // how much higher the first is where there are more rules
-	richLast    = 2.5  // and the last
-	pairsHeat   = 8    // how much higher both are where all stops are in pairs
+	firstHeat   = 2.5  // first temperature, in average costs of a leg
+	lastHeat    = 0.02 // last temperature
+	richFirst   = 2.0  // factor of the first temperature for problems with more rules
+	richLast    = 2.5  // factor of the last temperature for them
+	pairsHeat   = 8    // factor of both if all stops are in pairs
 	longRoute   = 15   // stops per route above which the first temperature is higher
-	longHeat    = 2.0  // by which factor at most
-	enoughSteps = 200  // for each stop; with fewer, the first temperature is lower
-	hope        = 4    // average gains of the local search that a step may be short of acceptance
+	longHeat    = 2.0  // maximum factor for long routes
+	enoughSteps = 200  // steps for each stop; with fewer, the first temperature is lower
+	hope        = 4    // average gains of the local search by which a step may exceed the accepted cost before it
 )
 
-// search is a plan with what is needed to improve it on one thread.
+// search is a plan and the state needed to improve it on one thread.
 type search struct {
 	*state
 	inserter
@@ -30,29 +30,29 @@ type search struct {
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
-	charge  int     // how many stops those are
+	charge  int     // number of stops of these requests
 	pivot   int32   // the stop around which the current steps are
-	region  int64   // how many they are
-	turn    float64 // where among the seeds that was chosen
+	region  int64   // number of steps around a pivot
+	turn    float64 // position of the pivot among the seeds, from 0 to 1
 	iters   int64
 	heat    float64
 	hottest float64 // the highest temperature
 	leg     float64 // the average cost of a leg
 	size    int     // vehicles of the plan at the beginning of the lap; at first, all
-	target  int     // vehicles that are to suffice while a route is dissolved
-	gain    float64 // of the local search, on average
+	target  int     // maximum number of vehicles while a route is dissolved; otherwise 0
+	gain    float64 // average gain of the local search
 	lap     lap
-	began   float64 // the share of the search that was done before the first step of the lap
-	taken   int64   // the steps before the lap
+	began   float64 // share of the search that was done before the first step of the lap
+	taken   int64   // number of steps before the lap
 	lead    bool    // reports progress
 }
 
-// plan is a copy of the order of stops.
+// plan is a saved plan.
 type plan struct {
 	order    [][]int32
 	versions []int64
 	absent   []int32
-	windows  [][2]int32 // of stops, where precedences between vehicles narrow them
+	windows  [][2]int32 // of stops, if precedences between vehicles narrow them
 	weight   int64
 	late     int64
 	cost     int64 // travel, vehicles and prizes
@@ -73,7 +73,8 @@ func newSearch(m *model, seed uint64) *search {
 	return s
 }
 
-// keep copies the plan if it is the best so far.
+// keep saves the plan as the best if it is better than the best so far, and reports whether
+// it is.
 func (s *search) keep() bool {
 	b := &s.best
 	cost := s.cost + s.prizes
@@ -118,7 +119,7 @@ func (s *state) sequence(r int32, out []int32) []int32 {
 	return out
 }
 
-// absence returns how often the absent requests were left out, in total.
+// absence returns the weighted sum of how often the absent requests were left out.
 func (s *search) absence() int64 {
 	var sum int64
 	for _, q := range s.absent {
@@ -171,8 +172,8 @@ func (s *search) improve() {
 	s.keep()
 }
 
-// enqueueChanges puts the stops into the queue whose predecessor or successor
-// changed in this step, and returns how many there are.
+// enqueueChanges enqueues the stops whose predecessor, successor or route changed in this
+// step, and returns their number.
 func (s *search) enqueueChanges() int {
 	s.drop()
 	for i := range s.savedNodes {
@@ -205,9 +206,9 @@ func (s *search) averageLeg() float64 {
 	return max(1, float64(s.cost)/float64(legs))
 }
 
-// temperature returns how much worse a plan may be to be accepted, after a share
-// of the search. Few steps for each stop have no time to cool down from a high
-// temperature; long routes of equal vehicles need one to change.
+// temperature returns how much worse an accepted plan may be, after a share of the search.
+// If there are few steps for each stop, they have no time to cool down from a high
+// temperature, so it is lower; long routes of equal vehicles need a high one to change.
 func (s *search) temperature(done float64) float64 {
 	first, last := firstHeat, lastHeat
 	if !s.m.plain {
@@ -224,8 +225,8 @@ func (s *search) temperature(done float64) float64 {
 	return (1 + (pairsHeat-1)*s.m.paired) * first * s.leg * math.Pow(last/first, share)
 }
 
-// run improves the plan until a share of the search is done, with the temperature
-// falling from the beginning to the end of the lap.
+// run improves the plan until a share of the search is done. The temperature falls from the
+// beginning to the end of the lap.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	s.leg = s.averageLeg()
 	if s.iters == s.taken {

@@ -72,8 +72,8 @@ func (s *state) simulate(r int32, seq []int32) (cost, late int64, ok bool) {
 	return cost + v.fixed, late, true
 }
 
-// inOrder reports whether a stop may come next in the sequence that simulate
-// visits, by its precedences.
+// inOrder reports whether precedences allow a stop to come next in the sequence that
+// simulate visits.
 func (s *state) inOrder(r, x int32) bool {
 	m := s.m
 	q := m.request[x]
@@ -94,9 +94,9 @@ func (s *state) inOrder(r, x int32) bool {
 	}
 }
 
-// keepsOrder reports whether simulate has met everything that must precede a stop
-// in its route. Stops of general requests stay in their route: times take care of
-// what precedes them in others.
+// keepsOrder reports whether simulate has visited all stops of the route that must precede
+// a stop. Stops of general requests stay in their route; precedences to other routes are
+// enforced by windows.
 func (s *state) keepsOrder(r, x int32) bool {
 	for _, a := range s.m.inside[x] {
 		if s.visited[a] != s.mark {

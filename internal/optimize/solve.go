@@ -55,7 +55,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	return out, nil
 }
 
-// initial returns the initial plan with its stops numbered by an order.
+// initial returns the initial plan with its stops renumbered by an order.
 func (o *Options) initial(order []int) [][]int {
 	number := make([]int, len(order))
 	for i, x := range order {
@@ -93,7 +93,7 @@ func (o *Options) validate(p *Problem) error {
 	return nil
 }
 
-// meter measures which share of a search is done.
+// meter measures the share of a search that is done.
 type meter struct {
 	iterations int64
 	budget     time.Duration
@@ -172,8 +172,8 @@ func (b *plan) value(m *model) Cost {
 	return c
 }
 
-// construct makes the first complete plan: what is on routes already, then what
-// is locked, then the rest, the farthest first.
+// construct makes the first complete plan: first the initial and existing routes, then other
+// locked stops, then the rest, the farthest first.
 func (s *search) construct(ctx context.Context, meter *meter, initial [][]int) {
 	m := s.m
 	s.setScale(0)
@@ -218,8 +218,8 @@ func (s *search) constructKey(q int32) [3]int64 {
 	return [3]int64{int64(m.tier[q]), first, -m.depth[m.requests[q][0]]}
 }
 
-// adopt makes a sequence the route of a vehicle that has none, as far as it is
-// feasible.
+// adopt makes a sequence the route of a vehicle that has none, or only a feasible part of
+// it.
 func (s *search) adopt(r int32, order []int) {
 	m := s.m
 	var all, some []int32
@@ -255,9 +255,9 @@ func (s *search) adopt(r int32, order []int) {
 	s.refresh(r)
 }
 
-// setScale sets what lateness costs in the search at a share of it. Where any
-// lateness is worse than all travel, its cost grows, because the search gets
-// around better if it may be late for a while.
+// setScale sets the cost of lateness after a share of the search. If any lateness is worse
+// than all travel, its cost grows during the search, because the search finds better plans
+// if it may be late for a while.
 func (s *search) setScale(done float64) {
 	scale := int64(s.m.p.Weights.Lateness)
 	if scale == 0 {
@@ -270,7 +270,7 @@ func (s *search) setScale(done float64) {
 		return
 	}
 	s.scale = scale
-	for r := range s.routes { // what is cached is worth something else now
+	for r := range s.routes { // invalidates cached costs
 		s.version++
 		s.routes[r].version = s.version
 	}
@@ -300,8 +300,8 @@ func (s *search) load(b *plan) {
 	}
 }
 
-// finish tries every position for what is left out, so that the reasons for it
-// are true. It reports whether it found any.
+// finish tries every position for the stops that are left out, so that the reasons given for
+// them are true. It reports whether it inserted any.
 func (s *search) finish() (found bool) {
 	tries := allTries
 	s.ceiling, s.strict, s.fleet = noWay, true, len(s.m.vehicles)
@@ -321,10 +321,10 @@ func (s *search) finish() (found bool) {
 	return found
 }
 
-// renew starts every stop as early as the order of the routes allows, and then
-// holds the moments of precedences between vehicles again. A moment is fixed when
-// the later stop is inserted; without renew, that stop would still wait for it
-// after the earlier one has moved forward or its own route has become shorter.
+// renew starts every stop as early as the order of the routes allows, and then fixes the
+// windows of stops with precedences between vehicles again. They are first fixed when the
+// later stop is inserted; without renew, that stop would still wait after the earlier one
+// has moved forward or its own route has become shorter.
 func (s *search) renew() {
 	if !s.m.wide {
 		return
@@ -362,7 +362,7 @@ func (s *search) renew() {
 	}
 }
 
-// ready returns when the stops of other vehicles that precede a stop have ended.
+// ready returns when all stops of other vehicles that must precede a stop have ended.
 func (s *state) ready(x int32) int32 {
 	end := int32(-farAway)
 	for _, a := range s.m.before[x] {

@@ -2,9 +2,8 @@ package optimize
 
 import "slices"
 
-// state is a plan that a search changes, with what makes changes cheap to
-// evaluate. Every route of it is feasible at all times, except between link and
-// refresh.
+// state is a plan that a search changes, with derived data that makes changes cheap to
+// evaluate. Every route is feasible at all times, except between link and refresh.
 type state struct {
 	m       *model
 	nodes   []node
@@ -18,11 +17,11 @@ type state struct {
 	version int64 // of the route that changed last
 	scale   int64 // cost of a unit of lateness in the search
 	frozen  []bool
-	vacant  []int32 // by class: how many of its first vehicles are used or frozen, at least
-	used    int     // how many vehicles have stops
-	fleet   int     // how many may have stops
+	vacant  []int32 // by class: its vehicles before this index are used or frozen
+	used    int     // number of vehicles with stops
+	fleet   int     // maximum number of vehicles with stops
 
-	// What undo needs: the routes as they were before the current step.
+	// State for undo: the routes as they were before the current step.
 	step        int64
 	touched     []int32
 	savedRoutes []routeState
@@ -36,7 +35,7 @@ type state struct {
 	seqA   []int32
 	seqB   []int32
 	seen   []int64 // by request: the mark of the last simulate that met it
-	count  []int32 // by request: how many of its stops that simulate met
+	count  []int32 // by request: the number of its stops that simulate met
 	mark   int64
 	// visited is, by stop, the mark of the last simulate that met it.
 	visited []int64
@@ -52,11 +51,11 @@ type routeState struct {
 	load    int32 // carried, in the first dimension
 }
 
-// extra is what only rich problems need to know of a node.
+// extra is the data of a node that only rich problems need.
 type extra struct {
 	late     int64             // lateness from here to the end of the route
 	soft     int32             // the latest start without lateness in the rest of the route
-	open     int32             // pairs with a stop up to here and one after
+	open     int32             // number of pairs with one stop up to here and one after
 	at       [Dimensions]int32 // load after the visit
 	pre, suf [Dimensions]int32 // largest load up to here, and from here on
 }
@@ -66,7 +65,7 @@ type savedNode struct {
 	node  node
 }
 
-// trace is the order of a route in the form that is read fastest, as of a version.
+// trace is the order of a route in a compact form that is fast to read, as of a version.
 type trace struct {
 	version int64
 	hops    []hop // from the start to the end
@@ -74,14 +73,14 @@ type trace struct {
 
 // hop is a node of a route.
 type hop struct {
-	arc                int64 // what a place between here and the next saves
+	arc                int64 // cost that an insertion between here and the next node saves
 	node, loc          int32
 	leave              int32 // when the service ends
 	early, late, due   int32
 	hard, service, leg int32
 }
 
-// cached is the best way to insert a pair into a route.
+// cached is the cheapest insertion of a pair into a route.
 type cached struct {
 	version       int64
 	cost          int64
@@ -129,13 +128,13 @@ func (s *state) traced(r int32) []hop {
 		t.hops = append(t.hops, hop{int64(n.arc), i, n.loc, n.start + n.service, n.early, n.late, n.due, n.hard, n.service, n.leg})
 		i = n.next
 	}
-	if s.routes[r].stops == 0 { // a vehicle that stays at home does not travel
+	if s.routes[r].stops == 0 { // an unused vehicle does not travel, but using it has a cost
 		t.hops[0].arc = -s.m.vehicles[r].fixed
 	}
 	return t.hops
 }
 
-// refresh recomputes what is derived from the order of a route.
+// refresh recomputes the data that is derived from the order of a route.
 func (s *state) refresh(r int32) {
 	m := s.m
 	rt := &s.routes[r]
@@ -188,8 +187,8 @@ func (s *state) refresh(r int32) {
 	}
 }
 
-// latest returns the latest start of a stop, by its window and by what follows. It is before
-// all times if nothing can come before.
+// latest returns the latest start of a stop, by its window and by the latest start of the
+// next one. It returns a time before all others if no start is possible.
 func latest(late, early, next int32) int32 {
 	if late = min(late, next); late < early {
 		return -farAway / 2
@@ -197,21 +196,21 @@ func latest(late, early, next int32) int32 {
 	return late
 }
 
-// refreshExtra is the part of refresh for rich problems, from the order of the stops and the
-// start of each on.
+// refreshExtra is the part of refresh for rich problems. The order and the starts of the
+// stops are up to date.
 func (s *state) refreshExtra(r int32) {
 	m := s.m
 	rt := &s.routes[r]
 	dims := min(m.dims, Dimensions)
 	first, last := m.start(r), m.end(r)
 	e := &s.extra[first]
-	var carried, at, most [Dimensions]int32 // the loads are without what is carried from the start at first
+	var carried, at, most [Dimensions]int32 // at first, the loads are without what is carried from the start
 	var open int32
 	e.at, e.pre, e.open = at, most, 0
 	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
 		c := &m.rich[i]
 		e = &s.extra[i]
-		for d := range dims { // element by element: copies of what was just written are slow
+		for d := range dims { // element by element, because copying data that was just written is slow
 			carried[d] += c.carried[d]
 			at[d] += c.change[d]
 			most[d] = max(most[d], at[d])
@@ -250,7 +249,7 @@ func (s *state) refreshExtra(r int32) {
 	rt.late = late
 }
 
-// inUse returns how many vehicles a route with this many stops takes.
+// inUse returns how many vehicles a route with this many stops uses: 0 or 1.
 func inUse(stops int32) int {
 	if stops > 0 {
 		return 1
@@ -275,14 +274,14 @@ func (s *state) empty(class int32) int32 {
 	return -1
 }
 
-// vacate makes an unused vehicle known to empty.
+// vacate makes empty consider an unused vehicle.
 func (s *state) vacate(r int32) {
 	v := &s.m.vehicles[r]
 	s.vacant[v.class] = min(s.vacant[v.class], v.rank)
 }
 
-// sound reports whether a route is feasible in time and load. Taking out stops can
-// change that: travel may be longer without them, or a load larger.
+// sound reports whether a route is feasible in time and load. Removing stops can make it
+// infeasible: travel may become longer, or a load larger.
 func (s *state) sound(r int32) bool {
 	first := s.m.start(r)
 	if s.nodes[first].start > s.nodes[first].hard {
@@ -323,7 +322,7 @@ func (s *state) begin() {
 	s.savedTotals = [4]int64{s.cost, s.late, s.weight, s.prizes}
 }
 
-// undo restores the plan as it was at begin.
+// undo restores the plan to its state at begin.
 func (s *state) undo() {
 	for _, q := range s.savedAbsent {
 		for _, x := range s.m.requests[q] {
@@ -362,7 +361,7 @@ func (s *state) link(x, after int32) {
 	s.nodes[n].prev = x
 }
 
-// unlink takes a stop out of its route, without refresh.
+// unlink removes a stop from its route, without refresh.
 func (s *state) unlink(x int32) {
 	p, n := s.nodes[x].prev, s.nodes[x].next
 	s.nodes[p].next = n
@@ -370,8 +369,8 @@ func (s *state) unlink(x int32) {
 	s.nodes[x].route = -1
 }
 
-// remove takes a request out of its route, with all that must come after it. The
-// routes are touched, and refreshed by the caller. It appends what was removed.
+// remove removes a request from its route, with all requests that must come after it. It
+// touches the routes, which the caller refreshes. It appends the removed requests.
 func (s *state) remove(q int32, removed []int32) []int32 {
 	members := s.m.requests[q]
 	if s.nodes[members[0]].route < 0 {
@@ -396,7 +395,7 @@ func (s *state) remove(q int32, removed []int32) []int32 {
 	return removed
 }
 
-// release widens the windows of stops that had to end before removed ones began.
+// release widens the windows of stops that had to end before removed stops began.
 func (s *state) release(members []int32) {
 	for _, x := range members {
 		s.nodes[x].early, s.nodes[x].late = s.m.nodes[x].early, s.m.nodes[x].late
@@ -417,8 +416,8 @@ func (s *state) release(members []int32) {
 	}
 }
 
-// hold fixes the moment between stops of a request and those of other vehicles
-// that come before: from now on the routes do not depend on each other.
+// hold narrows the windows of the stops of a request and of stops of other vehicles that
+// must precede them to a fixed moment, so that the routes no longer depend on each other.
 func (s *state) hold(members []int32) {
 	for _, x := range members {
 		for _, a := range s.m.before[x] {
@@ -434,8 +433,8 @@ func (s *state) hold(members []int32) {
 	}
 }
 
-// tailLate returns the lateness from a node to the end of its route if the
-// vehicle arrives there at a time that is feasible.
+// tailLate returns the lateness from a node to the end of its route if the vehicle arrives
+// there at the given time, which must be feasible.
 func (s *state) tailLate(i, arrival int32) int64 {
 	var late int64
 	for {
@@ -456,5 +455,6 @@ func (s *state) tailLate(i, arrival int32) int64 {
 	}
 }
 
-// energy is what the search minimizes among plans that serve equally much.
+// energy returns the cost that the search minimizes among plans that serve equally many
+// stops.
 func (s *state) energy() int64 { return s.cost + s.prizes + s.late*s.scale }

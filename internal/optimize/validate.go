@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrInvalid is wrapped by the errors of problems that cannot be planned as they
-// are stated, whatever the plan.
+// ErrInvalid is wrapped by the errors for problems that contradict themselves or exceed the
+// limits.
 var ErrInvalid = errors.New("invalid problem")
 
 // Limits of a problem. They bound the memory of a search.
@@ -20,9 +20,9 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// Validate returns an error that wraps ErrInvalid if a problem contradicts
-// itself: indexes out of range, windows that end before they begin, a stop on two
-// routes, precedences in a circle.
+// Validate returns an error that wraps ErrInvalid if a problem exceeds the limits or
+// contradicts itself: indexes out of range, windows that end before they begin, a stop on
+// two routes, cyclic precedences.
 func (p *Problem) Validate() error {
 	if len(p.Stops) > MaxStops {
 		return invalid("%d stops; at most %d are supported", len(p.Stops), MaxStops)

@@ -8,7 +8,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Difference is a kind of change that makes a plan unfit.
+// Difference is a kind of change that makes a plan outdated.
 type Difference string
 
 // The differences. Those that begin with "worker" are about a worker.
@@ -43,7 +43,7 @@ func (Difference) Values() []Difference {
 	}
 }
 
-// differences are the differences in words.
+// differences describes each difference in words.
 var differences = map[Difference]string{
 	WorkerGone:       "worker {worker} does not exist any more",
 	WorkerOffDuty:    "worker {worker} is off duty",
@@ -70,8 +70,8 @@ var differences = map[Difference]string{
 // Change is something that has changed since a plan was made.
 type Change struct {
 	What   Difference
-	Task   lastmile.TaskID   // empty if it is about a worker only
-	Worker lastmile.WorkerID // empty if it is about a task only
+	Task   lastmile.TaskID   // empty if the change is about a worker only
+	Worker lastmile.WorkerID // empty if the change is about a task only
 	Age    time.Duration     // of the plan
 }
 
@@ -80,8 +80,8 @@ func (c Change) String() string {
 	return fill.Replace(differences[c.What])
 }
 
-// WithoutImplied returns changes without those of a task that was completed or deleted:
-// that it is on no list any more, for example.
+// WithoutImplied removes the changes that the completion or deletion of a task implies, such
+// as that the task is no longer on a list.
 func WithoutImplied(all []Change) []Change {
 	ended := map[lastmile.TaskID]bool{}
 	for _, c := range all {
@@ -97,8 +97,8 @@ func Shifts(s lastmile.Schedule, o lastmile.DispatchOptions) []lastmile.Window {
 	return shifts(s, o.ScheduleWindow)
 }
 
-// SameShifts reports whether the shifts of a plan are what is left of others at a time:
-// what is over makes no difference.
+// SameShifts reports whether the shifts of a plan and other shifts are equal after a time.
+// Past parts make no difference.
 func SameShifts(planned, others []lastmile.Window, now time.Time) bool {
 	left := func(all []lastmile.Window) (left []lastmile.Window) {
 		for _, w := range all {

@@ -11,18 +11,18 @@ import (
 	"dray/internal/optimize"
 )
 
-// MaxTasks and MaxWorkers are the most tasks and workers that a dispatch considers. The
-// memory for travel times grows with the square of their sum.
+// MaxTasks and MaxWorkers are the maximum numbers of tasks and workers that a dispatch
+// considers. The memory for travel times grows with the square of their sum.
 const (
 	MaxTasks   = 2_000
 	MaxWorkers = 200
 )
 
-// MaxDistance is the longest distance between any two places of a dispatch.
+// MaxDistance is the maximum distance between any two locations of a dispatch.
 const MaxDistance lastmile.Meters = 200 * 1609.344
 
-// FreshLocation is how old the last location of a worker may be to be where the route
-// starts.
+// FreshLocation is the maximum age of a worker's last location at which the route starts
+// there.
 const FreshLocation = 30 * time.Minute
 
 // Candidate is a worker on duty who may take part in a dispatch.
@@ -31,20 +31,20 @@ type Candidate struct {
 	Tasks    []lastmile.Task // on the route: the active one first, then the list in order
 	Schedule lastmile.Schedule
 
-	// Unread are tasks on the route that were not read: those of a worker who does not
-	// take part, or more than a dispatch considers.
+	// Unread are tasks on the route that were not read, because the worker does not
+	// take part or there are more than a dispatch considers.
 	Unread []lastmile.TaskID
 }
 
-// Situation is what a dispatch begins with.
+// Situation is the input of a dispatch.
 type Situation struct {
 	Options    lastmile.DispatchOptions
 	Now        time.Time
 	Hub        *lastmile.Hub // of the team, if it has one
-	EndHub     *lastmile.Hub // that Options.RouteEnd names, if it does
+	EndHub     *lastmile.Hub // the hub named by Options.RouteEnd, if any
 	Candidates []Candidate
 	Tasks      []lastmile.Task          // not assigned to a worker
-	Completed  map[lastmile.TaskID]bool // of the tasks that others depend on
+	Completed  map[lastmile.TaskID]bool // the completed ones of the tasks that others depend on
 	Pins       map[lastmile.TaskID]lastmile.Pin
 
 	// Between lets the tasks of workers move to other workers, and AnyVehicle accepts
@@ -58,13 +58,13 @@ type Model struct {
 	Origin  time.Time // time 0 of the problem
 
 	// Places are the locations of the problem, and Types the vehicle types of its
-	// profiles, for which Fill needs travel times.
+	// profiles. Fill adds the travel times between all Places for each of the Types.
 	Places []lastmile.Point
 	Types  []lastmile.VehicleType
 
 	options  lastmile.DispatchOptions
 	tasks    []lastmile.Task // by stop
-	holder   []int           // by stop: index of the crew member who has it, or -1
+	holder   []int           // by stop: index of the crew member who has the task, or -1
 	crew     []Candidate
 	pins     []lastmile.Pin            // by stop
 	free     []bool                    // by stop: whether it may leave the worker who has it
@@ -74,13 +74,14 @@ type Model struct {
 	left     []lastmile.UnplannedTask  // tasks that cannot take part
 	index    map[lastmile.TaskID]int   // stop of a task
 	places   map[lastmile.Point]int
-	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
-	relaxed  bool                         // by Relax
+	scale    [optimize.Dimensions]float64 // factor of loads by dimension; 0 if no worker has a limit
+	relaxed  bool                         // set by Relax
 
 	byFormula []func(from, to int) bool // by type: whether a travel time is by formula
 }
 
-// NewModel returns the problem of a situation. It rejects one that no dispatch may have.
+// NewModel returns the model of a situation. It rejects situations that exceed the limits of
+// a dispatch.
 func NewModel(s Situation) (*Model, error) {
 	m := &Model{
 		options: s.Options, Origin: s.Now.Truncate(time.Second), index: map[lastmile.TaskID]int{}, places: map[lastmile.Point]int{},
@@ -142,15 +143,15 @@ func (m *Model) choose(s Situation) error {
 	return nil
 }
 
-// TakesPart reports whether a candidate takes part, which does not depend on which of the
+// TakesPart reports whether a candidate takes part. This does not depend on which of the
 // tasks were read.
 func (s Situation) TakesPart(c Candidate) bool {
 	rule, _ := s.exclusion(c)
 	return rule == ""
 }
 
-// exclusion returns the rule by which a candidate does not take part, and why; empty for
-// one who does.
+// exclusion returns the rule by which a candidate does not take part, and why; both are
+// empty for a candidate who does.
 func (s Situation) exclusion(c Candidate) (rule lastmile.DispatchRule, why string) {
 	o, by := s.Options, c.Worker.TravelsBy()
 	switch n := len(c.Tasks) + len(c.Unread); {
@@ -158,7 +159,7 @@ func (s Situation) exclusion(c Candidate) (rule lastmile.DispatchRule, why strin
 		return lastmile.RuleFilter, fmt.Sprintf("vehicle type %s, required %s", typeName(by), o.VehicleType)
 	case n > o.MaxContainerSize:
 		return lastmile.RuleFilter, fmt.Sprintf("has %d tasks, at most %d", n, o.MaxContainerSize)
-	case o.MaxTasksPerRoute == 0: // which the optimizer takes as no limit
+	case o.MaxTasksPerRoute == 0: // the optimizer would treat 0 as no limit
 		return lastmile.RuleRouteLength, "1 task, at most 0"
 	case len(shifts(c.Schedule, s.working())) == 0:
 		return lastmile.RuleSchedule, fmt.Sprintf("no shift between %s and %s", clock(o.ScheduleWindow.From), clock(o.ScheduleWindow.To))
@@ -177,9 +178,9 @@ func typeName(v lastmile.VehicleType) string {
 
 func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
-// startOf returns where the route of a worker starts: at the last location if that is
-// recent, or else at the hub of the team, or else at the worker's address, or else at the
-// last location, however old.
+// startOf returns where the route of a worker starts. The first that is known of: the last
+// location if it is recent, the hub of the team, the worker's address, and the last
+// location, however old.
 func startOf(c Candidate, s Situation) *lastmile.Point {
 	w := c.Worker.Whereabouts
 	switch {
@@ -206,14 +207,14 @@ func endOf(c Candidate, s Situation) *lastmile.Point {
 	return nil
 }
 
-// working returns what is left of the time in which workers are scheduled.
+// working returns the rest of the window in which workers are scheduled.
 func (s Situation) working() lastmile.Window {
 	w := s.Options.ScheduleWindow
 	return lastmile.Window{From: later(w.From, s.Now), To: w.To}
 }
 
-// shifts returns when a worker works within a window. A worker without a schedule for
-// the days of the window works all of it.
+// shifts returns when a worker works within a window. A worker without a schedule for the
+// days of the window works for all of it.
 func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 	if !in.From.Before(in.To) {
 		return nil
@@ -223,7 +224,7 @@ func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 	for _, day := range s {
 		begin, end, err := calendar.Day(day.Date, calendar.Zone(day.Timezone))
 		scheduled = scheduled || err == nil && in.Overlap(begin, end) > 0
-		for _, shift := range day.Shifts { // also of the day before: shifts may end after midnight
+		for _, shift := range day.Shifts { // even of the day before, because shifts may end after midnight
 			if in.Overlap(shift.Start, shift.End) > 0 {
 				scheduled = true
 				all = append(all, lastmile.Window{From: later(shift.Start, in.From), To: earlier(shift.End, in.To)})
@@ -251,12 +252,12 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// seconds returns a time as the optimizer counts it.
+// seconds converts a time to the seconds of the optimizer.
 func (m *Model) seconds(t time.Time) int {
 	return min(max(int(t.Sub(m.Origin)/time.Second), -optimize.MaxTime), optimize.MaxTime)
 }
 
-// at returns the time that the optimizer counts as n.
+// at converts the seconds of the optimizer to a time.
 func (m *Model) at(n int) time.Time { return m.Origin.Add(time.Duration(n) * time.Second) }
 
 func (m *Model) place(p lastmile.Point) int {
@@ -269,7 +270,7 @@ func (m *Model) place(p lastmile.Point) int {
 	return at
 }
 
-// addStop adds a task, which is on the route of a member of the crew or of none.
+// addStop adds a task. holder is the crew member on whose route it is, or -1.
 func (m *Model) addStop(t lastmile.Task, holder int) {
 	service := m.options.ServiceTime
 	if t.ServiceTime != nil {
@@ -285,7 +286,7 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 	if !t.CompleteBefore.IsZero() {
 		stop.Latest = m.seconds(t.CompleteBefore)
 	}
-	if !t.Completion.Arrived().IsZero() { // how late it is does not change any more
+	if !t.Completion.Arrived().IsZero() { // its lateness does not change any more
 		stop.Latest = optimize.MaxTime
 		if late := t.Late(m.Origin); late > 0 {
 			stop.Latest = m.seconds(m.Origin.Add(-late))
@@ -296,8 +297,8 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 	m.Problem.Stops = append(m.Problem.Stops, stop)
 }
 
-// addVehicles adds a vehicle for each shift of a worker. They share the maximum number of
-// tasks in proportion to their lengths; the first one has the tasks of the worker.
+// addVehicles adds a vehicle for each shift of a worker. The shifts share the maximum number
+// of tasks in proportion to their lengths; the first one has the worker's tasks.
 func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 	by := c.Worker.TravelsBy()
 	profile := slices.Index(m.Types, by)
@@ -334,8 +335,8 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 	}
 }
 
-// participants returns the new tasks that take part: those whose window is in question
-// and that depend on no task that does not take part.
+// participants returns the unassigned tasks that take part: those that Considers accepts and
+// that depend only on completed tasks and tasks that take part.
 func (m *Model) participants(s Situation) []lastmile.Task {
 	chosen := slices.DeleteFunc(slices.Clone(s.Tasks), func(t lastmile.Task) bool { return !Considers(m.options, t) })
 	known := map[lastmile.TaskID]bool{}
@@ -362,9 +363,9 @@ func (m *Model) participants(s Situation) []lastmile.Task {
 	return chosen
 }
 
-// addPrecedences adds the order of tasks that depend on others. A drop-off and the
-// pickup it depends on stay together, unless they are on different routes already. A
-// pickup that a worker has stays on the route even if its drop-off cannot.
+// addPrecedences adds the order of tasks that depend on others. A drop-off stays together
+// with the pickup that it depends on, unless they are on different routes already. A pickup
+// that a worker has stays on the route even if its drop-off cannot.
 func (m *Model) addPrecedences() {
 	for after, t := range m.tasks {
 		for _, id := range t.Dependencies {
@@ -399,8 +400,8 @@ func (m *Model) isPair(before, after int) bool {
 	return m.tasks[before].Pickup && !m.tasks[after].Pickup
 }
 
-// addLoads adds what tasks load and unload, and the capacities of workers. Amounts are
-// counted in thousandths, or more coarsely if they are very large.
+// addLoads adds the loads of tasks and the capacities of workers. Amounts are counted in
+// thousandths, or more coarsely if they are very large.
 func (m *Model) addLoads() {
 	var total [optimize.Dimensions]float64
 	for _, t := range m.tasks {
@@ -442,8 +443,8 @@ func (m *Model) addLoads() {
 	}
 }
 
-// pairLoads makes a drop-off whose pickups are on the same route unload what those load.
-// They load at least what their drop-offs unload.
+// pairLoads makes drop-offs whose pickups are on the same route unload what the pickups
+// load. Pickups load at least what their drop-offs unload.
 func (m *Model) pairLoads() {
 	pickups := map[int][]int{}
 	for _, p := range m.Problem.Precedences {
@@ -451,7 +452,7 @@ func (m *Model) pairLoads() {
 			pickups[p.After] = append(pickups[p.After], p.Before)
 		}
 	}
-	rest := map[int]optimize.Load{} // that no drop-off has unloaded yet
+	rest := map[int]optimize.Load{} // by pickup: the load that no drop-off has unloaded yet
 	for i := range m.Problem.Stops {
 		if m.tasks[i].Pickup {
 			rest[i] = m.Problem.Stops[i].Change
@@ -488,8 +489,8 @@ func minus(a, b optimize.Load) optimize.Load {
 	return a
 }
 
-// checkDistances rejects places that are too far apart. Comparing every pair is not
-// necessary while all are in a small area.
+// checkDistances rejects locations that are too far apart. It compares every pair only if
+// the locations are not all in a small area.
 func (m *Model) checkDistances() error {
 	if len(m.Places) == 0 {
 		return nil

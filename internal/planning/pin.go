@@ -6,14 +6,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// PinnedTask is a task and how it is pinned.
+// PinnedTask is a task with its pin.
 type PinnedTask struct {
 	Task lastmile.Task
 	Pin  lastmile.Pin // empty for none
 }
 
-// Set pins the task, or removes the pin if that is empty. Only a task that a worker has
-// can be pinned.
+// Set pins the task, or removes its pin if pin is empty. Only a task that a worker has can
+// be pinned.
 func (p *PinnedTask) Set(pin lastmile.Pin) error {
 	switch state := p.Task.State; {
 	case pin == "" || state == lastmile.TaskAssigned || state == lastmile.TaskActive:
@@ -25,7 +25,7 @@ func (p *PinnedTask) Set(pin lastmile.Pin) error {
 	return lastmile.Invalid("task %s is completed and cannot be pinned", p.Task.ID)
 }
 
-// lock decides which stops keep their worker, and which of those their position.
+// lock decides which stops keep their worker, and which of these keep their position.
 func (m *Model) lock(s Situation) {
 	m.pins, m.free = make([]lastmile.Pin, len(m.tasks)), make([]bool, len(m.tasks))
 	for i, t := range m.tasks {
@@ -36,7 +36,7 @@ func (m *Model) lock(s Situation) {
 		m.Problem.Stops[i].Pinned = t.State == lastmile.TaskActive || m.pins[i] == lastmile.PinPosition
 		m.free[i] = s.Between && t.State != lastmile.TaskActive && m.pins[i] == "" && Considers(m.options, t)
 	}
-	for _, c := range m.crew { // a position is kept only while the tasks before it are there
+	for _, c := range m.crew { // a position is kept only if the tasks before it stay
 		after := true
 		for _, t := range slices.Backward(c.Tasks) {
 			i := m.index[t.ID]
@@ -47,8 +47,8 @@ func (m *Model) lock(s Situation) {
 	m.lockFamilies()
 }
 
-// lockFamilies keeps stops with their worker that belong to others which stay: a drop-off
-// whose pickup is done or stays, and a pickup whose drop-off does.
+// lockFamilies makes stops stay with their worker if related ones stay: a drop-off whose
+// pickup is done or stays, and a pickup whose drop-off stays.
 func (m *Model) lockFamilies() {
 	for again := true; again; {
 		again = false

@@ -8,8 +8,8 @@ import (
 	"dray/internal/optimize"
 )
 
-// Fill adds the travel times between the Places for one of the Types, and which of them
-// are by formula. A negative duration means that there is no way.
+// Fill adds the travel times between the Places for one of the Types. byFormula reports
+// which of them are estimated by formula. A negative duration means that there is no way.
 func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, distances [][]lastmile.Meters, byFormula func(from, to int) bool) {
 	n := len(m.Places)
 	p := optimize.Profile{Size: n, Duration: make([]int32, n*n), Distance: make([]int32, n*n)}
@@ -30,7 +30,7 @@ func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, dista
 	m.Problem.Profiles[at], m.byFormula[at] = p, byFormula
 }
 
-// hasFormula reports whether the travel time of a leg of a route is by formula.
+// hasFormula reports whether the travel time of any leg of a route is by formula.
 func (m *Model) hasFormula(v int, route optimize.Route) bool {
 	vehicle := m.Problem.Vehicles[v]
 	at := []int{vehicle.Start}
@@ -46,9 +46,9 @@ func (m *Model) hasFormula(v int, route optimize.Route) bool {
 	return false
 }
 
-// KeepExisting relaxes the rules for what workers already have: it stays with them even
-// if it is late, too much or takes too long, but nothing may become worse than it is in
-// the current order. It is called when all travel times are there.
+// KeepExisting relaxes the rules for the tasks that workers already have: they may stay with
+// the worker even if they are late, exceed the capacity or take too long, but nothing may
+// become worse than in the current order. It must be called after all calls of Fill.
 func (m *Model) KeepExisting() {
 	for i := range m.Problem.Vehicles {
 		v := &m.Problem.Vehicles[i]
@@ -76,8 +76,7 @@ func (m *Model) KeepExisting() {
 	}
 }
 
-// currentRoute returns the route of a vehicle in the current order of its stops, by the
-// travel times alone.
+// currentRoute returns the route of a vehicle with its stops in their current order.
 func (m *Model) currentRoute(v int) optimize.Route {
 	vehicle := &m.Problem.Vehicles[v]
 	profile := m.Problem.Profiles[vehicle.Profile]
@@ -120,10 +119,11 @@ func (m *Model) Current() *optimize.Solution {
 // Initial returns the current routes, for the search to start with.
 func (m *Model) Initial() [][]int { return m.now }
 
-// Relax relaxes the rules further for what workers have and a solution leaves out, because
-// of tasks that it depends on: those may be left out, or late on another route. It reports
-// whether there is any such task. Then another solution keeps more of them, and the one
-// after that all. Tasks that may move between workers stay where they are instead.
+// Relax relaxes the rules further for tasks that workers have and a solution leaves out
+// because of the tasks that they depend on, which may be left out or late on another route.
+// It reports whether the problem has changed. The next solution then keeps more of these
+// tasks, and the one after the next call of Relax all. If tasks may move between workers,
+// the first call makes them stay instead.
 func (m *Model) Relax(s *optimize.Solution) bool {
 	relaxed := map[int]bool{}
 	left := func(i int) bool { return m.holder[i] >= 0 }
@@ -149,7 +149,7 @@ func (m *Model) Relax(s *optimize.Solution) bool {
 	n := len(m.Problem.Precedences)
 	m.Problem.Precedences = slices.DeleteFunc(m.Problem.Precedences, func(p optimize.Precedence) bool {
 		if relaxed[p.After] && p.SameVehicle && m.holder[p.Before] < 0 {
-			m.Problem.Stops[p.Before].Vehicles = []int{} // it would be planned without its drop-off
+			m.Problem.Stops[p.Before].Vehicles = []int{} // or else it would be planned without its drop-off
 		}
 		return relaxed[p.After]
 	})
@@ -179,10 +179,10 @@ func (m *Model) Nothing() *optimize.Solution {
 	return s
 }
 
-// Before returns the routes as they are, by the same travel times as those of a plan.
+// Before returns the current routes, with the same travel times as the routes of a plan.
 func (m *Model) Before() []lastmile.DispatchRoute { return m.routes(m.Current()) }
 
-// Plan returns the routes of a solution, and why tasks are left out.
+// Plan returns the routes of a solution, and the reasons why tasks are left out.
 func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left), Routes: m.routes(s)}
 	for _, r := range plan.Routes {
@@ -243,7 +243,7 @@ func addCost(a, b lastmile.DispatchCost) lastmile.DispatchCost {
 	}
 }
 
-// Cost returns the cost of a plan that the optimizer has so far, as far as it is known.
+// Cost returns the number of planned tasks and the known part of the cost of an interim plan.
 func (m *Model) Cost(c optimize.Cost) (planned int, cost lastmile.DispatchCost) {
 	return len(m.tasks) - c.Unserved, lastmile.DispatchCost{
 		Travel: time.Duration(c.Duration) * time.Second, Lateness: time.Duration(c.Lateness) * time.Second,
@@ -266,16 +266,16 @@ func (m *Model) Tasks() []lastmile.DispatchTask {
 	return all
 }
 
-// How much better a plan must be than the current one to be worth a change of routes,
-// which confuses workers and recipients.
+// The minimum improvement for which routes are changed, because changes confuse workers and
+// recipients.
 const (
 	minLateness   = time.Minute
 	minTravel     = 2 * time.Minute
 	minTravelPart = 20 // a twentieth of the travel time
 )
 
-// Better reports whether a plan is better than the current one: it serves more tasks, or
-// as many with less lateness, or with as little in clearly less time on the road.
+// Better reports whether a plan is worth replacing the current one: it serves more tasks, or
+// as many with clearly less lateness, or with no more lateness and clearly less travel time.
 func Better(plan, current lastmile.DispatchPlan) bool {
 	if a, b := len(plan.Unplanned), len(current.Unplanned); a != b {
 		return a < b

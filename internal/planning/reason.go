@@ -9,11 +9,11 @@ import (
 	"dray/internal/optimize"
 )
 
-// maxReasons is about how many reasons a plan lists. When many tasks are left out, those
-// of the workers who come closest are listed, and the others are counted.
+// maxReasons is the approximate number of reasons that a plan lists. If many tasks are left
+// out, only the workers who come closest are listed, and the others are counted.
 const maxReasons = 5_000
 
-// explain adds to a plan why the tasks that the solution leaves out are.
+// explain adds the reasons for which the solution leaves out tasks to a plan.
 func (m *Model) explain(p *lastmile.DispatchPlan, s *optimize.Solution) {
 	if len(m.crew) == 0 && len(m.excluded) == 0 {
 		m.excluded = []lastmile.DispatchReason{{Rule: lastmile.RuleSchedule, Detail: "no worker is on duty"}}
@@ -26,7 +26,7 @@ func (m *Model) explain(p *lastmile.DispatchPlan, s *optimize.Solution) {
 	}
 }
 
-// reasons returns why each worker cannot do a task, those who come closest first.
+// reasons returns why each worker cannot do a task, the workers who come closest first.
 func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchReason {
 	if len(m.crew) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchRe
 	return all
 }
 
-// shorten counts the workers beyond the first ones, by rule.
+// shorten replaces the reasons beyond the first ones with their number by rule.
 func shorten(all []lastmile.DispatchReason, most int) []lastmile.DispatchReason {
 	if len(all) <= most {
 		return all
@@ -60,7 +60,7 @@ func shorten(all []lastmile.DispatchReason, most int) []lastmile.DispatchReason 
 	return all
 }
 
-// rules maps the rules of the optimizer.
+// rules maps the rules of the optimizer to those of a dispatch.
 var rules = map[optimize.Rule]lastmile.DispatchRule{
 	optimize.RuleWindow: lastmile.RuleWindow, optimize.RuleCapacity: lastmile.RuleCapacity, optimize.RuleDistance: lastmile.RuleDistance,
 	optimize.RuleSchedule: lastmile.RuleSchedule, optimize.RuleFilter: lastmile.RuleFilter, optimize.RuleLength: lastmile.RuleRouteLength,
@@ -101,7 +101,7 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rules[r.Rule], Detail: detail}
 }
 
-// amount returns an amount of the optimizer in units.
+// amount converts a load of the optimizer to the units of quantities.
 func (m *Model) amount(n, dimension int) float64 {
 	if m.scale[dimension] == 0 {
 		return 0

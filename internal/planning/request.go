@@ -22,7 +22,7 @@ const (
 	scheduleBack   = 3 * time.Hour
 )
 
-// The forms of the place where routes end.
+// The forms of the location where routes end.
 const (
 	EndAtTeamHub       = "teams://DEFAULT"
 	EndAtWorkerAddress = "workers://ROUTING_ADDRESS"
@@ -38,7 +38,7 @@ type Request struct {
 	MaxTasksPerRoute *int
 	TaskWindow       *lastmile.Window
 	ScheduleWindow   *lastmile.Window
-	ServiceTime      *time.Duration // of tasks without their own
+	ServiceTime      *time.Duration // for tasks without their own
 	RouteEnd         *string        // empty for anywhere
 	MaxAllowedDelay  *time.Duration
 	MaxContainerSize *int
@@ -105,7 +105,7 @@ func checkSizes(o lastmile.DispatchOptions) error {
 }
 
 // checkWindow checks a window of a request. earliest is the first time at which it may
-// begin, if any, and ahead is how long after now it may end.
+// begin, if any, and ahead the maximum time from now to its end.
 func checkWindow(field string, w lastmile.Window, earliest time.Time, ahead time.Duration, now time.Time) error {
 	switch {
 	case !w.From.Before(w.To):
@@ -136,10 +136,10 @@ func EndHub(end string) (lastmile.HubID, bool) {
 	return lastmile.HubID(id), ok
 }
 
-// ReplanOptions returns the rules for planning routes again: those of the last dispatch of
-// the team, or the defaults if there was none, for the time ahead.
+// ReplanOptions returns the options for planning routes again: those of the last dispatch of
+// the team, or the defaults if there was none, with windows that end ahead from now.
 func ReplanOptions(last lastmile.DispatchOptions, ahead time.Duration, now time.Time) lastmile.DispatchOptions {
-	o, _ := Request{}.Options(now) // without a request there is nothing to reject
+	o, _ := Request{}.Options(now) // an empty request is valid
 	if last != (lastmile.DispatchOptions{}) {
 		o.MaxTasksPerRoute, o.ServiceTime, o.MaxAllowedDelay, o.RouteEnd, o.VehicleType = last.MaxTasksPerRoute, last.ServiceTime, last.MaxAllowedDelay, last.RouteEnd, last.VehicleType
 	}

@@ -1,3 +1,3 @@
-// Package report finds records of an organization by what people type, and reports where
-// its workers were and what they did.
+// Package report searches the records of an organization by text, and reports where its
+// workers were and what they did.
 package report

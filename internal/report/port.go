@@ -7,8 +7,8 @@ import (
 	"dray/internal/store"
 )
 
-// Reader is what the package reads in a transaction. Tasks and workers are those that a
-// viewer may see.
+// Reader is what the package reads in a transaction. Methods with a viewer return only the
+// tasks and workers that the viewer may see.
 type Reader interface {
 	// CreatedIn counts the tasks that were created in a window and not deleted since.
 	CreatedIn(ctx context.Context, by store.Viewer, in lastmile.Window) (int, error)
@@ -21,17 +21,16 @@ type Reader interface {
 	LatestFor(ctx context.Context, by store.Viewer, recipient lastmile.RecipientID, limit int) ([]store.Created, error)
 	// Memberships lists the teams of every worker of an organization.
 	Memberships(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.TeamID, error)
-	// CompletedBy lists the tasks that a worker completed in a window, in the order of
-	// their completion, up to limit.
+	// CompletedBy lists at most limit tasks that a worker completed in a window, in the order
+	// of completion.
 	CompletedBy(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]store.Promised, error)
-	// OpenOf lists the tasks that a worker has, the active one first and the others in
-	// order, from one of them on, or all, up to limit. If the worker does not have that one,
-	// it lists none.
+	// OpenOf lists at most limit tasks that a worker has, the active one first and the others
+	// in order. It begins with task from, unless that is empty, and returns none if the worker
+	// does not have that task.
 	OpenOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, from lastmile.TaskID, limit int) ([]store.Promised, error)
 	// Organization returns an organization without its connections.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// PositionsBetween lists positions of a worker from a time on and before another,
-	// oldest first, up to limit.
+	// PositionsBetween lists at most limit positions of a worker in a window, oldest first.
 	PositionsBetween(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, limit int) ([]lastmile.Position, error)
 	// Recipient returns a recipient.
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
@@ -72,7 +71,7 @@ type Writer interface {
 	// Tracked returns a worker without teams and without tasks other than the active
 	// one.
 	Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
-	// Unfilled lists records of a kind that were saved without the columns for search
-	// and analytics, up to limit.
+	// Unfilled lists at most limit records of a kind that were saved without the columns for
+	// search and analytics.
 	Unfilled(ctx context.Context, kind store.Kind, limit int) ([]store.Unfilled, error)
 }

@@ -15,10 +15,10 @@ import (
 
 // Limits of positions over time.
 const (
-	MaxPositions     = 1_000 // of a page
-	MaxSimplified    = 5_000 // that a page simplifies
+	MaxPositions     = 1_000 // maximum positions of a page
+	MaxSimplified    = 5_000 // maximum positions that are simplified to a page
 	MaxPositionsSpan = 31 * 24 * time.Hour
-	MaxTolerance     = lastmile.Meters(10_000) // of a simplified way
+	MaxTolerance     = lastmile.Meters(10_000) // maximum tolerance of a simplified way
 )
 
 // Track is a page of the positions of a worker.
@@ -27,9 +27,9 @@ type Track struct {
 	Next      time.Time // where the next page begins; zero for none
 }
 
-// Positions returns where a worker of the caller's organization was, oldest first: by
-// default in the last 24 hours. With a tolerance, positions that close to the way between
-// others are left out.
+// Positions returns the positions of a worker of the caller's organization, oldest first, by
+// default of the last 24 hours. With a tolerance, it leaves out positions that are so close
+// to the line between others.
 func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, tolerance lastmile.Meters) (track Track, err error) {
 	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
 	if err != nil {
@@ -66,19 +66,20 @@ const MaxStops = 500
 // Stop is a task of a worker, completed or not.
 type Stop struct {
 	lastmile.Task
-	Promised time.Time // the arrival that was estimated at the start; zero if it is not known
+	Promised time.Time // the arrival that was estimated when the task was started; zero if unknown
 }
 
 // Round is a page of the stops of a worker.
 type Round struct {
 	Stops []Stop
 	Next  time.Time       // where the next page begins; zero for none
-	Last  lastmile.TaskID // after which the next page of open tasks begins; empty for none
+	Last  lastmile.TaskID // task after which the next page of open tasks begins; empty for none
 }
 
-// Stops returns what a worker of the caller's organization completed in a window, by
-// default in the last 24 hours, in order. If the window has not ended, the tasks that the
-// worker has follow. With after, only those after that one are returned, whatever the window.
+// Stops returns the tasks that a worker of the caller's organization completed in a window,
+// by default in the last 24 hours, in order. If the window has not ended, the worker's open
+// tasks follow. If after is set, it returns only the open tasks after that one, whatever the
+// window.
 func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, after lastmile.TaskID) (round Round, err error) {
 	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
 	if err != nil {
@@ -94,7 +95,7 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 		if err != nil {
 			return err
 		}
-		later := after != "" || in.To.After(now.Add(time.Millisecond)) // than the default
+		later := after != "" || in.To.After(now.Add(time.Millisecond)) // than the end of the default window
 		if later && round.Next.IsZero() {
 			open, err := round.open(ctx, r, who.Organization, worker, after)
 			if err != nil {
@@ -116,7 +117,7 @@ func (rs *Reports) Stops(ctx context.Context, who lastmile.Principal, worker las
 	return round, err
 }
 
-// completed returns a page of the tasks that a worker completed, and sets where the next one
+// completed returns a page of the tasks that a worker completed, and sets when the next page
 // begins.
 func (page *Round) completed(ctx context.Context, r Reader, org lastmile.OrganizationID, worker lastmile.WorkerID, in lastmile.Window, after lastmile.TaskID) ([]store.Promised, error) {
 	if after != "" {
@@ -152,7 +153,7 @@ func (page *Round) open(ctx context.Context, r Reader, org lastmile.Organization
 	return found, nil
 }
 
-// window returns the window of a request; zero times were not sent.
+// window returns the window of a request. Zero times were not given and have defaults.
 func (rs *Reports) window(from, to time.Time, usual, longest time.Duration) (lastmile.Window, error) {
 	switch {
 	case to.IsZero() && from.IsZero():
@@ -172,11 +173,11 @@ func (rs *Reports) window(from, to time.Time, usual, longest time.Duration) (las
 	return lastmile.Window{From: from, To: to}, nil
 }
 
-// MaxAnalyticsSpan is the longest window of analytics: a month and a day that is longer
-// because clocks change.
+// MaxAnalyticsSpan is the maximum window of analytics: a month with a day that is an hour
+// longer because clocks change.
 const MaxAnalyticsSpan = 31*24*time.Hour + time.Hour
 
-// defaultAnalyticsSpan is the usual window of analytics.
+// defaultAnalyticsSpan is the default window of analytics.
 const defaultAnalyticsSpan = 7 * 24 * time.Hour
 
 // Grouping is how analytics are grouped.
@@ -191,23 +192,23 @@ const (
 
 // Group is a group of analytics.
 type Group struct {
-	Day     string // of analytics by day, as 2006-01-02
+	Day     string // set by ByDay, as 2006-01-02
 	Team    lastmile.TeamID
-	Created *int // of analytics by day
+	Created *int // set by ByDay and in totals
 	store.Totals
 }
 
-// Analytics are what was done in a window.
+// Analytics sum up the work done in a window.
 type Analytics struct {
 	Window lastmile.Window
 	Total  Group
 	Groups []Group
 }
 
-// Analytics sums up the tasks of the caller's organization that were completed in a
-// window: by day in the organization's time zone, by worker, or by the current teams of
-// workers. A worker in several teams counts for each. Managers of some teams see those of
-// their tasks and teams.
+// Analytics sums up the tasks of the caller's organization that were completed in a window:
+// by day in the organization's time zone, by worker, or by the current teams of workers. A
+// worker in several teams counts in each. Managers of some teams see only their tasks and
+// teams.
 func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, to time.Time, by Grouping) (a Analytics, err error) {
 	if by != ByDay && by != ByTeam && by != ByWorker {
 		return a, lastmile.Malformed("by must be day, team or worker, not %q", lastmile.Truncate(string(by), 32))
@@ -240,8 +241,7 @@ func (rs *Reports) Analytics(ctx context.Context, who lastmile.Principal, from, 
 	return a, err
 }
 
-// days returns the days of a window in a time zone. The first and the last one may be parts
-// of days.
+// days returns the days of a window in a time zone. The first and the last may be partial.
 func days(in lastmile.Window, zone *time.Location) iter.Seq[lastmile.Window] {
 	return func(yield func(lastmile.Window) bool) {
 		for at := in.From; at.Before(in.To); {
@@ -277,8 +277,8 @@ func (a *Analytics) addDays(ctx context.Context, r Reader, by store.Viewer, zone
 	return nil
 }
 
-// addWorkers adds the groups by worker or team. It reads one day at a time: the database may
-// hold all tasks that it sums up in memory.
+// addWorkers adds the groups by worker or team. It reads one day at a time, because the
+// database may hold all tasks that it sums up in memory.
 func (a *Analytics) addWorkers(ctx context.Context, r Reader, who lastmile.Principal, by Grouping, zone *time.Location) error {
 	var teams map[lastmile.WorkerID][]lastmile.TeamID
 	if by == ByTeam {
@@ -334,17 +334,17 @@ func memberships(ctx context.Context, r Reader, who lastmile.Principal) (map[las
 	return all, nil
 }
 
-// subject is what a group of analytics is about.
+// subject is the worker or the team of a group of analytics.
 type subject struct {
 	worker lastmile.WorkerID
 	team   lastmile.TeamID
 }
 
-// fillBatch is how many records one transaction fills.
+// fillBatch is the number of records that one transaction fills.
 const fillBatch = 200
 
-// Fill completes records that were saved by a version without search and analytics, some
-// at a time, until all are.
+// Fill completes records that were saved by a version without search and analytics, in
+// batches, until all are complete.
 func (rs *Reports) Fill(ctx context.Context) error {
 	for _, kind := range []store.Kind{store.Workers, store.Tasks, store.Destinations} {
 		for filled := fillBatch; filled == fillBatch; {

@@ -9,11 +9,10 @@ import (
 	"dray/internal/optimize"
 )
 
-// generate returns a day of a courier in a city: tasks in clusters, a third of
-// them pickups with their deliveries, windows of which some may be missed by ten
-// minutes, loads in several dimensions, two types of vehicles on asymmetric
-// roads with a few places out of reach, hubs, workers who are on their way
-// already with locked stops, and rules on who may serve what.
+// generate returns a courier's day in a city: tasks in clusters, a third of them pickups with
+// their deliveries, windows that may be missed by ten minutes, loads in several dimensions,
+// two types of vehicles on asymmetric roads with some unreachable locations, hubs, workers
+// who are already under way with locked stops, and restrictions on who may serve which stop.
 func generate(seed uint64, tasks int) *optimize.Problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(tasks)))
 	vehicles := max(4, tasks/20)

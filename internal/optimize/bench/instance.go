@@ -57,9 +57,9 @@ func read(path string) (*instance, error) {
 	return in, nil
 }
 
-// build makes the problem. By the conventions of the best known results, an arc
-// of a problem without pairs is cut to one decimal, and one of a problem with
-// pairs is rounded to three.
+// build makes the problem. By the conventions of the best known results, distances are
+// truncated to one decimal in problems without pairs, and rounded to three in problems with
+// pairs.
 func (in *instance) build(rows [][]float64) error {
 	if len(rows) < 2 || len(rows[0]) < 2 {
 		return errors.New("no instance in the format of Solomon, Homberger or Li and Lim")

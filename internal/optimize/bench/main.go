@@ -166,7 +166,7 @@ func (b *bench) academic(ctx context.Context, dir string) error {
 	return nil
 }
 
-// head returns text only if there is a vroom to compare with.
+// head returns text if there is a vroom to compare with, and otherwise an empty string.
 func (b *bench) head(text string) string {
 	if b.vroom == "" {
 		return ""
@@ -174,7 +174,7 @@ func (b *bench) head(text string) string {
 	return text
 }
 
-// set runs a set and prints its line.
+// set runs a set of instances and prints its line.
 func (b *bench) set(ctx context.Context, dir string, seconds float64, known map[string]float64) error {
 	all, err := b.instances(dir)
 	if err != nil {
@@ -211,8 +211,8 @@ func (b *bench) set(ctx context.Context, dir string, seconds float64, known map[
 	return nil
 }
 
-// bestKnown reads the best known distances: for problems without pairs by the
-// convention of the DIMACS challenge, for those with pairs with three decimals.
+// bestKnown reads the best known distances: by the convention of the DIMACS challenge for
+// problems without pairs, and with three decimals for those with pairs.
 func bestKnown(path string) (map[string]float64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -256,7 +256,8 @@ func (b *bench) profiled(path string, run func() error) error {
 	return run()
 }
 
-// day runs one generated day, stops it early if end is not 0, and prints what the plan becomes.
+// day runs one generated day, stops it early if end is not 0, and prints the first and the
+// final plan.
 func (b *bench) day(ctx context.Context, tasks, threads int, seconds, end, grace float64) error {
 	o := optimize.Options{Seed: b.seed, Threads: threads, Budget: limit(seconds), Grace: limit(grace)}
 	r, err := solveDay(ctx, generate(b.seed, tasks), o, limit(end))
@@ -268,7 +269,7 @@ func (b *bench) day(ctx context.Context, tasks, threads int, seconds, end, grace
 	return nil
 }
 
-// dayResult is what the search made of a generated day.
+// dayResult is the result of planning a generated day.
 type dayResult struct {
 	soon  float64 // seconds to the first plan
 	first optimize.Cost
@@ -276,7 +277,7 @@ type dayResult struct {
 }
 
 // solveDay plans a generated day and verifies the plan. Every thread gets the CPU time of the
-// budget, on average. The search is stopped after the time until end, if that is not 0.
+// budget, on average. If end is not 0, the search is stopped after that time.
 func solveDay(ctx context.Context, p *optimize.Problem, o optimize.Options, end time.Duration) (r dayResult, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -302,8 +303,8 @@ func solveDay(ctx context.Context, p *optimize.Problem, o optimize.Options, end 
 	return r, nil
 }
 
-// cities runs the generated days and prints how soon there is a plan, and how
-// much better a longer search makes it.
+// cities runs the generated days and prints how soon there is a plan, and how much a longer
+// search improves it.
 func (b *bench) cities(ctx context.Context) error {
 	fmt.Println()
 	fmt.Println("| Tasks | Vehicles | Threads | First plan, s | Travel first | Unserved 10 s | Lateness 10 s | Travel 10 s | Travel 10 min |")

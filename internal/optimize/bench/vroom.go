@@ -13,7 +13,7 @@ import (
 	"dray/internal/optimize"
 )
 
-// result is what a solver made of an instance.
+// result is the result of a solver for an instance.
 type result struct {
 	vehicles int
 	distance float64
@@ -21,8 +21,7 @@ type result struct {
 	seconds  float64
 }
 
-// vroom runs the program of that name on an instance, on one thread with a limit
-// of CPU seconds.
+// vroom runs VROOM on an instance, on one thread with a limit of CPU seconds.
 func vroom(ctx context.Context, path string, in *instance, seconds float64) (result, error) {
 	p := &in.problem
 	type job struct {

@@ -65,7 +65,7 @@ func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile
 		if err := checkEmailFree(ctx, w, admin.Email, id); err != nil {
 			return err
 		}
-		if admin.Type != before.Type || admin.ReadOnly != before.ReadOnly { // streams with the former role end
+		if admin.Type != before.Type || admin.ReadOnly != before.ReadOnly { // end streams with the former role
 			if err := w.RaiseKeyGeneration(ctx); err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"dray/internal/store"
 )
 
-// admit rejects an attempt if an allowance is used up. It does not use an attempt.
+// admit rejects an attempt if an allowance is used up. It does not count the attempt.
 func (s *Sessions) admit(ctx context.Context, t throttle) error {
 	wait, news, err := s.denials.Check(ctx, t.always, s.Now(), func(check func(rate.AllowanceReader) error) error {
 		return s.Store.Read(ctx, func(r Reader) error { return check(r) })
@@ -25,7 +25,7 @@ func (s *Sessions) admit(ctx context.Context, t throttle) error {
 	return tooManySignIns(wait)
 }
 
-// tooManySignIns rejects an attempt to sign in.
+// tooManySignIns returns the error for a rejected attempt to sign in.
 func tooManySignIns(wait time.Duration) error {
 	return rate.TooManyAttempts(wait, "or ask your dispatcher for a new invitation")
 }
@@ -56,7 +56,7 @@ func (s *Sessions) throttle(number lastmile.Phone, device, network string) throt
 	return t
 }
 
-// reserve uses an attempt. It reports whether only temporary passwords are accepted.
+// reserve counts an attempt. It reports whether only temporary passwords are accepted.
 func (t throttle) reserve(ctx context.Context, w Writer, now time.Time) (temporaryOnly bool, err error) {
 	wait, err := rate.Reserve(ctx, w, t.always, now)
 	if err != nil {
@@ -69,15 +69,15 @@ func (t throttle) reserve(ctx context.Context, w Writer, now time.Time) (tempora
 	return wait > 0, err
 }
 
-// deviceIDSize is the length of the id of a device in bytes, and deviceTokenLength
-// that of its token in characters.
+// deviceIDSize is the length of a device's id in bytes, and deviceTokenLength the length of
+// its token in characters.
 const (
 	deviceIDSize      = 9
 	deviceTokenLength = 50
 )
 
-// SealDevice returns a new token that proves that a device has signed in to an
-// account. It grants no access.
+// SealDevice returns a new token that proves that a device has signed in to an account. The
+// token grants no access.
 func (v Vault) SealDevice(account string) string {
 	id := []byte(RandomSecret(deviceIDSize))
 	return base64.RawURLEncoding.EncodeToString(v.aead.Seal(nil, nil, id, deviceContext(account)))

@@ -10,8 +10,8 @@ import (
 
 // Limits of the API keys of an organization.
 const (
-	MaxKeys        = 100 // that are active
-	MaxRevokedKeys = 100 // that are still listed
+	MaxKeys        = 100 // maximum active keys
+	MaxRevokedKeys = 100 // maximum revoked keys that are still listed
 )
 
 // NewKey is a new API key, which is shown only once.
@@ -27,7 +27,7 @@ type APIKeys struct {
 	NewID func() string
 }
 
-// newKeyRecord returns a new API key and what is stored of it.
+// newKeyRecord returns a new API key and its stored record.
 func newKeyRecord(id lastmile.KeyID, org lastmile.OrganizationID, name string, now time.Time) (string, lastmile.APIKey) {
 	key := newKey(RandomSecret(keyRandom))
 	return key, lastmile.APIKey{ID: id, Organization: org, Name: name, Hint: key[len(key)-4:], Hash: hashKey(key).String(), Created: now}
@@ -45,7 +45,7 @@ func (k *APIKeys) List(ctx context.Context, org lastmile.OrganizationID) (keys [
 	return keys, err
 }
 
-// Create creates another API key for an operator and returns it. It is never shown
+// Create creates another API key for an operator and returns it. The key is never shown
 // again.
 func (k *APIKeys) Create(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
 	key, record := newKeyRecord(lastmile.KeyID(k.NewID()), org, name, k.Now())
@@ -58,7 +58,7 @@ func (k *APIKeys) Create(ctx context.Context, org lastmile.OrganizationID, name 
 	return key, record, err
 }
 
-// Add creates another API key for its organization.
+// Add creates another API key for the caller's organization.
 func (k *APIKeys) Add(ctx context.Context, who lastmile.Principal, name string) (NewKey, error) {
 	if err := lastmile.RequireText("name", name); err != nil {
 		return NewKey{}, err
@@ -72,8 +72,8 @@ func (k *APIKeys) Add(ctx context.Context, who lastmile.Principal, name string) 
 	})
 }
 
-// makeRoomForKey rejects a key beyond MaxKeys. It deletes the oldest of more than
-// MaxRevokedKeys revoked keys.
+// makeRoomForKey returns an error if there are MaxKeys active keys. It deletes the oldest
+// revoked keys beyond MaxRevokedKeys.
 func makeRoomForKey(ctx context.Context, w KeyWriter, org lastmile.OrganizationID) error {
 	keys, err := w.Keys(ctx, org)
 	if err != nil {

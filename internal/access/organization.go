@@ -60,8 +60,8 @@ func (o *Organizations) create(ctx context.Context, w Writer, draft lastmile.Org
 	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
 }
 
-// Found creates an organization, without an API key, in a transaction that another
-// use case began. Its account owner has the name and the e-mail address of the draft.
+// Found creates an organization, without an API key, in a transaction that another use case
+// began. Its account owner gets the given name and the e-mail address of the draft.
 func (o *Organizations) Found(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft, owner string) (lastmile.Organization, lastmile.Admin, error) {
 	w, err := o.Store.Join(tx)
 	if err != nil {
@@ -124,8 +124,8 @@ func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org la
 	return org, err
 }
 
-// Delegatee returns an organization that the caller's is connected with, or the
-// caller's own.
+// Delegatee returns an organization with which the caller's is connected, or the caller's
+// own.
 func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
 	err = o.Store.Read(ctx, func(r Reader) error {
 		org, err := r.Organization(ctx, id)
@@ -147,8 +147,7 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 	return other, err
 }
 
-// CheckReplay returns a *lastmile.Replay if the principal's request was done
-// before.
+// CheckReplay returns a *lastmile.Replay if the principal's request was done before.
 func (o *Organizations) CheckReplay(ctx context.Context, who lastmile.Principal) error {
 	return store.CheckReplay(ctx, o.Store, who)
 }

@@ -21,27 +21,26 @@ import (
 
 // Limits of the queue for hashing. A hash takes about 20 ms and 19 MiB.
 const (
-	maxHashing   = 2   // at a time, on a machine with at least four processors
-	maxWaiting   = 128 // hashing or waiting, on a node
-	maxWaitingOf = 16  // of them of one network or device
+	maxHashing   = 2   // maximum concurrent hashes, on a machine with at least four processors
+	maxWaiting   = 128 // maximum callers that hash or wait, on a node
+	maxWaitingOf = 16  // maximum of these of one network or device
 
-	// newcomers is how many of maxWaiting may be of networks: the rest is for
-	// devices that have signed in before.
+	// newcomers is the number of callers up to which unknown devices are admitted. The
+	// rest of maxWaiting is for devices that have signed in before.
 	newcomers = maxWaiting * 3 / 4
 )
 
-// Passwords admits a limited number of callers to hashing, because it is
-// expensive. A caller that finds the queue full is rejected instead of adding to
-// the waiting time of others. Devices that have signed in before and other callers
-// take turns, so that the former wait for few of the latter.
+// Passwords limits concurrent hashing, because it is expensive. If the queue is full, a
+// caller is rejected instead of adding to the waiting time of others. Devices that have
+// signed in before and other callers take turns, so that known devices wait for few others.
 type Passwords struct {
-	slots   int // callers that may hash at a time; half of the processors are for others
+	slots   int // maximum concurrent hashes; half of the processors are left for other work
 	mu      sync.Mutex
 	total   int
 	waiting map[string]int     // by caller
 	hashing int                // callers that have a slot
-	queues  [2][]chan struct{} // of callers without one: networks, and devices that have signed in before
-	last    int                // the queue that the last slot was given to
+	queues  [2][]chan struct{} // waiting callers: unknown devices, and devices that have signed in before
+	last    int                // the queue that got the last slot
 }
 
 // NewPasswords returns a Passwords.
@@ -49,8 +48,8 @@ func NewPasswords() *Passwords {
 	return &Passwords{waiting: map[string]int{}, slots: max(1, min(maxHashing, runtime.GOMAXPROCS(0)/2))}
 }
 
-// Enter waits for a slot. known reports whether the caller has signed in before.
-// The slot is kept until leave is called.
+// Enter waits for a slot. known means that the caller has signed in before. The caller keeps
+// the slot until it calls leave.
 func (p *Passwords) Enter(ctx context.Context, caller string, known bool) (leave func(), err error) {
 	if !p.join(caller, known) {
 		return nil, tooManySignIns(time.Second)
@@ -90,7 +89,7 @@ func (p *Passwords) queue(known bool) (turn chan struct{}, of int) {
 	return turn, of
 }
 
-// abandon removes a caller from its queue, unless it got a slot.
+// abandon removes a caller from its queue. It returns false if the caller got a slot.
 func (p *Passwords) abandon(turn chan struct{}, of int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +101,7 @@ func (p *Passwords) abandon(turn chan struct{}, of int) bool {
 	return true
 }
 
-// release gives a slot to the next caller.
+// release passes a slot on to the next caller.
 func (p *Passwords) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +150,7 @@ const (
 	saltSize = 16
 )
 
-// passwordHash is the hash of a password that its owner chose.
+// passwordHash is the hash of a password chosen by its owner.
 type passwordHash struct {
 	cost
 	salt, sum []byte
@@ -178,7 +177,7 @@ func (h passwordHash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.Memory, h.Time, h.Threads, encode(h.salt), encode(h.sum))
 }
 
-// parseHash reads what String returns.
+// parseHash parses the result of passwordHash.String.
 func parseHash(text string) (h passwordHash, err error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -196,13 +195,13 @@ func parseHash(text string) (h passwordHash, err error) {
 	return h, nil
 }
 
-// Hash returns the hash of a password that its owner chose, as it is stored. The
-// caller has a slot.
+// Hash returns the hash, as it is stored, of a password chosen by its owner. The caller
+// must have a slot.
 func (*Passwords) Hash(password string) string { return hashPassword(password, newSalt()).String() }
 
-// Verify reports whether a stored hash is that of the password, and whether its cost
-// is no longer that of new ones. For an empty hash it takes as long, and reports
-// false. The caller has a slot.
+// Verify reports whether a stored hash is that of the password, and whether it is outdated
+// because new hashes have another cost. For an empty hash, it takes the same time and
+// reports false. The caller must have a slot.
 func (*Passwords) Verify(password, hash string) (right, outdated bool, err error) {
 	v := verifier{password: password}
 	if hash == "" {
@@ -220,14 +219,14 @@ func (*Passwords) Verify(password, hash string) (right, outdated bool, err error
 // TemporaryPasswordLifetime is how long an invitation is valid.
 const TemporaryPasswordLifetime = 72 * time.Hour
 
-// temporaryPasswordLength gives 69 bits of letters and digits that are hard to
-// confuse. The password is typed once.
+// temporaryPasswordLength is the number of characters, 69 bits, of a temporary password.
+// The characters are hard to confuse, because people type them.
 const temporaryPasswordLength = 12
 
 const unambiguous = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// temporaryForm begins the stored hash of a temporary password. That is random
-// and long enough that a fast hash protects it, as it does API keys.
+// temporaryForm is the prefix of the stored hash of a temporary password. The password is
+// random and long enough for a fast hash, like API keys.
 const temporaryForm = "$sha256$"
 
 // Temporary returns the password with which an invited worker signs in, and the
@@ -244,14 +243,14 @@ func temporaryHash(worker lastmile.WorkerID, password string) string {
 	return temporaryForm + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// verifier compares one password with the hashes of several credentials. It
-// computes a slow hash once for each salt and cost.
+// verifier compares one password with the hashes of several credentials. It computes one
+// slow hash for each salt and cost.
 type verifier struct {
 	password string
 	sums     map[string][]byte
 }
 
-// matches reports whether the password is that of the credential.
+// matches reports whether the password matches the credential.
 func (v *verifier) matches(c store.Credential) (bool, error) {
 	if strings.HasPrefix(c.Hash, temporaryForm) {
 		return subtle.ConstantTimeCompare([]byte(temporaryHash(c.Worker, v.password)), []byte(c.Hash)) == 1, nil
@@ -270,17 +269,17 @@ func (v *verifier) matches(c store.Credential) (bool, error) {
 	return subtle.ConstantTimeCompare(v.sums[key], h.sum) == 1, nil
 }
 
-// equalize makes a comparison take as long as one with a password that a worker
-// chose: response times must not reveal whether there is one.
+// equalize makes a comparison take as long as one with a password that a worker chose, so
+// that response times do not reveal whether there is one.
 func (v *verifier) equalize() {
 	if len(v.sums) == 0 {
 		today.derive(v.password, newSalt(), hashSize)
 	}
 }
 
-// sharedSalt returns the salt for a password of a worker with these credentials,
-// of all organizations. There is one salt for a phone number, so that one hash
-// decides whether a password is that of any of them.
+// sharedSalt returns the salt for a password of a worker with these credentials, which are
+// those of a phone number in all organizations. They share a salt, so that one hash decides
+// whether a password is that of any of them.
 func sharedSalt(known []store.Credential) []byte {
 	for _, c := range known {
 		if h, err := parseHash(c.Hash); err == nil && !c.Temporary && h.cost == today {
@@ -290,8 +289,8 @@ func sharedSalt(known []store.Credential) []byte {
 	return newSalt()
 }
 
-// randomText returns characters of an alphabet of at most 256, all with the same
-// probability.
+// randomText returns random characters of an alphabet, which has at most 256, all with the
+// same probability.
 func randomText(length int, alphabet string) string {
 	limit := 256 - 256%len(alphabet)
 	text := make([]byte, 0, length)

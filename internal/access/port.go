@@ -29,8 +29,8 @@ type Reader interface {
 	Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error)
 	// Delegatees lists the organizations that one is connected with.
 	Delegatees(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.OrganizationID, error)
-	// CountriesByPhone returns the countries of the organizations that have workers
-	// with one of the phone numbers.
+	// CountriesByPhone returns, for each phone number, the countries of the organizations
+	// that have a worker with it.
 	CountriesByPhone(ctx context.Context, phones []lastmile.Phone) (map[lastmile.Phone][]string, error)
 	// CredentialsByPhone returns the credentials of the workers with a phone
 	// number, in all organizations.
@@ -40,13 +40,12 @@ type Reader interface {
 	// KeyGeneration returns a number that grows with each revocation of a key or a
 	// session.
 	KeyGeneration(ctx context.Context) (int64, error)
-	// Organization returns an organization without its connections. Every
-	// organization may read it.
+	// Organization returns any organization, without its connections.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
-	// SignInAllowance returns when an allowance of attempts to sign in is full
-	// again; the zero time if it is.
+	// SignInAllowance returns when an allowance of sign-in attempts will be full again; the
+	// zero time if it is full.
 	SignInAllowance(ctx context.Context, account, source string) (time.Time, error)
 	// SessionByHash finds a session by the hash of its token, or returns
 	// lastmile.Unauthenticated.
@@ -92,7 +91,7 @@ type Writer interface {
 	events.Transaction
 	// DeleteAdmin deletes an administrator.
 	DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error
-	// DeleteOldSessions ends the sessions of a worker except the newest.
+	// DeleteOldSessions ends the sessions of a worker except the newest keep ones.
 	DeleteOldSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, keep int) error
 	// DeleteSession ends the session whose token has the hash.
 	DeleteSession(ctx context.Context, hash string) error
@@ -101,12 +100,12 @@ type Writer interface {
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTracker deletes the token of a worker's tracker app.
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
-	// RaiseKeyGeneration makes every node read the API keys again, and authenticate
-	// those who follow streams.
+	// RaiseKeyGeneration makes every node read the API keys again and authenticate the
+	// clients of its streams again.
 	RaiseKeyGeneration(ctx context.Context) error
 	// SaveAdmin saves an administrator.
 	SaveAdmin(ctx context.Context, a lastmile.Admin) error
-	// SaveCredential saves how a worker signs in.
+	// SaveCredential saves the password of a worker.
 	SaveCredential(ctx context.Context, c store.Credential) error
 	// SaveKey saves an API key.
 	SaveKey(ctx context.Context, k lastmile.APIKey) error
@@ -116,21 +115,19 @@ type Writer interface {
 	SaveOrganization(ctx context.Context, o lastmile.Organization) error
 	// SaveSession saves a worker's session.
 	SaveSession(ctx context.Context, s lastmile.Session) error
-	// SaveSignInAllowance saves when an allowance of attempts to sign in is full
-	// again.
+	// SaveSignInAllowance saves when an allowance of sign-in attempts will be full again.
 	SaveSignInAllowance(ctx context.Context, account, source string, full time.Time) error
 	// SaveTracker saves the token of a worker's tracker app. The worker must
 	// have none.
 	SaveTracker(ctx context.Context, s lastmile.Session) error
 	// SaveWebhookSecret saves a sealed secret for signing webhooks.
 	SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error
-	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
-	// delay are saved by methods of their own.
+	// SaveWorker saves a worker and its teams. Other methods save whereabouts, tasks and
+	// delay.
 	SaveWorker(ctx context.Context, w lastmile.Worker) error
 }
 
-// AccountStore runs the transactions of Organizations, its own and those that other
-// use cases began.
+// AccountStore runs the transactions of Organizations, and joins those of other use cases.
 type AccountStore interface {
 	store.Transactor[Reader, Writer]
 	store.Joiner[Writer]

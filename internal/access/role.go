@@ -8,11 +8,11 @@ import (
 	"dray/internal/store"
 )
 
-// RoleReader is what is read to check what administrators may do.
+// RoleReader is what Roles reads in a transaction.
 type RoleReader interface {
-	// Foreign returns the first of the ids at a place that names a record of the
-	// organization which belongs to teams that the administrator does not manage; ""
-	// if there is none.
+	// Foreign returns the first of the named ids that belongs to a record of the
+	// organization in teams that the administrator does not manage; "" if there is
+	// none.
 	Foreign(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, at role.Named) (string, error)
 }
 
@@ -22,9 +22,8 @@ type Roles struct {
 	Store store.Transactor[RoleReader, RoleReader]
 }
 
-// Scope denies an administrator a request that names records of teams that the
-// administrator does not manage. Records that do not exist, or belong to another
-// organization, are for the use case to reject.
+// Scope rejects a request that names records of teams that the administrator does not
+// manage. The use case rejects records that do not exist or belong to another organization.
 func (rs *Roles) Scope(ctx context.Context, who lastmile.Principal, named []role.Named) error {
 	return rs.Store.Read(ctx, func(r RoleReader) error {
 		for _, at := range named {

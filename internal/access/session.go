@@ -17,11 +17,11 @@ import (
 
 // The limits of workers' sessions and passwords.
 const (
-	SessionLifetime    = 30 * 24 * time.Hour // since the last use
-	MaxSessions        = 20                  // of a worker; the oldest end
+	SessionLifetime    = 30 * 24 * time.Hour // time since the last use after which a session ends
+	MaxSessions        = 20                  // maximum sessions of a worker; the oldest end
 	MinPassword        = 8                   // characters
 	MaxPassword        = 200
-	maxPhone           = 64 // characters, as it is typed
+	maxPhone           = 64 // maximum characters of a phone number as typed
 	sessionUseRecorded = time.Hour
 	sessionTokenLength = 43
 )
@@ -36,7 +36,7 @@ type Sessions struct {
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
-	Countries  []string // whose numbering plans ParsePhone knows
+	Countries  []string // countries whose numbering plans ParsePhone knows
 	Log        *slog.Logger
 
 	denials rate.Denials
@@ -45,14 +45,14 @@ type Sessions struct {
 // SignInAttempt is what a caller sends to sign in.
 type SignInAttempt struct {
 	Phone, Password string
-	Device          string // what an earlier SignedIn contained; may be empty
-	Network         string // that the caller is in; empty if unknown
+	Device          string // from an earlier SignedIn; may be empty
+	Network         string // of the caller; empty if unknown
 }
 
 // SignedIn is a new session. The token is never shown again.
 type SignedIn struct {
 	Token           string
-	Device          string // shows later that the device has signed in before
+	Device          string // proves later that the device has signed in before
 	MustSetPassword bool
 	Principal       lastmile.Principal
 }
@@ -65,12 +65,13 @@ func errSignIn() error {
 	return rejected
 }
 
-// Failure is a failed attempt at the accounts of the workers with a phone number, of whom
-// there may be none. It wraps the error that the caller sees.
+// Failure is a failed attempt to sign in to, or change the password of, the accounts of the
+// workers with a phone number. There may be no such worker. It wraps the error that the
+// caller sees.
 type Failure struct {
 	Phone        lastmile.Phone
-	Organization lastmile.OrganizationID // of the worker who is signed in; empty if none is
-	TooMany      bool                    // there were too many before, and it was not verified
+	Organization lastmile.OrganizationID // of the signed-in worker; empty if there is none
+	TooMany      bool                    // rejected without verification, after too many attempts
 	err          error
 }
 
@@ -80,8 +81,8 @@ func (f *Failure) Error() string { return f.err.Error() }
 // Unwrap returns the error that the caller sees.
 func (f *Failure) Unwrap() error { return f.err }
 
-// SignIn starts a session of the worker with a phone number and password. Known
-// and unknown numbers take the same time and get the same errors, which are a Failure.
+// SignIn starts a session of the worker with a phone number and password. Known and unknown
+// numbers take the same time and get the same errors, which are of type *Failure.
 func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn, error) {
 	number, err := s.parseAttempt(ctx, attempt)
 	if err != nil {
@@ -109,8 +110,8 @@ func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt Si
 		known         []store.Credential
 		temporaryOnly bool
 	)
-	// The attempt is counted before the password is verified. If it were counted
-	// afterwards, attempts at the same time would not be.
+	// The attempt is counted before the password is verified. Otherwise, concurrent
+	// attempts would not be counted in time.
 	err = s.Store.Write(ctx, func(w Writer) (err error) {
 		if temporaryOnly, err = t.reserve(ctx, w, now); err != nil {
 			return err
@@ -127,7 +128,7 @@ func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt Si
 		return SignedIn{}, err
 	case found != nil:
 		if temporaryOnly {
-			t.own = nil // none was used
+			t.own = nil // the attempt did not use them
 		}
 		return s.start(ctx, number, attempt, t, *found, sharedSalt(known), now)
 	}
@@ -160,11 +161,11 @@ func (s *Sessions) parseAttempt(ctx context.Context, attempt SignInAttempt) (las
 	return number, err
 }
 
-// nationalNumber returns a number without a country code as it is dialed in the
-// country of the worker's organization. Which organization that is, is not known
-// yet: it is one with a worker who has the number that results from its country. If
-// there is none, the number is that of one of the countries, so that the attempt
-// fails like any other. It returns "" if the number is valid in no country.
+// nationalNumber returns the phone number for one that was typed without a country code, as
+// it is dialed in the country of the worker's organization. The organization is not known
+// yet: it must have a worker with the number that results from its country. If there is no
+// such organization, the number is that of any country, so that the attempt fails like any
+// other. It returns "" if the number is valid in no country.
 func (s *Sessions) nationalNumber(ctx context.Context, raw string) (lastmile.Phone, error) {
 	dialed := map[string]lastmile.Phone{}
 	var numbers []lastmile.Phone
@@ -199,7 +200,7 @@ func (s *Sessions) nationalNumber(ctx context.Context, raw string) (lastmile.Pho
 
 func characters(text string) int { return len([]rune(text)) }
 
-// match returns the credential that a password is for, or nil.
+// match returns the credential that the password matches, or nil.
 func match(password string, known []store.Credential, temporaryOnly bool, now time.Time) (*store.Credential, error) {
 	v := verifier{password: password}
 	for _, c := range known {
@@ -218,8 +219,8 @@ func match(password string, known []store.Credential, temporaryOnly bool, now ti
 	return nil, nil
 }
 
-// reload reads a credential again, in a transaction. If its password has changed,
-// the one that was verified is wrong.
+// reload reads a credential again, in a transaction, and returns an error if its password
+// has changed since it was verified.
 func reload(ctx context.Context, r Reader, number lastmile.Phone, c store.Credential) error {
 	known, err := r.CredentialsByPhone(ctx, number)
 	if err != nil {
@@ -231,7 +232,8 @@ func reload(ctx context.Context, r Reader, number lastmile.Phone, c store.Creden
 	return nil
 }
 
-// start starts a session. A password hash of another cost than today's is replaced.
+// start starts a session. If the password hash has another cost than new ones, it is
+// replaced.
 func (s *Sessions) start(
 	ctx context.Context, number lastmile.Phone, attempt SignInAttempt, t throttle, c store.Credential, salt []byte, now time.Time,
 ) (SignedIn, error) {
@@ -296,7 +298,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	if now.Sub(session.Used) > sessionUseRecorded {
 		session.Used = now
 		err := s.Store.Write(ctx, func(w Writer) error {
-			if _, err := w.SessionByHash(ctx, hash); err != nil { // it may have ended meanwhile
+			if _, err := w.SessionByHash(ctx, hash); err != nil { // the session may have ended meanwhile
 				return err
 			}
 			return w.SaveSession(ctx, session)
@@ -326,17 +328,17 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal
 	})
 }
 
-// unknownAddress is logged for callers on the machine itself, and for those whose
-// proxy does not name them.
+// unknownAddress is logged for callers on the machine itself, and for callers whose proxy
+// does not pass on their address.
 const unknownAddress = "unknown"
 
-// SetPassword sets the password of a worker, which accepts the invitation, and ends
-// all other sessions of the worker. The old password is required unless the worker
-// only has a temporary one: a token alone, if stolen, must not be enough. Wrong
-// ones are a Failure, and logged with the network of the caller.
+// SetPassword sets the password of a worker, which accepts the invitation, and ends all
+// other sessions of the worker. The old password is required unless it is a temporary one,
+// because a stolen token must not suffice. The error for a wrong old password is a *Failure,
+// and is logged with the network of the caller.
 func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, network, old, password string) error {
-	// Without the old password, it may be a repeated request whose first response was
-	// lost: then the new password is the current one already.
+	// Without the old password, this may be a repetition of a request whose response was
+	// lost. In that case, the new password is already the current one.
 	repeated := old == "" && !who.MustSetPassword
 	if repeated {
 		old = password
@@ -399,7 +401,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	}
 	hash := hashPassword(password, sharedSalt(known)).String()
 	return s.Store.Write(ctx, func(w Writer) error {
-		if _, err := w.SessionByHash(ctx, who.Session.Hash); err != nil { // it may have ended meanwhile
+		if _, err := w.SessionByHash(ctx, who.Session.Hash); err != nil { // the session may have ended meanwhile
 			return err
 		}
 		if err := reload(ctx, w, number, current); err != nil {
@@ -427,12 +429,12 @@ func checkPasswords(who lastmile.Principal, old, password string) error {
 	return nil
 }
 
-// checkChange compares the old password with the current one, if that is not
-// temporary. A temporary password is rejected as the new one: it was sent in a text
-// message, which others may read.
+// checkChange compares the old password with the current one, unless that is temporary. The
+// new password must not be the temporary one, which was sent in a text message that others
+// may have read.
 func checkChange(who lastmile.Principal, current store.Credential, old, password string) error {
 	if current.Temporary != who.MustSetPassword {
-		return lastmile.UnknownToken() // it was changed meanwhile
+		return lastmile.UnknownToken() // the password was changed meanwhile
 	}
 	v := verifier{password: old}
 	if current.Temporary {

@@ -10,9 +10,9 @@ import (
 // length from session tokens.
 const trackerTokenLength = 32
 
-// NewTracker creates a token with which a tracker app can report positions of the
-// calling worker and do nothing else: such apps send it in URLs, which end up in
-// logs. It replaces the previous token and is never shown again.
+// NewTracker creates a token with which a tracker app can report positions of the calling
+// worker and do nothing else, because such apps send the token in URLs, which end up in
+// logs. The token replaces the previous one and is never shown again.
 func (s *Sessions) NewTracker(ctx context.Context, who lastmile.Principal) (string, error) {
 	token := RandomSecret(trackerTokenLength)
 	err := s.Store.Write(ctx, func(w Writer) error {

@@ -29,21 +29,21 @@ type Accounts struct {
 	Random        func(length int) string // random letters and digits
 	ParsePhone    func(raw, country string) (lastmile.Phone, error)
 	KnownCountry  func(code string) bool
-	Wake          func() // after the commit of a transaction that adds mails
+	Wake          func() // called after the commit of a transaction that adds mails
 	Log           *slog.Logger
 
 	denials rate.Denials
 }
 
-// Browser is where a request comes from.
+// Browser describes the origin of a request.
 type Browser struct {
-	Device  string // what an earlier SignedIn contained; may be empty
-	Session string // token of the session that it has; may be empty
+	Device  string // from an earlier SignedIn; may be empty
+	Session string // token of its current session; may be empty
 	Network string // empty if unknown
 	Agent   string // User-Agent
 }
 
-// Me is what administrators see of themselves.
+// Me is an administrator as shown to that administrator.
 type Me struct {
 	lastmile.Admin
 	Organization      lastmile.Organization
@@ -56,11 +56,11 @@ type Me struct {
 // SignedIn is a new session. The token is never shown again.
 type SignedIn struct {
 	Token  string
-	Device string // shows later that the browser has signed in before
+	Device string // proves later that the browser has signed in before
 	Me     Me
 }
 
-// hash is the stored hash of a token. A fast hash is sufficient for 256 random bits.
+// hash returns the stored hash of a token. A fast hash is sufficient for 256 random bits.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
@@ -95,7 +95,7 @@ func (a *Accounts) Authenticate(ctx context.Context, token string, used bool) (l
 	}
 	if used && session.Use(now) {
 		err := a.Store.Write(ctx, func(w Writer) error {
-			if _, err := w.AdminSession(ctx, session.Hash); err != nil { // it may have ended meanwhile
+			if _, err := w.AdminSession(ctx, session.Hash); err != nil { // the session may have ended meanwhile
 				return err
 			}
 			return w.SaveAdminSession(ctx, session)
@@ -110,7 +110,7 @@ func (a *Accounts) Authenticate(ctx context.Context, token string, used bool) (l
 	}, nil
 }
 
-// start starts a session, in place of the one that the browser has.
+// start starts a session, which replaces the current one of the browser.
 func (a *Accounts) start(ctx context.Context, w Writer, admin lastmile.Admin, account identity.Account, b Browser, now time.Time) (begun SignedIn, err error) {
 	begun = SignedIn{Token: a.Random(tokenLength), Device: b.Device}
 	if _, known := a.Vault.OpenDevice(accountOf(admin.Email), b.Device); !known {
@@ -135,7 +135,8 @@ func (a *Accounts) start(ctx context.Context, w Writer, admin lastmile.Admin, ac
 	return begun, err
 }
 
-// endStreams ends the streams of sessions that have ended, if there are any.
+// endStreams returns a function that passes on err and, if sessions have ended, ends their
+// streams.
 func endStreams(ctx context.Context, w Writer) func(ended bool, err error) error {
 	return func(ended bool, err error) error {
 		if err != nil || !ended {
@@ -193,7 +194,7 @@ func own(ctx context.Context, r Reader, who lastmile.Principal) (lastmile.Admin,
 	return admin, account, err
 }
 
-// Profile is what administrators change about themselves. Nil fields stay unchanged.
+// Profile is a change of an administrator by that administrator. Nil fields stay unchanged.
 type Profile struct {
 	Name     *string
 	Phone    *string // as dialed in the country of the organization; empty removes it
@@ -309,10 +310,10 @@ func (a *Accounts) EndSessionsOf(ctx context.Context, who lastmile.Principal, id
 	})
 }
 
-// purgeBatch is how many rows one transaction deletes.
+// purgeBatch is the number of rows that one transaction deletes.
 const purgeBatch = 500
 
-// Purge deletes expired sessions and links, and ends the streams of the former.
+// Purge deletes expired sessions, whose streams it ends, and expired links.
 func (a *Accounts) Purge(ctx context.Context) error {
 	for {
 		var sessions, links int64

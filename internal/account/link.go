@@ -11,10 +11,10 @@ import (
 )
 
 // linkPath is the page that opens one-time links. The token is in the fragment, which
-// browsers send to no server and in no Referer.
+// browsers send neither to the server nor in a Referer header.
 const linkPath = "/dashboard/#/link/"
 
-// Links makes, shows and uses one-time links.
+// Links creates, shows and uses one-time links.
 type Links struct{ *Accounts }
 
 // newLink saves a link and returns its URL.
@@ -25,7 +25,7 @@ func (a *Accounts) newLink(ctx context.Context, w Writer, kind identity.LinkKind
 	return a.URL + linkPath + token, link, w.SaveOneTimeLink(ctx, link, identity.MaxLinks)
 }
 
-// OpenedLink is what a link shows before it is used.
+// OpenedLink is the information that a link shows before it is used.
 type OpenedLink struct {
 	Kind         identity.LinkKind
 	Name, Email  string
@@ -33,7 +33,7 @@ type OpenedLink struct {
 	SecondFactor bool // a code is required
 }
 
-// Open returns what a link is for, and does not use it.
+// Open returns the purpose of a link without using it.
 func (a Links) Open(ctx context.Context, token string) (shown OpenedLink, err error) {
 	if err := checkToken(token); err != nil {
 		return shown, err
@@ -72,8 +72,8 @@ type foundLink struct {
 	account identity.Account
 }
 
-// needsCode reports whether the link works only together with a code. One that signs
-// in without a password is as good as both.
+// needsCode reports whether the link requires a code of the second factor. A link that signs
+// in without a password replaces both.
 func (l foundLink) needsCode() bool {
 	return l.Kind == identity.Reset && l.account.Factor != nil && !l.DropFactor
 }
@@ -114,8 +114,8 @@ type Acceptance struct {
 	Browser  Browser
 }
 
-// Accept uses a link: it sets the password and starts a session. The error for a wrong code
-// is a Failure.
+// Accept uses a link: it sets the password, unless the link only signs in, and starts a
+// session. The error for a wrong code is a *Failure.
 func (a Links) Accept(ctx context.Context, by Acceptance) (begun SignedIn, err error) {
 	found, err := a.checkAcceptance(ctx, by)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a Links) Accept(ctx context.Context, by Acceptance) (begun SignedIn, err e
 
 func (a Links) acceptFound(ctx context.Context, found foundLink, by Acceptance) (begun SignedIn, err error) {
 	t := throttle{network: by.Browser.Network, caller: "link " + found.Hash, known: true}
-	if found.needsCode() { // codes can be guessed
+	if found.needsCode() { // limit attempts, because codes can be guessed
 		t = a.throttle(found.Email, by.Browser)
 		if err := a.admit(ctx, t); err != nil {
 			return begun, err
@@ -187,7 +187,7 @@ func (a Links) checkAcceptance(ctx context.Context, by Acceptance) (found foundL
 }
 
 func (a Links) accept(ctx context.Context, w Writer, by Acceptance, t throttle, hashed string, now time.Time) (begun SignedIn, err error) {
-	found, err := findLink(ctx, w, by.Token, now) // it may have been used meanwhile
+	found, err := findLink(ctx, w, by.Token, now) // the link may have been used meanwhile
 	if err != nil {
 		return begun, err
 	}
@@ -200,7 +200,7 @@ func (a Links) accept(ctx context.Context, w Writer, by Acceptance, t throttle, 
 			return begun, err
 		}
 	}
-	if err := w.DeleteOneTimeLinks(ctx, admin.Organization, admin.ID); err != nil { // this one and all others
+	if err := w.DeleteOneTimeLinks(ctx, admin.Organization, admin.ID); err != nil { // this link and all others
 		return begun, err
 	}
 	if found.setsPassword() {
@@ -235,7 +235,7 @@ func (a Links) accept(ctx context.Context, w Writer, by Acceptance, t throttle, 
 	return a.start(ctx, w, admin, account, by.Browser, now)
 }
 
-// Delivery is how a link reaches an administrator.
+// Delivery describes how a link reaches an administrator.
 type Delivery struct {
 	Link    string // empty if it is mailed
 	Expires time.Time
@@ -248,8 +248,8 @@ func (a Links) Invite(ctx context.Context, who lastmile.Principal, id lastmile.A
 	return a.deliver(ctx, who, id, identity.Invitation, false)
 }
 
-// Reset lets an administrator of the caller's organization choose another password, or
-// the first one. With dropFactor, the second factor ends too, for one who has lost it.
+// Reset makes a link with which an administrator of the caller's organization chooses a new
+// password. If dropFactor is set, it also removes the second factor, in case it was lost.
 func (a Links) Reset(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, dropFactor bool) (Delivery, error) {
 	return a.deliver(ctx, who, id, identity.Reset, dropFactor)
 }

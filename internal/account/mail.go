@@ -17,7 +17,7 @@ import (
 // SendMail is the kind of jobs that send mails. The id of the job is that of the mail.
 const SendMail work.Kind = "mail"
 
-// Limits of requests of strangers for a new password.
+// Limits of password resets that callers who are not signed in request.
 const (
 	maxResets        = 3 // for an e-mail address, from a network
 	resetEvery       = 20 * time.Minute
@@ -27,7 +27,7 @@ const (
 	networkReset     = time.Minute
 )
 
-// enqueue saves a mail that the loop of SendMail sends.
+// enqueue saves a mail, which the loop of SendMail sends.
 func (a *Accounts) enqueue(ctx context.Context, w Writer, m identity.Mail, now time.Time) error {
 	waiting, err := w.CountMails(ctx, m.Organization, identity.MaxMails)
 	if err != nil {
@@ -61,9 +61,9 @@ func (a *Accounts) Created(ctx context.Context, tx store.Transaction, admin last
 
 var emailForm = regexp.MustCompile(`^[^\s@<>",;]+@[^\s@<>",;]+$`)
 
-// Forgot mails a link for a new password to the administrator with an e-mail address,
-// if there is one and it was not requested too often. The result, and how long it
-// takes, are the same in all cases.
+// Forgot mails a link for a new password to the administrator with an e-mail address, if
+// there is one and links were not requested too often. The result and the response time are
+// the same in all cases.
 func (a *Accounts) Forgot(ctx context.Context, email, network string) error {
 	email = identity.Email(email)
 	switch {
@@ -100,10 +100,10 @@ func (a *Accounts) Forgot(ctx context.Context, email, network string) error {
 	return err
 }
 
-// Mails sends mails, for a loop of SendMail.
+// Mails sends mails. Its methods are those of a loop of SendMail.
 type Mails struct{ *Accounts }
 
-// Send sends a mail. Its link is made now: nothing secret is stored.
+// Send sends a mail. Its link is created now, so that no secret is stored.
 func (a Mails) Send(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 	done := func(ctx context.Context, w Writer) error { return w.DeleteMail(ctx, l.Organization, l.ID) }
 	var letter *identity.Letter
@@ -125,8 +125,8 @@ func (a Mails) Send(ctx context.Context, l *work.Lease) (work.End[Writer], error
 	return done, nil
 }
 
-// compose returns the letter of a mail with a new link, or nil if there is nothing to
-// send any more.
+// compose returns the letter of a mail with a new link, or nil if it need not be sent any
+// more.
 func (a Mails) compose(ctx context.Context, w Writer, org lastmile.OrganizationID, id string) (*identity.Letter, error) {
 	mail, err := w.Mail(ctx, org, id)
 	if err != nil {
@@ -143,9 +143,9 @@ func (a Mails) compose(ctx context.Context, w Writer, org lastmile.OrganizationI
 	}
 	if admin.Active == (mail.Kind == identity.Invitation) {
 		if org != identity.Strangers {
-			return nil, nil // it was accepted meanwhile
+			return nil, nil // the invitation was accepted meanwhile
 		}
-		mail.Kind = identity.Invitation // one who forgot the password before choosing it
+		mail.Kind = identity.Invitation // the administrator has not chosen a password yet
 	}
 	account, err := w.AdminAccount(ctx, admin.Organization, admin.ID)
 	if err != nil {

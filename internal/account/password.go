@@ -10,10 +10,9 @@ import (
 	"dray/internal/rate"
 )
 
-// verifyOwn verifies the password of the caller, whose session alone, if stolen, must
-// not be enough. An account without a password has nothing to verify. hashNew, if not
-// empty, is another password, whose hash is returned. The error for a wrong password is a
-// Failure.
+// verifyOwn verifies the password of the caller, because a stolen session must not suffice.
+// An account without a password has nothing to verify. If hashNew is not empty, it is a new
+// password, whose hash is returned. The error for a wrong password is a *Failure.
 func (a *Accounts) verifyOwn(ctx context.Context, who lastmile.Principal, field, password, network, hashNew string) (verified identity.Account, hashed string, t throttle, err error) {
 	var admin lastmile.Admin
 	err = a.Store.Read(ctx, func(r Reader) (err error) {
@@ -61,8 +60,8 @@ func (a *Accounts) verifyOwn(ctx context.Context, who lastmile.Principal, field,
 	return verified, hashed, t, nil
 }
 
-// unchanged reads the caller's account again, in the transaction that changes it. The
-// session or the password may have ended meanwhile.
+// unchanged reads the caller's account again, in the transaction that changes it, and
+// returns an error if the session has ended or the password has changed meanwhile.
 func unchanged(ctx context.Context, w Writer, who lastmile.Principal, verified identity.Account) (identity.Account, error) {
 	if _, err := w.AdminSession(ctx, who.Session.Hash); err != nil {
 		return verified, err
@@ -108,8 +107,7 @@ type Factor struct {
 	URI    string // as authenticator apps read it
 }
 
-// BeginFactor makes a second factor for the caller, which ConfirmFactor puts into
-// force.
+// BeginFactor creates a second factor for the caller. It takes effect with ConfirmFactor.
 func (a *Accounts) BeginFactor(ctx context.Context, who lastmile.Principal) (f Factor, err error) {
 	secret := random(identity.FactorSecretSize)
 	sealed := a.Vault.Seal(who.Organization, secret)
@@ -128,7 +126,7 @@ func (a *Accounts) BeginFactor(ctx context.Context, who lastmile.Principal) (f F
 	return f, err
 }
 
-// ConfirmFactor puts the second factor of BeginFactor into force, and returns recovery
+// ConfirmFactor makes the second factor of BeginFactor take effect, and returns recovery
 // codes, which are never shown again. All other sessions of the caller end.
 func (a *Accounts) ConfirmFactor(ctx context.Context, who lastmile.Principal, typed string) (codes []string, err error) {
 	if typed == "" {

@@ -13,12 +13,12 @@ import (
 
 // Passwords hashes passwords, a limited number at a time.
 type Passwords interface {
-	// Enter waits for a slot. known reports whether the caller has signed in before.
+	// Enter waits for a slot. known means that the caller has signed in before.
 	Enter(ctx context.Context, caller string, known bool) (leave func(), err error)
 	// Hash returns the hash of a password, as it is stored.
 	Hash(password string) string
 	// Verify reports whether a hash is that of the password, and whether it should be
-	// replaced by a new one. For an empty hash it takes as long, and reports false.
+	// replaced with a new one. For an empty hash, it takes the same time and reports false.
 	Verify(password, hash string) (right, outdated bool, err error)
 }
 
@@ -34,9 +34,8 @@ type Vault interface {
 
 // Organizations creates the first organization.
 type Organizations interface {
-	// Found creates an organization, without an API key, in a transaction that another
-	// use case began. Its account owner has the name and the e-mail address of the
-	// draft.
+	// Found creates an organization, without an API key, in a transaction that another use
+	// case began. Its account owner gets the given name and the e-mail address of the draft.
 	Found(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft, owner string) (lastmile.Organization, lastmile.Admin, error)
 }
 
@@ -54,15 +53,15 @@ type Reader interface {
 	Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error)
 	// AdminByEmail finds an administrator of any organization.
 	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
-	// AdminAccount returns how an administrator signs in. One who never did has no
-	// password.
+	// AdminAccount returns the account of an administrator. It has no password if the
+	// administrator has never set one.
 	AdminAccount(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) (identity.Account, error)
 	// AdminSession finds a session by the hash of its token, or returns
 	// identity.SignedOut.
 	AdminSession(ctx context.Context, hash string) (identity.Session, error)
 	// AdminSessions lists the sessions of an administrator, newest first.
 	AdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) ([]identity.Session, error)
-	// CountMails returns how many mails of an organization wait to be sent, up to limit.
+	// CountMails counts the mails of an organization that wait to be sent, up to limit.
 	CountMails(ctx context.Context, org lastmile.OrganizationID, limit int) (int, error)
 	// HasOrganizations reports whether there is any organization.
 	HasOrganizations(ctx context.Context) (bool, error)
@@ -86,16 +85,16 @@ type Writer interface {
 	work.Writer
 	// AddJob adds a job.
 	AddJob(ctx context.Context, j work.Job) error
-	// DeleteExpiredAdminSessions deletes about limit sessions that were last used, or
-	// created, before a time, and returns how many it deleted.
+	// DeleteExpiredAdminSessions deletes about limit sessions that were last used before
+	// one time or created before another, and returns how many it deleted.
 	DeleteExpiredAdminSessions(ctx context.Context, usedBefore, createdBefore time.Time, limit int) (int64, error)
 	// DeleteExpiredLinks deletes about limit links that expired before a time, and
 	// returns how many it deleted.
 	DeleteExpiredLinks(ctx context.Context, before time.Time, limit int) (int64, error)
 	// DeleteMail deletes a mail.
 	DeleteMail(ctx context.Context, org lastmile.OrganizationID, id string) error
-	// DeleteOneTimeLinks deletes all links of an administrator, or all that create the
-	// first organization.
+	// DeleteOneTimeLinks deletes all links of an administrator, or, if both ids are empty,
+	// all links that create the first organization.
 	DeleteOneTimeLinks(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) error
 	// EndAdminSession ends the session whose token has the hash, and reports whether it
 	// existed.
@@ -103,16 +102,16 @@ type Writer interface {
 	// EndAdminSessions ends all sessions of an administrator except the one whose
 	// token has the hash, and reports whether there were any.
 	EndAdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, except string) (bool, error)
-	// EndOldAdminSessions ends the sessions of an administrator except the newest.
+	// EndOldAdminSessions ends the sessions of an administrator except the newest keep ones.
 	EndOldAdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, keep int) error
-	// RaiseKeyGeneration makes every node authenticate those who follow streams.
+	// RaiseKeyGeneration makes every node authenticate the clients of its streams again.
 	RaiseKeyGeneration(ctx context.Context) error
 	// ReplaceRecoveryCodes saves the hashes of recovery codes in place of the previous
 	// ones.
 	ReplaceRecoveryCodes(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, hashes []string) error
 	// SaveAdmin saves an administrator.
 	SaveAdmin(ctx context.Context, a lastmile.Admin) error
-	// SaveAdminAccount saves how an administrator signs in.
+	// SaveAdminAccount saves the account of an administrator.
 	SaveAdminAccount(ctx context.Context, a identity.Account) error
 	// SaveAdminSession saves a session.
 	SaveAdminSession(ctx context.Context, s identity.Session) error
@@ -120,15 +119,14 @@ type Writer interface {
 	SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) error
 	// SaveMail saves a mail to send.
 	SaveMail(ctx context.Context, m identity.Mail) error
-	// SaveOneTimeLink saves a new link, and deletes those of the same kind and
-	// administrator except the newest.
+	// SaveOneTimeLink saves a new link, and deletes those of the same kind and administrator
+	// except the newest keep ones.
 	SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) error
 	// UseRecoveryCode deletes a recovery code and reports whether it existed.
 	UseRecoveryCode(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, hash string) (bool, error)
 }
 
-// Store runs the transactions of the package, its own and those that other use cases
-// began.
+// Store runs the transactions of the package, and joins those of other use cases.
 type Store interface {
 	store.Transactor[Reader, Writer]
 	store.Joiner[Writer]

@@ -17,8 +17,8 @@ func (a Links) NeedsSetup(ctx context.Context) (needed bool, err error) {
 	return needed, err
 }
 
-// SetupLink returns a link that creates the first organization, or "" if there is one.
-// Links of earlier starts, and of other nodes, stay valid.
+// SetupLink returns a new link that creates the first organization, or "" if there is an
+// organization. Links of earlier starts and of other nodes stay valid.
 func (a Links) SetupLink(ctx context.Context) (url string, err error) {
 	needed, err := a.NeedsSetup(ctx)
 	if err != nil || !needed {
@@ -45,7 +45,7 @@ type SetupDraft struct {
 	Browser         Browser
 }
 
-// check rejects invalid values before they cost anything.
+// checkSetup rejects invalid values before they cost anything.
 func (a Links) checkSetup(ctx context.Context, d SetupDraft) error {
 	if err := checkToken(d.Token); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a Links) checkSetup(ctx context.Context, d SetupDraft) error {
 }
 
 // Setup creates the first organization and its first administrator, who owns the
-// installation, and signs them in.
+// installation and is signed in.
 func (a Links) Setup(ctx context.Context, d SetupDraft) (begun SignedIn, err error) {
 	if err := a.checkSetup(ctx, d); err != nil {
 		return begun, err

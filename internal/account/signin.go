@@ -12,13 +12,13 @@ import (
 	"dray/internal/rate"
 )
 
-// Limits of what is typed, in bytes and in characters.
+// Limits of the typed values, in bytes.
 const (
 	maxEmail = 254
 	maxCode  = 64
 )
 
-// accountOf is the account of an e-mail address, in allowances and devices.
+// accountOf returns the name of an account in allowances and device tokens.
 func accountOf(email string) string { return "admin " + email }
 
 // throttle holds the allowances that an attempt uses.
@@ -48,14 +48,14 @@ func (a *Accounts) throttle(email string, b Browser) throttle {
 	return t
 }
 
-// ofSession returns the allowance for passwords that a caller who is signed in types.
+// ofSession returns the allowance for passwords typed by a caller who is signed in.
 func ofSession(admin lastmile.Admin, network string) throttle {
 	return throttle{network: network, caller: accountOf(admin.Email), known: true, all: []rate.Allowance{
 		rate.OfSource(accountOf(admin.Email), "admin "+string(admin.ID)),
 	}}
 }
 
-// admit rejects an attempt if an allowance is used up. It does not use an attempt.
+// admit rejects an attempt if an allowance is used up. It does not count the attempt.
 func (a *Accounts) admit(ctx context.Context, t throttle) error {
 	wait, news, err := a.denials.Check(ctx, t.all, a.Now(), func(check func(rate.AllowanceReader) error) error {
 		return a.Store.Read(ctx, func(r Reader) error { return check(r) })
@@ -69,8 +69,8 @@ func (a *Accounts) admit(ctx context.Context, t throttle) error {
 	return tooMany(wait)
 }
 
-// reserve uses an attempt, before anything is verified: if it were counted afterwards,
-// attempts at the same time would not be.
+// reserve counts an attempt before anything is verified. Otherwise, concurrent attempts
+// would not be counted in time.
 func reserve(ctx context.Context, w Writer, t throttle, now time.Time) error {
 	wait, err := rate.Reserve(ctx, w, t.all, now)
 	if err == nil && wait > 0 {
@@ -88,11 +88,11 @@ func (a *Accounts) enter(ctx context.Context, t throttle) (leave func(), err err
 	return leave, err
 }
 
-// unknownAddress is logged for callers on the machine itself, and for those whose
-// proxy does not name them.
+// unknownAddress is logged for callers on the machine itself, and for callers whose proxy
+// does not pass on their address.
 const unknownAddress = "unknown"
 
-// tooMany rejects an attempt.
+// tooMany returns the error for a rejected attempt.
 func tooMany(wait time.Duration) error {
 	return rate.TooManyAttempts(wait, "use a browser in which you have signed in before, or reset the password")
 }
@@ -105,18 +105,18 @@ func errSignIn() *lastmile.Error {
 	return rejected
 }
 
-// SecondFactorRequired is the cause of the error for the right password without a code.
+// SecondFactorRequired is the cause of the error for a correct password without a code.
 const SecondFactorRequired = "secondFactorRequired"
 
-// Attempted is what a caller, who may be a stranger, tried at an account. Only the audit log
-// has it.
+// Attempted is the kind of an attempt at an account. It is only recorded in the audit log,
+// because the caller may be a stranger.
 type Attempted string
 
 // The kinds of attempts.
 const (
 	WrongPassword   Attempted = "wrongPassword"
-	WrongCode       Attempted = "wrongCode"       // of the second factor, after the right password or link
-	TooManyAttempts Attempted = "tooManyAttempts" // before
+	WrongCode       Attempted = "wrongCode"       // of the second factor, after a correct password or link
+	TooManyAttempts Attempted = "tooManyAttempts" // rejected after too many attempts
 	ResetRequested  Attempted = "resetRequested"
 )
 
@@ -134,8 +134,8 @@ func (f *Failure) Error() string { return f.err.Error() }
 // Unwrap returns the error that the caller sees.
 func (f *Failure) Unwrap() error { return f.err }
 
-// attempted returns the error of an attempt at an account: a Failure if anything was wrong
-// or there were too many, and otherwise the error itself.
+// attempted returns a *Failure for an error because of wrong credentials or too many
+// attempts, and other errors unchanged.
 func attempted(email string, err error) error {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
 	if !ok || rejected.Cause == SecondFactorRequired {
@@ -189,9 +189,9 @@ func checkCode(code string) error {
 	return nil
 }
 
-// SignIn starts a session of the administrator with an e-mail address and password.
-// Known and unknown addresses take the same time and get the same errors, which are a
-// Failure.
+// SignIn starts a session of the administrator with an e-mail address and password. Known
+// and unknown addresses take the same time and get the same errors, which are of type
+// *Failure.
 func (a *Accounts) SignIn(ctx context.Context, attempt Attempt) (begun SignedIn, err error) {
 	if err := attempt.check(); err != nil {
 		return begun, err
@@ -249,7 +249,7 @@ func (a *Accounts) signIn(ctx context.Context, email string, attempt Attempt) (b
 		if err != nil {
 			return err
 		}
-		if admin.ID != account.Admin || current.Hash != verified { // it was changed meanwhile
+		if admin.ID != account.Admin || current.Hash != verified { // the password was changed meanwhile
 			return errSignIn()
 		}
 		current.Hash = renewed
@@ -268,7 +268,7 @@ func (a *Accounts) signIn(ctx context.Context, email string, attempt Attempt) (b
 	return begun, a.failed(ctx, t, err)
 }
 
-// orWrong returns the error of a failed attempt for a record that does not exist.
+// orWrong turns the error for a missing record into that of a failed attempt.
 func orWrong(err error) error {
 	if lastmile.IsNotFound(err) {
 		return errSignIn()
@@ -276,8 +276,9 @@ func orWrong(err error) error {
 	return err
 }
 
-// failed handles the error of an attempt whose password was right. One that lacks the
-// code is given back, and no more than that: otherwise it would allow to guess codes.
+// failed handles the error of an attempt whose password was correct. If only the code is
+// missing, the attempt is not counted. Previous attempts stay counted, or else the caller
+// could guess codes.
 func (a *Accounts) failed(ctx context.Context, t throttle, err error) error {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
 	switch {

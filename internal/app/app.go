@@ -134,11 +134,11 @@ const ExitUnsynced = 74
 // Clock returns the current time in milliseconds, the precision of stored times.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// searchShare is on one of how many processors a node searches imported maps and prices
-// quotes, so that other requests never wait for these.
+// searchShare is the divisor of the number of processors that a node uses to search imported
+// maps and to price quotes, so that other requests never wait for these.
 const searchShare = 2
 
-// New opens the database and puts the platform together. Start begins to serve.
+// New opens the database and builds the components of the platform. Start begins to serve.
 // serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
@@ -264,10 +264,10 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /favicon.svg", web.Icon)
 	mux.HandleFunc("GET /favicon.ico", web.Icon)
 	mux.Handle("/{$}", dashboard)
-	mux.Handle("/", routed) // it rejects the path as it does unknown paths under its base
+	mux.Handle("/", routed) // rejects the path like unknown paths of the API
 	paged := edge.ErrorPages(mux, web.ErrorPage, "/api", driverapi.Base, accountapi.Base, "/healthz", "/readyz")
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has its own router
+		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // the API has its own router
 			routed.ServeHTTP(w, r)
 			return
 		}
@@ -316,9 +316,9 @@ func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
 	return nil
 }
 
-// gcPercent is how much the heap grows between two collections. The live heap of
-// a node is a few megabytes, and with the default of 100 a busy node would spend
-// a tenth of its time collecting.
+// gcPercent is the growth of the heap between two collections, in percent. The live heap of a
+// node is a few megabytes, and with the default of 100 a busy node would spend a tenth of its
+// time collecting.
 const gcPercent = 400
 
 // tuneGC sets the garbage collector's target unless GOGC is set.
@@ -343,7 +343,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 // The limits of every connection.
 const (
 	headerTime     = 5 * time.Second
-	requestTime    = 15 * time.Second // with the header and the body
+	requestTime    = 15 * time.Second // for the header and the body
 	responseTime   = 75 * time.Second
 	idleTime       = time.Minute
 	maxHeaderBytes = 16 << 10

@@ -22,8 +22,8 @@ import (
 // TownMap is the name of the map of the generated town.
 const TownMap = "town"
 
-// ImportTown generates a town and imports it as other maps are, unless there is one
-// that can be used.
+// ImportTown generates a town and imports it like other maps, unless a usable one was
+// imported before.
 func (c *Config) ImportTown(ctx context.Context, seed uint64, progress func(product string, share float64)) (err error) {
 	folder := c.MapFolder()
 	if c.hasTown(folder) {
@@ -49,8 +49,8 @@ func (c *Config) ImportTown(ctx context.Context, seed uint64, progress func(prod
 	return err
 }
 
-// hasTown reports whether the town was imported and can be used: another version of
-// the program may have imported it.
+// hasTown reports whether the town was imported and can be used. It may have been imported by
+// another version of the program, whose files differ.
 func (c *Config) hasTown(folder mapdata.Folder) bool {
 	maps, err := folder.List()
 	at := slices.IndexFunc(maps, func(m mapdata.Map) bool { return m.Name == TownMap })
@@ -70,12 +70,12 @@ func (c *Config) hasTown(folder mapdata.Folder) bool {
 	return true
 }
 
-// How much of a map a simulation uses.
+// Limits of the part of a map that a simulation uses.
 const (
 	cityRadius = 3500.0 // meters
-	cityCell   = 0.02   // degrees, to find where most houses are
+	cityCell   = 0.02   // degrees; cell size for finding the densest part
 	maxDoors   = 50_000
-	fewDoors   = 100 // with fewer houses, streets are addresses as well
+	fewDoors   = 100 // with fewer houses, streets count as addresses too
 )
 
 // City returns the densest part of an imported map, for a simulation.
@@ -120,7 +120,7 @@ func (a *App) City(ctx context.Context, name string) (*simulate.City, error) {
 	return city, nil
 }
 
-// product returns the file of a map that is in use; nil if there is none.
+// product returns the loaded product of a map; nil if none is in use.
 func product[T any](l *mapdata.Live[T], name string) *T {
 	for _, loaded := range l.All() {
 		if loaded.Map == name {
@@ -130,8 +130,8 @@ func product[T any](l *mapdata.Live[T], name string) *T {
 	return nil
 }
 
-// addressesOf returns the houses of an index and, if there are few, its streets. Of a
-// large index it is some of them.
+// addressesOf returns the houses of an index and, if there are few, its streets. Of a large
+// index, it returns a sample.
 func addressesOf(index *street.Index) (all []street.Hit, err error) {
 	houses, seen := 0, 0
 	count := func(h street.Hit) bool {
@@ -156,7 +156,7 @@ func addressesOf(index *street.Index) (all []street.Hit, err error) {
 	return all, err
 }
 
-// densest returns the middle of where most addresses are.
+// densest returns the center of the cell with the most addresses.
 func densest(all []street.Hit) lastmile.Point {
 	cellOf := func(h street.Hit) [2]int {
 		return [2]int{int(h.Location.Lon / cityCell), int(h.Location.Lat / cityCell)}

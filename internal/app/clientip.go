@@ -53,8 +53,8 @@ func (c clientIPResolver) resolve(r *http.Request) string {
 	return ip.String()
 }
 
-// networkOf returns what limits by address count as one: an IPv4 address, or the
-// /64 network of an IPv6 address, because one customer has all of it.
+// networkOf returns the network that counts as one client for limits by address: an IPv4
+// address, or the /64 network of an IPv6 address, because one customer has all of it.
 func networkOf(ip netip.Addr) netip.Prefix {
 	ip = ip.Unmap().WithZone("")
 	bits := ip.BitLen()

@@ -41,30 +41,30 @@ type Config struct {
 	SMS            smsConfig
 	SMTP           string        // URL of the server that sends mails; it contains a password
 	MailFrom       string        // address that mails are from
-	Speed          float64       // of workers, compared with reality; above 1 in simulations
-	DispatchTime   time.Duration // that the optimizer may take for one dispatch
+	Speed          float64       // of simulated workers; 1 is real time
+	DispatchTime   time.Duration // limit of the optimization of one dispatch
 
 	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
 	Patience time.Duration
-	// Poll is how often an idle node checks for work and for changes by other
-	// processes that it got no notification of, and saves its audit log; 0 means the
-	// defaults. It has no flag: tests set it.
+	// Poll is the interval at which an idle node checks for work and for changes by other
+	// processes that sent no notification, and saves its audit log; 0 means the defaults. It
+	// has no flag: tests set it.
 	Poll time.Duration
 	// Unnotified makes a node on PostgreSQL rely on polling, as it does while the
 	// notifications of other nodes do not arrive. It has no flag: tests set it.
 	Unnotified bool
-	// Purge is how often a node purges what has expired; 0 means the default. It has
-	// no flag: tests set it.
+	// Purge is the interval at which a node purges expired records; 0 means the default. It
+	// has no flag: tests set it.
 	Purge time.Duration
 
-	// RequestMemory is how many bytes requests may hold together; 0 means a part of
-	// the memory limit. It has no flag: tests set it.
+	// RequestMemory is the maximum memory of all requests together, in bytes; 0 means a
+	// share of the memory limit. It has no flag: tests set it.
 	RequestMemory int64
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many
-	Demo           bool // it is a demonstration
+	Demo           bool // the node is a demonstration
 }
 
 // DefaultConfig returns the default settings.
@@ -216,10 +216,10 @@ func (c *Config) Storage(log *slog.Logger, progress func(step string, done int64
 	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log, Cache: databaseCache(false), Progress: progress}
 }
 
-// SQLiteVersion is the version of the embedded database.
+// SQLiteVersion returns the version of the embedded SQLite.
 func SQLiteVersion() string { return sqlstore.SQLiteVersion() }
 
-// URL is the public URL of the server, without a trailing slash.
+// URL returns the public URL of the server, without a trailing slash.
 func (c *Config) URL() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")

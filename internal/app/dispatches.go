@@ -17,7 +17,8 @@ type (
 	replanLoop   = work.Loop[dispatch.ReplanReader, dispatch.ReplanWriter]
 )
 
-// dispatchFailures is how often a dispatch may fail before its team is released.
+// dispatchFailures is the number of failures after which a dispatch is given up and its team
+// is released.
 const dispatchFailures = 3
 
 // addDispatches sets up the dispatch of teams, the loop that runs it, and the one that
@@ -47,13 +48,13 @@ func (a *App) addDispatches(newID func() string) {
 	}
 }
 
-// dispatchMemory is more than a dispatch takes.
+// dispatchMemory is an upper bound of the memory of a dispatch.
 const dispatchMemory = 512 << 20
 
-// dispatchLimits returns how many dispatches run at once, each on one processor: on at most
-// half of them, because the others serve requests, and no more than there is memory for.
-// An organization gets half of these, so that one with many teams does not keep others
-// waiting; organizations take turns.
+// dispatchLimits returns how many dispatches run at once, each on one processor: at most half
+// as many as there are processors, because the others serve requests, and no more than fit in
+// memory. An organization gets at most half of these, so that one with many teams does not
+// keep others waiting; organizations take turns.
 func dispatchLimits(processors int, memory int64) work.Limits {
 	total := max(min(processors/2, int(memory/dispatchMemory)), 1)
 	return work.Limits{Total: total, PerOrganization: max(total/2, 1)}

@@ -14,10 +14,9 @@ import (
 	"dray/internal/wire"
 )
 
-// How often a node polls for changes by other processes of which it gets no
-// notification.
+// The intervals at which a node polls for changes by processes that send it no notification.
 const (
-	pollSQLite   = 250 * time.Millisecond // commands that run beside the server send none
+	pollSQLite   = 250 * time.Millisecond // commands that run beside the server send no notifications
 	pollPostgres = time.Second            // used while the LISTEN connection is down
 )
 

@@ -49,7 +49,7 @@ func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string]
 // PutAll implements geo.LegCache.
 func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w *sqlstore.Tx) error {
-		for _, key := range slices.Sorted(maps.Keys(values)) { // one order everywhere avoids deadlocks
+		for _, key := range slices.Sorted(maps.Keys(values)) { // a fixed order avoids deadlocks
 			if err := w.SaveResponse(ctx, key, values[key], g.now().Add(keep)); err != nil {
 				return err
 			}

@@ -19,10 +19,10 @@ const (
 	// which a node reports that it is not ready: small writes may still succeed,
 	// because the write-ahead log reuses its space, but larger ones do not.
 	minFreeDisk = 16 << 20
-	// readyFor is how long a node remembers whether it is ready. Anyone may ask,
-	// and finding out may take a write.
+	// readyFor is how long the result of a check is reused, because anyone may request it
+	// and a check may write to the database.
 	readyFor = 2 * time.Second
-	// readyTimeout is the longest time that finding out takes.
+	// readyTimeout is the maximum duration of a check.
 	readyTimeout = 2 * time.Second
 )
 
@@ -44,8 +44,8 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, "ready"+a.Maps.readyNote())
 }
 
-// readiness finds out whether a node can serve requests: the database responds, its
-// schema is current, it can be written, and few writes are waiting.
+// readiness checks whether a node can serve requests: the database responds, its schema is
+// current, it can be written, and few writes are waiting.
 type readiness struct {
 	log   *slog.Logger
 	ping  func(context.Context) error
@@ -56,7 +56,7 @@ type readiness struct {
 	turn    chan struct{} // held while the fields below are used
 	checked time.Time     // the zero time if never
 	last    string        // the problem that was found, if any
-	commits uint64        // by then
+	commits uint64        // number of commits at the last check
 }
 
 // newReadiness returns the readiness of a node.
@@ -90,8 +90,8 @@ func (r *readiness) problem(ctx context.Context) string {
 	return r.last
 }
 
-// check finds a problem. It writes only if nothing else was written since the last
-// check.
+// check returns the first problem that it finds, or an empty string. It writes only if
+// nothing else was written since the last check.
 func (r *readiness) check(ctx context.Context) string {
 	if err := r.ping(ctx); err != nil {
 		r.log.Warn("not ready", "error", err)

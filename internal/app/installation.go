@@ -14,7 +14,7 @@ import (
 	"dray/internal/textmessage"
 )
 
-// system knows the state of the installation.
+// system implements installation.System.
 type system struct {
 	*App
 	services []installation.Service
@@ -87,8 +87,9 @@ func (s *system) maps() (all []installation.Map, err error) {
 	return all, nil
 }
 
-// options are those of map services that are tested. They are opened a second time, so
-// that failures of tests do not keep requests from them.
+// options returns the options of map services that are opened for tests. They are separate
+// from those that serve requests, so that failures of tests do not open their circuit
+// breakers.
 func (s *system) options() geo.Options {
 	return geo.Options{Now: s.Now, UserAgent: s.Config.userAgent()}
 }
@@ -153,7 +154,7 @@ func (s *system) mails() installation.Service {
 	return service
 }
 
-// hostOf returns the host of a URL, without what may be secret.
+// hostOf returns the host of a URL, without parts that may be secret.
 func hostOf(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// limitedListener closes new connections of addresses that have too many open; see
-// networkOf.
-// Loopback is exempt: a reverse proxy on the same machine forwards the requests
-// of all clients.
+// limitedListener closes new connections of addresses that have too many open; see networkOf.
+// Loopback is exempt, because a reverse proxy on the same machine forwards the requests of
+// all clients.
 type limitedListener struct {
 	net.Listener
 	limit int

@@ -104,7 +104,7 @@ type Wanted struct{ Lists, Positions bool }
 // Message is a message to a client.
 type Message struct {
 	Logged bool  // it has a position in the event log; otherwise it is only the latest state
-	Seq    int64 // the event
+	Seq    int64 // the event that it follows
 	Name   string
 	Data   []byte
 }

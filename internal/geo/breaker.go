@@ -26,13 +26,13 @@ type breaker struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	failures int       // in a row
-	until    time.Time // open until
-	probing  bool      // the request that was let through is under way
+	failures int       // number of failures in a row
+	until    time.Time // the breaker is open until then
+	probing  bool      // the one request that was let through is running
 }
 
-// allow returns ErrCircuitOpen if the service must not be asked. After nil, done or
-// skip must be called.
+// allow returns ErrCircuitOpen if the service must not be queried. After it has returned nil,
+// done or skip must be called.
 func (b *breaker) allow() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *breaker) done(err error) {
 	wait := openFor
 	if response, ok := errors.AsType[*statusError](err); ok {
 		if response.status == http.StatusBadRequest || response.status == http.StatusNotFound {
-			return // the service works, and rejects the question
+			return // the service works, but rejects the query
 		}
 		if response.retryAfter > 0 {
 			b.failures = failuresToOpen
@@ -75,7 +75,7 @@ func (b *breaker) done(err error) {
 	}
 }
 
-// skip records that a request was allowed and not sent, or not waited for.
+// skip records that an allowed request was not sent, or that its result was not awaited.
 func (b *breaker) skip() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -74,9 +74,8 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 	return lastmile.GeocodedAddress{}, rejection
 }
 
-// withNetworkTimeout returns a context for network requests. It lasts at most the
-// given time, and ends early enough to leave the caller time to continue
-// without a result.
+// withNetworkTimeout returns a context for network requests. It lasts at most the given
+// time, and ends early enough for the caller to continue without a result.
 func withNetworkTimeout(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)

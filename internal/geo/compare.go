@@ -7,8 +7,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// compare returns how a result differs from the address requested. Of an
-// unparsed line only what is certain is compared.
+// compare returns warnings about differences between a result and the requested address. Of
+// an unparsed line, only the parts that are certain are compared.
 func (q question) compare(found lastmile.GeocodedAddress, country string) []string {
 	var warnings []string
 	if found.Precision < lastmile.PrecisionStreet {
@@ -44,7 +44,7 @@ func sameNumber(asked, found string) bool {
 	return (ranged || rangedToo) && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
 }
 
-// streetWords maps common abbreviations in street names to what they stand for.
+// streetWords maps common abbreviations in street names to the full words.
 var streetWords = map[string]string{
 	"st": "street", "str": "strasse", "ave": "avenue", "av": "avenue", "rd": "road", "blvd": "boulevard", "bd": "boulevard",
 	"dr": "drive", "ln": "lane", "ct": "court", "pl": "place", "sq": "square", "hwy": "highway", "pkwy": "parkway", "ter": "terrace",
@@ -83,7 +83,7 @@ func sameStreet(asked, found string) bool {
 	return EditDistance(a, f) <= min(len(a), len(f))/6
 }
 
-// within reports whether the words of a occur in b as a sequence.
+// within reports whether b contains the words of a as a sequence.
 func within(a, b string) bool { return strings.Contains(" "+b+" ", " "+a+" ") }
 
 // sameCity reports whether a result is in the requested city: by name, or

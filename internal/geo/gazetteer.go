@@ -51,8 +51,8 @@ func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	return place, place.RequirePrecision(q.Precision)
 }
 
-// notFound is the error for an address without a known city. where are the
-// countries or states that it names.
+// notFound returns the error for an address without a known city. where describes the
+// countries or states that the address names.
 func notFound(q lastmile.AddressQuery, where string) error {
 	a := q.Address
 	switch {
@@ -119,7 +119,7 @@ func (r reading) withState(places *gazetteer.Gazetteer) ([]reading, error) {
 	country := places.CountryName(r.country)
 	named, _ := places.Country(r.state)
 	switch {
-	case !ok && named == r.country: // the country, once more
+	case !ok && named == r.country: // the state repeats the country
 	case ok && r.within != gazetteer.State{} && r.within != state:
 		return nil, lastmile.AddressNotFound("%s is not in %s", state.Name, r.within.Name)
 	case ok:
@@ -156,20 +156,20 @@ type match struct {
 // The weights for and against a match.
 const (
 	forName      = 10.0 // the city's name
-	forLonger    = 6.0  // a longer name, or the reading has fewer words
+	forLonger    = 6.0  // the name is longer than the reading, or a part of it
 	perMistake   = -3.0
 	forOther     = -2.0 // not the city's primary name
 	forGuess     = -3.0 // the start of the city's name was guessed
 	forFar       = -1.0
 	forExtra     = -3.0
 	forArea      = 5.0 // the postal code
-	forAgreement = 5.0 // the city is where the postal code is
+	forAgreement = 5.0 // the city is near the postal code
 	againstArea  = -3.0
 	againstCity  = -3.0
 	forState     = 4.0
-	forCountry   = 4.0 // the address names it, or its state
-	forHome      = 3.0 // it is the default country
-	forStreet    = 4.0 // its language is that of the street
+	forCountry   = 4.0 // the address names the country or its state
+	forHome      = 3.0 // the country is the default
+	forStreet    = 4.0 // the name of the street is in the country's language
 	perSize      = 0.05
 
 	leastScore = 2.0
@@ -223,7 +223,7 @@ func restoreLeadingZero(r reading) reading {
 	return r
 }
 
-// candidate is a city that may be meant, and how well its name matches.
+// candidate is a city that a reading may refer to, and how well its name matches.
 type candidate struct {
 	gazetteer.City
 	score  float64
@@ -233,7 +233,7 @@ type candidate struct {
 // The minimum length of names in which mistakes are tolerated.
 const (
 	minForOne     = 5
-	minForOneSure = 4 // if its first letter is right, or the postal code confirms it
+	minForOneSure = 4 // if the first letter is right, or the postal code confirms the name
 	minForTwo     = 9
 )
 
@@ -321,12 +321,12 @@ func known(cities []gazetteer.City) []gazetteer.City {
 	return slices.DeleteFunc(cities, func(c gazetteer.City) bool { return c.Size < minKnownSize })
 }
 
-// scorer scores what a reading may refer to.
+// scorer scores the locations that a reading may refer to.
 type scorer struct {
 	reading
 	areas       []area
 	postalKnown bool
-	spoken      []string // codes of the countries where streets are named like that of the reading; none if it could be anywhere
+	spoken      []string // codes of the countries where streets are named like that of the reading; empty if it could be in any
 }
 
 // maxTownRadius is the maximum distance of a postal code from the center of its
@@ -415,7 +415,7 @@ func (j *scorer) forRegion() (score float64) {
 
 var countyWord = regexp.MustCompile(`(?i)\b(?:county|co|parish|borough|township|twp)\b`)
 
-// isCounty reports whether what follows a city is its county.
+// isCounty reports whether name, which follows a city, is its county.
 func isCounty(name, county string) bool {
 	bare := func(text string) string { return gazetteer.Fold(countyWord.ReplaceAllString(text, "")) }
 	return countyWord.MatchString(name) || bare(name) == bare(county)

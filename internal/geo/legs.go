@@ -21,12 +21,11 @@ type LegCache interface {
 	PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error
 }
 
-// LegTTL is how long the time of a leg is cached: roads change slowly, but
-// closures do not.
+// LegTTL is how long the time of a leg is cached. Roads change slowly, but closures do not.
 const LegTTL = time.Hour
 
-// legsAtOnce is the maximum number of legs in one matrix, which grows with the
-// square of it.
+// legsAtOnce is the maximum number of legs that are computed as one matrix, whose size
+// grows with the square of it.
 const legsAtOnce = 10
 
 // Travel returns travel times and caches each leg.

@@ -16,14 +16,14 @@ type reading struct {
 	country                   string // ISO 3166-1 alpha-2; "" for any
 
 	before   []string        // the parts of a line with the number, street and apartment
-	within   gazetteer.State // the state that must not be left; the zero State for none
-	named    bool            // the address names the country or the state, which must not be left
+	within   gazetteer.State // the result must be in this state; the zero State for any
+	named    bool            // the address names the country or the state, so the result must be there
 	home     bool            // the country is the default
 	selfCity bool            // the name of the country or state is also that of the city
 	least    int             // minimum size of the city
 	primary  bool            // the city's primary name must match
 	guessed  bool            // the start of the city's name was guessed
-	far      string          // what follows the city
+	far      string          // the part that follows the city
 	reversed bool            // the street follows the city
 	extra    bool            // more than a street precedes the city
 }
@@ -40,7 +40,7 @@ func (r reading) withStreet() reading {
 const (
 	maxParts     = 12
 	maxCityWords = 5
-	maxNameWords = 8 // of countries and states
+	maxNameWords = 8 // maximum words of names of countries and states
 )
 
 // joinedCode matches a state of the United States next to its postal code.
@@ -58,7 +58,7 @@ func splitLine(line string) []string {
 			parts = append(parts, part)
 		}
 	}
-	if len(parts) > maxParts { // the first parts say least about the location
+	if len(parts) > maxParts { // join the first parts, which say least about the location
 		parts = append([]string{strings.Join(parts[:len(parts)-maxParts+1], " ")}, parts[len(parts)-maxParts+1:]...)
 	}
 	return parts
@@ -70,15 +70,14 @@ type lineReader struct {
 	assumed []string // the countries to assume if a line names none
 }
 
-// readLine returns the possible interpretations of a line. assumed are the
-// countries to assume if the line names none.
+// readLine returns the possible interpretations of a line. assumed are the countries to
+// assume if the line names none.
 //
-// A line names a country or state by its end: the last part, or the last words
-// of that part, before or after a postal code. The name may be ambiguous (CA is
-// California or Canada, Georgia a state or a country): then each meaning is an
-// interpretation, and there is no other. A name that is also that of a city (New
-// York, Singapore) can mean the city only where the city is expected, which is
-// after the street.
+// A line names a country or state at its end: by the last part, or by the last words of that
+// part, before or after a postal code. The name may be ambiguous (CA is California or Canada,
+// Georgia a state or a country): then each meaning is an interpretation, and there are no
+// others. A name that is also that of a city (New York, Singapore) can mean the city only
+// where a city is expected, which is after the street.
 func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []reading {
 	parts := splitLine(line)
 	if len(parts) == 0 {
@@ -110,7 +109,7 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 // code before them.
 var cityWithDistrict = regexp.MustCompile(`^(?:(?:.* )?(\d[\d-]*(?: \d+)?) )?(\D+) ([A-Z]{1,2})$`)
 
-// lettered are countries where letters after a city often are those of its post office.
+// lettered are countries where letters after a city often denote its post office.
 var lettered = []string{"DK"}
 
 // endsWithDistrict reports whether a line ends with a district of a city of the
@@ -136,7 +135,7 @@ func (l lineReader) endsWithDistrict(parts []string) bool {
 	})
 }
 
-// codeAtEnd matches what may be a postal code at the end of a part.
+// codeAtEnd matches a possible postal code at the end of a part.
 var codeAtEnd = regexp.MustCompile(`(?i)^(?:(.*\S) +)?((?:[A-Z]{1,3}-)?\d{3,7}(?:[- ]\d{2,4})?(?: ?[A-Z]{2})?|\d{2}-\d{3}|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[\dW] ?[A-Z\d]{4})$`)
 
 // named returns the interpretations of a line that names a country or a state.
@@ -194,8 +193,8 @@ func (l lineReader) ending(parts []string, postal string) []reading {
 	return l.misspelled(parts[last], parts[:last], postal)
 }
 
-// longer returns the interpretations of a line that ends with nearly the name of
-// a country or state of more than n words: Papua New Ginea is not Guinea.
+// longer returns the interpretations of a line that ends with almost the name of a country or
+// state of more than n words: Papua New Ginea is not Guinea.
 func (l lineReader) longer(parts []string, postal string, n int) []reading {
 	last := len(parts) - 1
 	words := strings.Split(parts[last], " ")
@@ -228,8 +227,8 @@ func (l lineReader) isCity(name string) bool {
 	})
 }
 
-// areas returns the interpretations in which a name is that of a country or
-// state. whole reports whether it is a part of the line.
+// areas returns the interpretations in which a name is that of a country or state. whole
+// means that the name is a whole part of the line.
 func (l lineReader) areas(name string, rest []string, postal string, whole bool) (all []reading) {
 	code := len(name) <= maxCode
 	capital := name == strings.ToUpper(name)
@@ -278,15 +277,15 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 	return all
 }
 
-// largeCities returns the interpretations of a line in which the name of a state abroad is
-// that of a large city in a country that others do not name: Santa Barbara is in California
-// rather than in Honduras.
+// largeCities returns the interpretations of a line in which the name of a foreign state is
+// that of a large city in another country than those of the other interpretations: Santa
+// Barbara is in California rather than in Honduras.
 func (l lineReader) largeCities(name string, rest []string, postal string, others []reading) (all []reading) {
 	cities := slices.DeleteFunc(slices.Clone(l.places.Cities(name, "")), func(c gazetteer.City) bool { return c.Size < minWorldSize || c.Other })
 	inOthers := func(c gazetteer.City) bool {
 		return slices.ContainsFunc(others, func(r reading) bool { return r.country == c.Country })
 	}
-	if len(others) == 0 || slices.ContainsFunc(cities, inOthers) { // Valencia is a large city of its state, too
+	if len(others) == 0 || slices.ContainsFunc(cities, inOthers) { // Valencia is also a large city in its state
 		return nil
 	}
 	for _, c := range cities {
@@ -317,8 +316,8 @@ func (l lineReader) stateCountries() []string {
 	return all
 }
 
-// misspelled returns the interpretations of a line whose last part is nearly the
-// name of a country or state.
+// misspelled returns the interpretations of a line whose last part is almost the name of a
+// country or state.
 func (l lineReader) misspelled(name string, rest []string, postal string) (all []reading) {
 	for _, c := range l.stateCountries() {
 		if state, ok := l.places.StateNear(c, name); ok && hasPostalForm(c, postal) {
@@ -368,7 +367,7 @@ const minBigSize = 39
 // country or state is that of a city.
 func (l lineReader) cityOfThatName(r reading, name string, rest []string) []reading {
 	if r.postal == "" {
-		// What precedes the city is a street, whose number is not a postal code.
+		// A street precedes the city; its number is not a postal code.
 		r.postal, rest = takePostalCode(l.places, r.country, append(slices.Clone(rest), name))
 		if at := len(rest) - 1; at >= 0 && rest[at] == name {
 			rest = rest[:at]
@@ -425,9 +424,8 @@ func (l lineReader) inCountry(r reading, parts []string) []reading {
 	return l.cities(r, parts)
 }
 
-// cities reads the rest of a line without a state. A part that names another
-// country, or a state of one, cannot be ignored; and no part if the country is
-// not known.
+// cities reads the rest of a line without a state. A part that names another country, or a
+// state of one, cannot be ignored. If the country is unknown, no part can be.
 func (l lineReader) cities(r reading, parts []string) []reading {
 	return slices.DeleteFunc(readCity(r, parts), func(r reading) bool {
 		return r.far != "" && (r.country == "" || l.elsewhere(r.country, r.far))
@@ -452,8 +450,8 @@ func foreignState(places *gazetteer.Gazetteer, country, name string) bool {
 	})
 }
 
-// readCity reads the rest of a line when country, state and postal code are
-// known: the streets come first, then the city.
+// readCity reads the rest of a line whose country, state and postal code are known: the
+// street comes first, then the city.
 func readCity(r reading, parts []string) []reading {
 	last := len(parts) - 1
 	if last < 0 {

@@ -13,7 +13,7 @@ import (
 	"dray/internal/travel"
 )
 
-// The limits of matrices that are kept in memory, in pairs of locations. A pair has 16
+// Limits of the matrices that are kept in memory, in pairs of locations. A pair takes 16
 // bytes. Small matrices are faster to compute than to keep.
 const (
 	keptPairs   = 2_000_000
@@ -21,8 +21,8 @@ const (
 	leastKept   = 100
 )
 
-// Matrices keeps the matrices of a source that needs no network. Plans are made again and
-// again for almost the same stops.
+// Matrices caches the matrices of a source that needs no network, because plans are made
+// repeatedly for almost the same stops.
 type Matrices struct {
 	TravelTimer
 	Version func() string // changes with the source
@@ -41,7 +41,7 @@ type keptMatrix struct {
 	pairs int
 }
 
-// Matrix implements TravelTimer. Callers do not change its result.
+// Matrix implements TravelTimer. Callers must not change its result.
 func (m *Matrices) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	pairs := len(from) * len(to)
 	if pairs < leastKept || pairs > largestKept {

@@ -34,8 +34,8 @@ func NewNominatim(base url.URL, o Options) *Nominatim {
 	return &Nominatim{s}
 }
 
-// Geocode implements Geocoder. An address in parts is requested in parts, and
-// then on one line: the first alone misses cities with a different spelling.
+// Geocode implements Geocoder. It queries an address in parts first by parts and then as one
+// line, because a query by parts misses cities with a different spelling.
 func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {

@@ -16,15 +16,14 @@ import (
 // servers accept 100 locations by default.
 const osrmSide = 50
 
-// OSRM uses an OSRM server. A server supports one mode of travel, usually by
-// car.
+// OSRM uses an OSRM server. A server supports one mode of travel, usually the car.
 type OSRM struct {
 	service *service
 	profile string
 	modes   []lastmile.VehicleType
 }
 
-// NewOSRM returns the OSRM at base, for some vehicle types.
+// NewOSRM returns the OSRM at base, which serves the given vehicle types.
 func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Options) *OSRM {
 	return &OSRM{newService("osrm", base, maxTable, o), profile, modes}
 }

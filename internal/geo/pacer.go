@@ -13,7 +13,7 @@ var errBusy = errors.New("its rate limit leaves no time for this request")
 // pacer spaces the requests to a service that limits them.
 type pacer struct {
 	limiter  *rate.Limiter
-	exchange time.Duration // that must be left for the request itself
+	exchange time.Duration // time to leave for the request itself
 }
 
 // newPacer returns a pacer of one request per interval.
@@ -21,8 +21,8 @@ func newPacer(interval time.Duration) *pacer {
 	return &pacer{limiter: rate.NewLimiter(rate.Every(interval), 1), exchange: interval / 2}
 }
 
-// wait returns when the request may be sent. It fails at once if that would be
-// too late for the deadline of ctx. A nil pacer does not wait.
+// wait blocks until the request may be sent. It fails at once if that would be too late for
+// the deadline of ctx. A nil pacer does not wait.
 func (p *pacer) wait(ctx context.Context) error {
 	if p == nil {
 		return nil

@@ -88,7 +88,7 @@ func (f photonFeature) hit() hit {
 	case p.Type == "street":
 		h.Precision = lastmile.PrecisionStreet
 		h.Address.Street = cmp.Or(p.Street, p.Name)
-	case p.Type == "house": // a shop or similar, which has no number
+	case p.Type == "house": // a shop or similar without a number
 		h.Precision = lastmile.PrecisionStreet
 	case p.OSMValue == "postcode" || p.OSMValue == "postal_code":
 		h.Precision = lastmile.PrecisionPostalCode

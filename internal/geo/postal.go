@@ -81,8 +81,8 @@ func nearCodeUS(places *gazetteer.Gazetteer, code, city string) bool {
 	})
 }
 
-// postalForms returns the forms in which GeoNames may list a code: the whole,
-// then the part that denotes a district.
+// postalForms returns the forms in which GeoNames may list a code: the whole code, then the
+// part that denotes a district.
 func postalForms(country, plain string) []string {
 	forms := []string{plain}
 	part := map[string]int{"CA": 3, "IE": 3, "MT": 3, "NL": 4, "PT": 4, "AR": 5, "TW": 3, "BR": 5}[country]
@@ -178,9 +178,9 @@ func formOf(country string) postalForm {
 	return form
 }
 
-// takePostalCode extracts a postal code of a country from the parts of an
-// address. A number that can be that of a house is not a postal code: one at the
-// beginning of the line, or next to a name that is not a city.
+// takePostalCode extracts a postal code of a country from the parts of an address. A number
+// that may be a house number is not a postal code: one at the beginning of the line, or next
+// to a name that is not a city.
 func takePostalCode(places *gazetteer.Gazetteer, country string, parts []string) (code string, rest []string) {
 	form := formOf(country)
 	isCity := func(name string) bool { return len(places.Cities(name, country)) > 0 }
@@ -235,10 +235,10 @@ func hasNumber(text string) bool {
 	return number != ""
 }
 
-// longNumber is the length of numbers that are too long for houses.
+// longNumber is the number of digits that is too long for a house number.
 const longNumber = 6
 
-// without returns parts with one replaced, or removed if it is empty.
+// without returns parts with part i replaced, or removed if by is empty.
 func without(parts []string, i int, by string) []string {
 	rest := append([]string{}, parts[:i]...)
 	if by != "" {

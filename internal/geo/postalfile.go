@@ -82,7 +82,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 		return p, errors.New("there is no postal code or no name")
 	}
 	if fields[postalLat] == "" && fields[postalLon] == "" {
-		return p, nil // a few have no location
+		return p, nil // a few areas have no location
 	}
 	lat, errLat := strconv.ParseFloat(strings.TrimSpace(fields[postalLat]), 64)
 	lon, errLon := strconv.ParseFloat(strings.TrimSpace(fields[postalLon]), 64)
@@ -99,8 +99,8 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 
 var postalFileName = regexp.MustCompile(`^[A-Z]{2}(_full(\.csv)?)?\.txt$|^allCountries\.txt$`)
 
-// OpenPostalFile returns the postal codes in a file, which may be an archive as
-// GeoNames publishes them.
+// OpenPostalFile opens a file of postal codes, which may be a ZIP archive as published by
+// GeoNames.
 func OpenPostalFile(file io.ReaderAt, size int64) (io.ReadCloser, error) {
 	begin := make([]byte, 4)
 	if n, err := file.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {

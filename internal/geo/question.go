@@ -11,16 +11,16 @@ import (
 	"dray/internal/lastmile"
 )
 
-// question is an address as requested from a map service, with what its results
-// are checked against.
+// question is an address as requested from a map service, with the data for checking the
+// results.
 type question struct {
 	lastmile.AddressQuery
 	languageOption
 	places *gazetteer.Gazetteer
-	asked  lastmile.Address // its parts; of a line, as far as it could be parsed
-	named  []region         // what the address names; none if it may be anywhere
+	asked  lastmile.Address // the parts of the address; those of a line as far as it could be parsed
+	named  []region         // regions that the address names; none if it may be anywhere
 	likely string           // code of the country to search first; empty for any
-	nearby []lastmile.Point // locations of cities with the name, or of the postal code
+	nearby []lastmile.Point // locations of the cities with the name and of the postal code
 }
 
 func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error) {
@@ -126,8 +126,8 @@ func (q question) plausible(h hit) bool {
 	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= maxCityDistance }) {
 		return true
 	}
-	// It may be a smaller town of the same name that the gazetteer does not
-	// have: then other places that it has are nearby.
+	// It may be a smaller town of the same name that the gazetteer does not have. In that case,
+	// other cities that it has are nearby.
 	state, _ := q.places.State(q.likely, q.asked.State)
 	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, maxKnownDistance)
 }

@@ -8,8 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// closedCountries are countries all of whose states are known by their names
-// and codes, and often written without the country.
+// closedCountries are countries whose states are all known by name and code, and are often
+// written without the country.
 var closedCountries = []string{"US", "CA", "AU"}
 
 // territories are parts of countries that have their own country code. An
@@ -25,10 +25,10 @@ var territories = map[string][]string{
 	"GB": {"GG", "JE", "IM", "GI", "BM", "KY", "VG", "TC", "FK"},
 }
 
-// cityStates are countries that are one city.
+// cityStates are countries that consist of one city.
 var cityStates = []string{"SG", "HK", "MO", "MC", "GI", "VA"}
 
-// territoryCode returns the territory of a country by its name.
+// territoryCode returns the code of the territory of a country with a name.
 func territoryCode(places *gazetteer.Gazetteer, country, name string) (code string, ok bool) {
 	if len(territories[country]) == 0 {
 		return "", false
@@ -42,7 +42,7 @@ func territoryCode(places *gazetteer.Gazetteer, country, name string) (code stri
 type region struct {
 	country string
 	state   gazetteer.State // the zero State for the whole country
-	city    string          // not empty if the name is also that of a city, which is then meant
+	city    string          // not empty if the name means the city of that name
 }
 
 // regionsOf returns the regions that readings name; none if any result may be
@@ -73,8 +73,8 @@ func admits(places *gazetteer.Gazetteer, regions []region, found lastmile.Geocod
 	return len(regions) == 0 || slices.ContainsFunc(regions, func(r region) bool { return r.contains(places, found, country) })
 }
 
-// maxKnownDistance is the maximum distance of a result from every known city of
-// its country or state.
+// maxKnownDistance is the maximum distance of a result from the nearest known city of its
+// country or state.
 const maxKnownDistance lastmile.Meters = 50_000
 
 func (r region) contains(places *gazetteer.Gazetteer, found lastmile.GeocodedAddress, country string) bool {
@@ -98,7 +98,7 @@ func (r region) contains(places *gazetteer.Gazetteer, found lastmile.GeocodedAdd
 	if state, ok := places.State(r.country, found.Address.State); ok {
 		return state == r.state
 	}
-	// Its name is in another language, or missing.
+	// The name of the state is in another language, or missing.
 	return places.Inhabited(r.country, r.state, found.Location, maxKnownDistance)
 }
 

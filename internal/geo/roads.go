@@ -13,11 +13,11 @@ import (
 // RoadSource is the source of times on the roads of imported maps.
 const RoadSource = "roads"
 
-// Roads returns travel times on the roads of imported maps. Pairs of locations that
-// no map covers are estimated by formula, and marked so.
+// Roads returns travel times on the roads of imported maps. Times between locations that no
+// map covers are estimated by formula and marked as gaps.
 type Roads struct {
-	Maps  func() []*road.Map // those in use now; where they overlap, the first counts
-	Speed float64            // of workers, compared with reality; 0 means 1
+	Maps  func() []*road.Map // returns the maps in use; where they overlap, the first is used
+	Speed float64            // of simulated workers; 1 is real time, and 0 means 1
 }
 
 // roadProfiles are the profiles of vehicle types.
@@ -26,7 +26,7 @@ var roadProfiles = map[lastmile.VehicleType]road.Profile{
 	lastmile.Bicycle: road.Bicycle, lastmile.OnFoot: road.Foot,
 }
 
-// errNotCovered says that no map covers any of the pairs.
+// errNotCovered means that no map covers any of the pairs.
 var errNotCovered = errors.New("no imported map covers the locations")
 
 // Matrix implements TravelTimer.
@@ -69,7 +69,7 @@ func (r Roads) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []l
 	return times, nil
 }
 
-// paced returns how long a trip takes at the speed of workers.
+// paced returns the duration of a trip at the speed of workers.
 func (r Roads) paced(d time.Duration) time.Duration {
 	if r.Speed > 0 && r.Speed != 1 {
 		return time.Duration(float64(d) / r.Speed)
@@ -77,7 +77,7 @@ func (r Roads) paced(d time.Duration) time.Duration {
 	return d
 }
 
-// allByFormula returns times of which all are gaps.
+// allByFormula returns times that are all gaps, estimated by formula.
 func allByFormula(by lastmile.VehicleType, from, to []lastmile.Point) travel.Times {
 	times := travel.NewTimes(len(from), len(to), RoadSource)
 	times.Gaps = make([][]bool, len(from))
@@ -91,9 +91,9 @@ func allByFormula(by lastmile.VehicleType, from, to []lastmile.Point) travel.Tim
 	return times
 }
 
-// inside returns the locations that a map may cover, and their positions.
+// inside returns the locations that a map may cover, and their indexes.
 func inside(m *road.Map, all []lastmile.Point) (at []int, points []road.Point) {
-	const margin = 0.02 // degrees, more than a location may be away from a road at most latitudes
+	const margin = 0.02 // degrees; at most latitudes, more than the maximum distance of a location from a road
 	southwest, northeast := m.Bounds()
 	for i, p := range all {
 		if p.Lon >= southwest.Lon-margin && p.Lon <= northeast.Lon+margin && p.Lat >= southwest.Lat-margin && p.Lat <= northeast.Lat+margin {
@@ -103,8 +103,8 @@ func inside(m *road.Map, all []lastmile.Point) (at []int, points []road.Point) {
 	return at, points
 }
 
-// Route returns the way along stops: on the roads of imported maps and, between stops that
-// no map covers, straight.
+// Route returns the way along stops: on the roads of imported maps, and straight between
+// stops that no map covers.
 func (r Roads) Route(ctx context.Context, by lastmile.VehicleType, stops []lastmile.Point) (whole travel.Route, err error) {
 	for i := 1; i < len(stops); i++ {
 		if err := ctx.Err(); err != nil {
@@ -125,7 +125,7 @@ func (r Roads) leg(by lastmile.VehicleType, from, to lastmile.Point) travel.Rout
 			continue
 		}
 		found, err := m.Route(profile, ends[0], ends[1])
-		if err != nil { // not covered, or damaged, which the next verification of the map reports
+		if err != nil { // the map does not cover it or is damaged; the next verification of the map reports damage
 			continue
 		}
 		leg := travel.Route{Duration: r.paced(found.Duration), Distance: lastmile.Meters(found.Meters), Line: make([]lastmile.Point, len(found.Line))}

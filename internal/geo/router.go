@@ -47,7 +47,7 @@ func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to 
 	return times, err
 }
 
-// errNoMode says that a router does not support the vehicle type.
+// errNoMode means that a router does not support the vehicle type.
 var errNoMode = errors.New("it does not support the vehicle type")
 
 // cell is an entry of a router's matrix. Nil means unreachable.
@@ -60,11 +60,11 @@ type block struct {
 	within           time.Duration // deadline of the response
 }
 
-// Only a few blocks are requested concurrently.
+// blocksAtOnce is the maximum number of blocks that are requested concurrently.
 const blocksAtOnce = 4
 
-// split divides a matrix into blocks of at most side by side locations and
-// about equal size.
+// split divides a matrix into blocks of about equal size, with at most side origins and side
+// destinations each.
 func split(from, to []lastmile.Point, side int) []block {
 	var blocks []block
 	row := 0
@@ -79,7 +79,7 @@ func split(from, to []lastmile.Point, side int) []block {
 	return blocks
 }
 
-// even returns the size of the most equal parts of n that are at most so large.
+// even returns the size of parts, at most most, into which n is divided most evenly.
 func even(n, most int) int {
 	parts := max((n+most-1)/most, 1)
 	return max((n+parts-1)/parts, 1)
@@ -172,8 +172,8 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	return duration, lastmile.Meters(*c.meters), nil
 }
 
-// blockTimeout returns how long a block may take, by the number of pairs in the
-// matrix: a router may process one block after another.
+// blockTimeout returns how long a block may take, by the number of pairs in the matrix,
+// because a router may process one block after another.
 func blockTimeout(pairs int) time.Duration {
 	const most = blocksAtOnce * 2500 // requested concurrently
 	return 3*time.Second + time.Duration(min(pairs, most))*10*time.Millisecond

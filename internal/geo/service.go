@@ -101,7 +101,7 @@ func (s *service) do(ctx context.Context, within time.Duration, method string, u
 	}
 	err := s.exchange(limited, method, u, body, reply)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		s.breaker.skip() // the caller has gone, which says nothing about the service
+		s.breaker.skip() // the caller is gone, which says nothing about the service
 	} else {
 		s.breaker.done(err)
 	}

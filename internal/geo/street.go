@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unitWords are words before the number or letter of a unit.
+// unitWords are words that precede the number or letter of a unit, such as an apartment.
 const unitWords = `apt|apartment|appt|appartement|app|suite|ste|unit|flat|room|rm|floor|fl|level|lot|bldg|building|block|tower|space|spc|trailer|trlr|dept|department|penthouse|ph|wohnung|whg|top|piso|planta|depto|dpto|puerta|pta|bloco|apto|interno|int|scala|étage|etage|byt|кв|квартира|офис`
 
 var (
@@ -32,7 +32,7 @@ var (
 	ordinalStreet = regexp.MustCompile(`^\d+e (?i:avenue|av|rue|boulevard|rang)\b`)
 )
 
-// Limits of what is read, in bytes. Longer parts are kept as they are.
+// Maximum lengths of parts that are parsed, in bytes. Longer parts are kept as they are.
 const (
 	maxUnit   = 60
 	maxStreet = 200
@@ -41,7 +41,7 @@ const (
 // isUnit reports whether a part of a line is an apartment, a floor or similar.
 func isUnit(part string) bool { return len(part) <= maxUnit && unitForm.MatchString(part) }
 
-// withoutUnits returns the parts of a line that are no units.
+// withoutUnits returns the parts of a line that are not units.
 func withoutUnits(parts []string) []string {
 	var rest []string
 	for _, part := range parts {
@@ -52,9 +52,8 @@ func withoutUnits(parts []string) []string {
 	return rest
 }
 
-// readStreet reads the parts of a line before the city. What is neither the
-// street nor its number, such as the name of a building, belongs to the
-// apartment.
+// readStreet reads the parts of a line before the city. Parts that are neither the street nor
+// its number, such as the name of a building, are added to the apartment.
 func readStreet(parts []string) (number, street, apartment string) {
 	var lines, units []string
 	for _, part := range parts {

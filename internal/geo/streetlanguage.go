@@ -8,12 +8,12 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// streetLanguage is how streets are named in a language: words that begin their names, and
-// ends of their last word. Words of several languages are left out.
+// streetLanguage describes how streets are named in a language: by the first word, or by the
+// end of the last word. Words that several languages use are left out.
 type streetLanguage struct {
 	first, ends []string
-	countries   []string // where it is spoken
-	america     bool     // the United States have such streets, too, whose numbers come first
+	countries   []string // where the language is spoken
+	america     bool     // the United States have such streets too, with the number first
 }
 
 var streetLanguages = []streetLanguage{
@@ -28,14 +28,14 @@ var streetLanguages = []streetLanguage{
 	{first: []string{"ul", "ulica"}, countries: []string{"PL", "HR", "SI", "BA"}},
 }
 
-// spoken returns the codes of the countries that the street of a reading speaks for.
+// spoken returns the codes of the countries that the street of a reading suggests.
 func (r reading) spoken() []string {
 	numberFirst := len(r.before) > 0 && r.before[0] != "" && unicode.IsDigit(rune(r.before[0][0]))
 	return streetCountries(r.withStreet().street, numberFirst)
 }
 
 // streetCountries returns the codes of the countries where streets are named like a street;
-// none if it could be anywhere. NumberFirst is whether its number precedes it.
+// none if it could be anywhere. numberFirst means that its number precedes it.
 func streetCountries(street string, numberFirst bool) []string {
 	words := strings.Fields(gazetteer.Plain(street))
 	if len(words) == 0 {
@@ -43,7 +43,7 @@ func streetCountries(street string, numberFirst bool) []string {
 	}
 	last := words[len(words)-1]
 	if last == "str" && numberFirst {
-		return nil // an English Street: in German, the number follows
+		return nil // an English street, because in German the number follows
 	}
 	for _, l := range streetLanguages {
 		if l.america && numberFirst {

@@ -15,17 +15,17 @@ import (
 // StreetsSource is the source of locations found in imported maps.
 const StreetsSource = "streets"
 
-// Streets finds addresses in the street indexes of imported maps, to the door.
+// Streets finds addresses in the street indexes of imported maps, down to the house.
 type Streets struct {
-	Indexes func() []*street.Index // those in use now
+	Indexes func() []*street.Index // returns the indexes in use
 	Postal  PostalCodes            // imported; nil for none
-	Shares  *rate.Shares           // of the processors; callers take turns
+	Shares  *rate.Shares           // limits concurrent searches; callers take turns
 }
 
 // maxStreetHits is the maximum number of hits of each index that are compared.
 const maxStreetHits = 5
 
-// minStreetScore is the score below which a hit is another address.
+// minStreetScore is the score below which a hit is considered another address.
 const minStreetScore = 0.66
 
 // Geocode implements Geocoder.
@@ -51,7 +51,7 @@ func (s *Streets) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmil
 			continue
 		}
 		place := ask.finish(StreetsSource, one)
-		place.Address.Number = cmp.Or(place.Address.Number, h.Requested) // of a city that is on no list, the line is not parsed
+		place.Address.Number = cmp.Or(place.Address.Number, h.Requested) // the line is not parsed if its city is unknown
 		if h.Kind != street.KindHouse && h.Kind != street.KindCrossing {
 			place.Warnings = append([]string{lastmile.WarnApproximate}, place.Warnings...)
 		}
@@ -60,14 +60,14 @@ func (s *Streets) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmil
 	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("no imported map has it")
 }
 
-// streetQuery returns the question for an index.
+// streetQuery returns the query for an index.
 func (q question) streetQuery() street.Query {
 	ask := street.Query{Line: q.Unparsed, Limit: maxStreetHits, Near: streetPoints(q.Near)}
 	if q.Unparsed == "" {
 		ask.Number, ask.Street, ask.City, ask.PostalCode = q.Address.Number, q.Address.Street, q.Address.City, q.Address.PostalCode
 		return ask
 	}
-	// Countries and states say nothing that was not checked.
+	// Ignore countries and states, which were checked already.
 	for _, part := range splitLine(q.Unparsed) {
 		words := slices.DeleteFunc(strings.Fields(part), hasDigit)
 		for n := min(len(words), maxNameWords); n > 0; n-- {
@@ -90,15 +90,15 @@ func streetPoints(points []lastmile.Point) (all []street.Point) {
 	return all
 }
 
-// search searches all indexes. An index that cannot be read does not prevent the others
-// from being used.
+// search searches all indexes. An index that cannot be read does not keep the others from
+// being used.
 func (s *Streets) search(ctx context.Context, indexes []*street.Index, q street.Query) ([]street.Hit, error) {
 	all, err := inTurn(ctx, s, indexes, func(x *street.Index) ([]street.Hit, error) { return x.Search(q) })
 	slices.SortStableFunc(all, func(a, b street.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Kind, a.Kind)) })
 	return all, err
 }
 
-// inTurn returns what a function finds in all indexes, once it is the caller's turn.
+// inTurn returns what find returns for all indexes, when it is the caller's turn.
 func inTurn[T any](ctx context.Context, s *Streets, indexes []*street.Index, find func(*street.Index) ([]T, error)) (all []T, err error) {
 	end, err := s.Shares.Take(ctx, lastmile.CallerOf(ctx))
 	if err != nil {
@@ -119,12 +119,12 @@ func inTurn[T any](ctx context.Context, s *Streets, indexes []*street.Index, fin
 	return all, err
 }
 
-// maxHubDistance is how far from the organization's hubs an address without a city
-// may be.
+// maxHubDistance is the maximum distance of an address without a city from the nearest of
+// the organization's hubs.
 const maxHubDistance lastmile.Meters = 100_000
 
-// inCity reports whether a hit is in the requested city. Streets have the same names
-// everywhere, so that another city is another address.
+// inCity reports whether a hit is in the requested city. Different cities have streets of
+// the same name, so a hit in another city is another address.
 func (q question) inCity(h street.Hit, all []street.Hit) bool {
 	if h.Confirmed {
 		return true
@@ -132,7 +132,7 @@ func (q question) inCity(h street.Hit, all []street.Hit) bool {
 	at := lastmile.Point(h.Location)
 	if q.asked.City == "" {
 		if !h.Whole {
-			return false // the rest may be a city that is not known
+			return false // the rest of the text may be an unknown city
 		}
 		if len(q.Near) > 0 {
 			return slices.ContainsFunc(q.Near, func(p lastmile.Point) bool { return p.Distance(at) <= maxHubDistance })
@@ -159,7 +159,7 @@ func (q question) citiesNamed(name string) []gazetteer.City {
 	return found
 }
 
-// cityRadius returns how far a city of a size reaches.
+// cityRadius returns the approximate radius of a city of a size.
 func cityRadius(size int) lastmile.Meters {
 	switch {
 	case size >= minBigSize:
@@ -170,8 +170,8 @@ func cityRadius(size int) lastmile.Meters {
 	return 6_000
 }
 
-// streetHit returns a hit of an index as that of a service. likely is the country to
-// assume if the map does not say it and there are cities of it nearby.
+// streetHit converts a hit of an index to that of a service. likely is the country to assume
+// if the map does not name it and cities of that country are nearby.
 func streetHit(places *gazetteer.Gazetteer, h street.Hit, likely string) hit {
 	at := lastmile.Point(h.Location)
 	country, state, city := h.Country, h.State, h.City
@@ -196,8 +196,8 @@ func streetHit(places *gazetteer.Gazetteer, h street.Hit, likely string) hit {
 	return found
 }
 
-// Reverse returns the addresses at a location, the nearest first, or the city that
-// it is in.
+// Reverse returns the addresses at a location, the nearest first; if there are none, the
+// nearest city.
 func (s *Streets) Reverse(_ context.Context, at lastmile.Point, limit int) ([]lastmile.GeocodedAddress, error) {
 	places, err := gazetteer.Embedded()
 	if err != nil {
@@ -257,7 +257,7 @@ func (m MapPostalCodes) PostalAreas(ctx context.Context, country, code string) (
 	for _, x := range m.Indexes() {
 		found, err := x.PostalAreas(code)
 		if err != nil {
-			continue // the rest is still useful
+			continue // the other indexes are still useful
 		}
 		for _, a := range found {
 			if a.Country == country && a.City != "" {

@@ -12,9 +12,9 @@ import (
 	"dray/internal/street"
 )
 
-// Suggest returns addresses that begin with what a person has typed, the best first:
-// towns, streets and houses of imported maps, and cities of the world. What explains all
-// of the text comes before what explains a part of it.
+// Suggest returns addresses that begin with a typed text, the best first: towns, streets and
+// houses of imported maps, and cities of the world. Addresses that explain the whole text come
+// before those that explain a part of it.
 func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit int) ([]lastmile.GeocodedAddress, error) {
 	places, err := gazetteer.Embedded()
 	if err != nil {
@@ -65,14 +65,14 @@ func (s *Streets) Suggest(ctx context.Context, q lastmile.AddressQuery, limit in
 	return all[:min(len(all), limit)], err
 }
 
-// minAddressWords is how many words an address without a comma has at least: a number, a
+// minAddressWords is the minimum number of words of an address without a comma: a number, a
 // street and a city.
 const minAddressWords = 3
 
 // dottedInitials matches initials with periods: L.A., N.Y.C.
 var dottedInitials = regexp.MustCompile(`^(?:\pL\.){2,}$`)
 
-// completer collects what a text may become.
+// completer collects the possible completions of a text.
 type completer struct {
 	lastmile.AddressQuery // without its postal code
 	places                *gazetteer.Gazetteer
@@ -80,7 +80,7 @@ type completer struct {
 
 	named         []lastmile.GeocodedAddress // towns of maps with the name
 	begun         []lastmile.GeocodedAddress // towns of maps whose name begins with it
-	misspelled    []lastmile.GeocodedAddress // towns of maps with nearly the name
+	misspelled    []lastmile.GeocodedAddress // towns of maps with almost the name
 	whole, partly []lastmile.GeocodedAddress // streets that explain the whole text, or a part of it
 	coded         []lastmile.GeocodedAddress // areas of the postal code
 	cities        []likelyCity
@@ -94,27 +94,26 @@ func (c *completer) explained() bool {
 // likelyCity is a city of the gazetteer.
 type likelyCity struct {
 	gazetteer.Completion
-	within bool // the region that the text names after a comma
+	within bool // in the region that the text names after a comma
 	score  float64
 }
 
-// completion is a way to read a text: a name that may be incomplete, and the regions
-// after it, none if it is all of the text.
+// completion is a reading of a text: a name that may be incomplete, and the regions that
+// follow it; none if the name is the whole text.
 type completion struct {
 	name    string
 	regions []region
-	comma   bool // between them
+	comma   bool // a comma separates them
 }
 
 // maxRegionWords is the maximum number of words in the name of a state and its country.
 const maxRegionWords = 8
 
-// completions returns the ways to read the text: as a name, and as a name that is
-// followed by a state, a country or both, with or without commas. The last of them may be
-// incomplete.
+// completions returns the readings of the text: as a name, and as a name followed by a state,
+// a country or both, with or without commas. The last of them may be incomplete.
 func (c *completer) completions() []completion {
 	if c.Unparsed == "" {
-		return nil // it was a postal code
+		return nil // the text was only a postal code
 	}
 	all := []completion{{name: c.Unparsed}}
 	words := strings.Fields(strings.ReplaceAll(c.Unparsed, ",", " , "))
@@ -132,8 +131,8 @@ func (c *completer) completions() []completion {
 	return all
 }
 
-// regions returns the regions that a text names or, if it names none, those whose names it
-// begins. Those of states abroad are completed only after a comma.
+// regions returns the regions that a text names or, if it names none, those whose names
+// begin with it. Incomplete names of states abroad are accepted only after a comma.
 func (c *completer) regions(text string, comma bool) (all []region) {
 	if code, ok := c.places.Country(text); ok {
 		all = append(all, c.country(code, text))
@@ -197,8 +196,8 @@ func (c *completer) stateAndCountry(text string) (all []region) {
 // maxStatesAbroad is the maximum number of states abroad for an incomplete name.
 const maxStatesAbroad = 10
 
-// country returns the region that a name of a country denotes: that of Great Britain may be
-// the name of one of its nations.
+// country returns the region that a name of a country denotes. For Great Britain, the name
+// may be that of one of its nations.
 func (c *completer) country(code, name string) region {
 	if nation, ok := c.places.State(code, name); ok && code == "GB" {
 		return region{country: code, state: nation}
@@ -206,7 +205,7 @@ func (c *completer) country(code, name string) region {
 	return region{country: code}
 }
 
-// sameCity is how far apart the centers of a city may be in different sources.
+// sameCity is the maximum distance between the centers of a city in different sources.
 const sameCity lastmile.Meters = 25_000
 
 // addTowns adds towns of maps.
@@ -230,14 +229,13 @@ func (c *completer) addTowns(as completion, towns []street.Town) {
 	}
 }
 
-// nearWeight is how much larger a city near the organization's hubs counts, in units of its
-// size.
+// nearWeight is the bonus of a city near the organization's hubs, in units of city size.
 const (
 	nearWeight = 6.0
-	nearMeters = 100_000.0 // where half of it is left
+	nearMeters = 100_000.0 // distance at which half of the bonus is left
 )
 
-// consideredCities is how many cities whose name begins with the text are compared.
+// consideredCities is the number of cities whose name begins with the text that are compared.
 const consideredCities = 50
 
 // addCities adds cities of the gazetteer.
@@ -265,14 +263,14 @@ func (c *completer) addCity(city gazetteer.Completion, within bool) {
 	c.cities = append(c.cities, likelyCity{city, within, float64(city.Weight(c.Country, city.Whole)+city.Extra) + nearest})
 }
 
-// codeForm matches what may be a code of a country or state. One of two letters is written
-// in capitals.
+// codeForm matches a possible code of a country or state. A code of two letters must be in
+// capitals.
 var codeForm = regexp.MustCompile(`^(?:[A-Z]{2}|[A-Za-z]{3})$`)
 
-// addCode adds the largest cities of the region whose code is the text, as if it were a name
-// of theirs that is not shown: CA is Los Angeles rather than Cairo. A longer code is more
-// likely to be the beginning of a name: USA is New York rather than Usa River, but PER is
-// Perth rather than Lima.
+// addCode adds the largest cities of the region whose code is the text, as if the code were
+// another name of them: CA is Los Angeles rather than Cairo. A longer code is more likely to
+// be the beginning of a name: USA is New York rather than Usa River, but PER is Perth rather
+// than Lima.
 func (c *completer) addCode() {
 	if !codeForm.MatchString(c.Unparsed) {
 		return
@@ -293,13 +291,13 @@ func (c *completer) addCode() {
 	}
 }
 
-// same reports whether two cities are one, also if it was found under two of its names.
+// same reports whether two cities are the same, even if they were found under different names.
 func same(a, b gazetteer.City) bool {
 	return a.Location == b.Location || a.Other != b.Other && a.Size == b.Size && a.State == b.State && a.Location.Distance(b.Location) < sameCity
 }
 
-// citiesIn returns the cities of a region with the name; if there are none, and the region
-// follows a comma, those whose name begins with it.
+// citiesIn returns the cities of a region with the name. If there are none and the region
+// follows a comma, it returns those whose name begins with it.
 func (c *completer) citiesIn(r region, as completion) (found []gazetteer.Completion) {
 	for _, city := range c.places.Cities(as.name, r.country) {
 		found = append(found, gazetteer.Completion{City: city, Whole: true})
@@ -311,20 +309,21 @@ func (c *completer) citiesIn(r region, as completion) (found []gazetteer.Complet
 	return found
 }
 
-// namesake is how much smaller a city abroad may be than those of a state with its name to
-// come before them, in units of its size: an eighth. Tuscany is not a part of Calgary.
+// namesake is how much smaller a city with the name of a region may be than the region's
+// largest city and still come before it, in units of size: an eighth. Tuscany is not a part
+// of Calgary.
 const namesake = 6
 
-// firstOfRegion is how many cities of a region come before cities with its name, if the
-// text is the name of a region.
+// firstOfRegion is the number of a region's cities that come before cities with its name, if
+// the text is the name of the region.
 const firstOfRegion = 2
 
-// result returns the best of what was found: towns with the name; one that begins with
-// it; areas of the postal code; cities in the region that the text names; streets, which
-// leave room for a city with the name; other cities; and the rest. The name of a country or
-// state is completed to its largest cities, that of a state abroad after cities of that name,
-// and that of a country, or of a state at home, after a large one at home: Salvador in Brazil,
-// and Washington in the District of Columbia.
+// result returns the best addresses in this order: towns with the name; one town whose name
+// begins with it; areas of the postal code; cities in the region that the text names; streets,
+// which leave room for a city with the name; other cities; and the rest. The name of a country
+// or state is completed to its largest cities. These follow the cities with the name of a state
+// abroad, and large cities at home with the name of a country or of a state at home: Salvador
+// in Brazil, and Washington in the District of Columbia.
 func (c *completer) result() []lastmile.GeocodedAddress {
 	slices.SortStableFunc(c.cities, func(a, b likelyCity) int { return cmp.Compare(b.score, a.score) })
 	first := c.begun[:min(len(c.begun), 1)]
@@ -385,8 +384,8 @@ func (c *completer) appendCities(all []lastmile.GeocodedAddress, cities []gazett
 	return all
 }
 
-// isCity reports whether an address is that of a city. Kansas City is two cities, in two
-// states; a map may not say the state.
+// isCity reports whether an address is that of a city. The state must match, because Kansas
+// City is two cities in two states, unless the map does not name it.
 func (c *completer) isCity(a lastmile.GeocodedAddress, city gazetteer.City) bool {
 	if a.Precision != lastmile.PrecisionCity || gazetteer.Fold(a.Address.City) != gazetteer.Fold(city.Name) {
 		return false
@@ -398,11 +397,13 @@ func (c *completer) isCity(a lastmile.GeocodedAddress, city gazetteer.City) bool
 // maxRegions is the maximum number of regions that a text is completed to.
 const maxRegions = 3
 
-// minAbroad is the shortest text that is completed to the name of a state abroad, in bytes.
+// minAbroad is the minimum length in bytes of a text that is completed to the name of a state
+// abroad.
 const minAbroad = 5
 
-// regionsNamed returns the regions whose name begins with the text, and whether it is the
-// name of the first. Those with that name in English come first, and states abroad last.
+// regionsNamed returns the regions whose name begins with the text, and whether the text is
+// the whole name of the first. Regions whose English name it is come first, and states abroad
+// last.
 func (c *completer) regionsNamed() (regions []region, named bool) {
 	if len(c.Unparsed) > maxCode {
 		if state, ok := c.places.State(c.Country, c.Unparsed); ok {

@@ -11,8 +11,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// distinctForms are countries whose postal codes are unlikely to be numbers of houses,
-// wherever the organization is.
+// distinctForms are countries whose postal codes are unlikely to be house numbers, wherever
+// the organization is.
 var distinctForms = []string{"DE", "IN", "BR", "PL", "CA", "GB"}
 
 // takePostalCode removes the postal code from the text, so that the rest can be completed,
@@ -27,7 +27,7 @@ func (c *completer) takePostalCode(ctx context.Context, imported PostalCodes) er
 		return err
 	}
 	if !sure && !slices.ContainsFunc(areas, func(a area) bool { return len(rest[0]) >= minBegun && c.inCityNamed(a, rest) }) {
-		return nil // the number of a house
+		return nil // it is a house number
 	}
 	c.Unparsed = strings.Join(rest, ", ")
 	for _, a := range areas {
@@ -58,13 +58,13 @@ func (c *completer) inCityNamed(a area, parts []string) bool {
 	})
 }
 
-// minBegun is the shortest beginning of a city's name that makes the number before it its
-// postal code, in bytes.
+// minBegun is the minimum length in bytes of the beginning of a city's name at which a number
+// before it is considered its postal code.
 const minBegun = 3
 
-// cutPostalCode returns the postal code among the parts of a text, and the other parts. It
-// has the form of the home country, or is distinct. Sure is false if it may be the number of
-// a house instead: 10115 Broadway.
+// cutPostalCode returns the postal code among the parts of a text, and the other parts. The
+// code has the form of the home country or of one of distinctForms. sure is false if it may be
+// a house number: 10115 Broadway.
 func (c *completer) cutPostalCode(parts []string) (code string, rest []string, sure bool) {
 	for _, country := range append([]string{c.Country}, distinctForms...) {
 		form := formOf(country)
@@ -92,7 +92,7 @@ func (c *completer) cutPostalCode(parts []string) (code string, rest []string, s
 }
 
 // codePrecedes reports whether the number before a name is most likely a postal code.
-// Followed is whether something follows the name, which may then be a street.
+// followed means that something follows the name, which may then be a street.
 func (c *completer) codePrecedes(name string, followed bool) bool {
 	cities := c.places.Cities(name, "")
 	if slices.Contains(codeFollows, c.Country) {
@@ -104,8 +104,8 @@ func (c *completer) codePrecedes(name string, followed bool) bool {
 	return !followed || len(c.places.CitiesBeginning(name, c.Country, c.Country, 1)) > 0
 }
 
-// cityOfStreet returns the cities that a text may mean that completes no name, but looks like
-// an address whose street is not known.
+// cityOfStreet returns the possible cities of a text that completes no name, but looks like
+// an address whose street is unknown.
 func (s *Streets) cityOfStreet(ctx context.Context, places *gazetteer.Gazetteer, q lastmile.AddressQuery, limit int) ([]lastmile.GeocodedAddress, error) {
 	q.Precision = 0
 	whole, err := (&Gazetteer{Imported: s.Postal}).Geocode(ctx, q)
@@ -142,7 +142,7 @@ func (s *Streets) cityOfStreet(ctx context.Context, places *gazetteer.Gazetteer,
 	return []lastmile.GeocodedAddress{whole}, nil
 }
 
-// streetEnd is where a street may end in a text.
+// streetEnd is a position at which a street may end in a text.
 type streetEnd struct {
 	street, rest string
 	numberFirst  bool
@@ -152,9 +152,9 @@ type streetEnd struct {
 // maxStreetEnds is the maximum number of ends of a street that are considered.
 const maxStreetEnds = 4
 
-// streetEnds returns where a street with its number may end in a text: at a comma, at a
-// postal code, at a number that follows its name, at a word such as Avenue, or anywhere in
-// languages in which such a word begins the name.
+// streetEnds returns the positions at which a street with its number may end in a text: at a
+// comma, before a postal code, after a number that follows the name, after a word such as
+// Avenue, or anywhere in languages in which such a word begins the name.
 func streetEnds(text string) (all []streetEnd) {
 	add := func(before, rest string, unsure bool) {
 		number, street := splitStreet(before)
@@ -174,7 +174,7 @@ func streetEnds(text string) (all []streetEnd) {
 	words := strings.Fields(text)
 	for i := 2; i < min(len(words), maxParts); i++ {
 		last := strings.ToLower(strings.TrimSuffix(words[i-1], "."))
-		numberLast := hasDigit(last) && !hasDigit(words[0]) // 5th of 350 5th Ave is no number of a house
+		numberLast := hasDigit(last) && !hasDigit(words[0]) // 5th in 350 5th Ave is not a house number
 		sure := likePostalCode.MatchString(words[i]) || numberLast || streetTypes[last] && i > 2
 		if sure || i > 2 && !goesOn.MatchString(last) {
 			add(strings.Join(words[:i], " "), strings.Join(words[i:], " "), !sure)
@@ -183,8 +183,8 @@ func streetEnds(text string) (all []streetEnd) {
 	return all
 }
 
-// likePostalCode matches the beginnings of postal codes that are not ordinals: 33rd is none.
+// likePostalCode matches the beginnings of postal codes, but not ordinals such as 33rd.
 var likePostalCode = regexp.MustCompile(`^(?:\d{4}|\d{2,3}-\d|(?i:[a-z]{1,2}\d))`)
 
-// goesOn matches words after which the name of a street is not complete.
+// goesOn matches words with which the name of a street cannot end.
 var goesOn = regexp.MustCompile(`^(?:d[aeiou]s?|del|dell[aeo]|l[aeo]s?|el|l|san|santa|são|sao|saint|sainte|st)$`)

@@ -15,11 +15,11 @@ import (
 
 // Limits of searches.
 const (
-	MaxFound     = 10  // records of a kind
+	MaxFound     = 10  // maximum records of a kind
 	MinQuery     = 2   // characters
 	MaxQuery     = 100 // characters
-	maxRelated   = 20  // recipients and destinations, each, whose tasks are found
-	minPhone     = 3   // digits of a phone number
+	maxRelated   = 20  // maximum recipients, and destinations, whose tasks are found
+	minPhone     = 3   // minimum digits of a phone number
 	shortIDWidth = 8
 )
 
@@ -30,7 +30,7 @@ type Reports struct {
 	CallingCode func(country string) string
 	Now         func() time.Time
 
-	turns rate.Turns // analytics of an organization, which read many rows, one at a time
+	turns rate.Turns // one request for analytics of an organization at a time, because they read many rows
 }
 
 // Found is the result of a search.
@@ -40,9 +40,9 @@ type Found struct {
 	Recipients []lastmile.Recipient
 }
 
-// Search finds tasks, workers and recipients of the caller's organization by the
-// beginning of a name, phone number, street or short id, each up to MaxFound. Its cost
-// does not grow with the number of records.
+// Search finds tasks, workers and recipients of the caller's organization by the beginning
+// of a name, phone number, street or short id, at most MaxFound of each. Its cost does not
+// grow with the number of records.
 func (rs *Reports) Search(ctx context.Context, who lastmile.Principal, text string) (found Found, err error) {
 	text = lastmile.FoldName(text)
 	switch length := utf8.RuneCountInString(text); {
@@ -63,8 +63,9 @@ func (rs *Reports) Search(ctx context.Context, who lastmile.Principal, text stri
 	return found, err
 }
 
-// phonesOf returns what phone numbers may begin with, if a text is the beginning of one:
-// with a plus sign, of any country; else of the country, or of any.
+// phonesOf returns the beginnings of the phone numbers that a text may be the beginning of;
+// none if it is not one. Without a plus sign, the text may be a number of the country or an
+// international number.
 func phonesOf(text, callingCode string) []string {
 	digits := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "", "/", "").Replace(text)
 	international := strings.HasPrefix(digits, "+")
@@ -122,8 +123,8 @@ func (s search) run(ctx context.Context) (found Found, err error) {
 	return found, err
 }
 
-// either returns the records with a phone number or a name, without duplicates, up to
-// limit.
+// either returns at most limit records with the name or one of the phone numbers, without
+// duplicates.
 func either[ID comparable](phones []string, name string, limit int, called, named func(string) ([]ID, error)) ([]ID, error) {
 	all, err := named(name)
 	if err != nil {
@@ -143,8 +144,8 @@ func either[ID comparable](phones []string, name string, limit int, called, name
 	return all[:min(limit, len(all))], nil
 }
 
-// tasks finds tasks: first those with the short id, then the newest for the recipients
-// and on the street.
+// tasks finds tasks: first those whose short id begins with the text, then the newest for
+// the recipients and on the street.
 func (s search) tasks(ctx context.Context, recipients []lastmile.RecipientID) ([]lastmile.Task, error) {
 	var ids []lastmile.TaskID
 	if len(s.text) <= shortIDWidth && strings.Trim(s.text, "0123456789abcdef") == "" {
@@ -176,8 +177,8 @@ func (s search) tasks(ctx context.Context, recipients []lastmile.RecipientID) ([
 	return s.TasksOf(ctx, s.org, ids)
 }
 
-// onStreet finds the newest tasks on a street. The number of a house before or behind
-// its name is ignored.
+// onStreet finds the newest tasks on a street. A house number before or after the name is
+// ignored.
 func (s search) onStreet(ctx context.Context) (found []store.Created, err error) {
 	words := strings.Fields(s.text)
 	if len(words) > 1 && isNumber(words[0]) {

@@ -86,7 +86,8 @@ type Writer interface {
 	// AddJob adds a job.
 	AddJob(ctx context.Context, j work.Job) error
 	// DeleteExpiredAdminSessions deletes about limit sessions that were last used before
-	// one time or created before another, and returns how many it deleted.
+	// one time, and about limit that were created before another. It returns the larger of
+	// the two numbers.
 	DeleteExpiredAdminSessions(ctx context.Context, usedBefore, createdBefore time.Time, limit int) (int64, error)
 	// DeleteExpiredLinks deletes about limit links that expired before a time, and
 	// returns how many it deleted.

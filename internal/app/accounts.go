@@ -17,7 +17,7 @@ import (
 	"dray/internal/work"
 )
 
-// LinkKind is what a one-time link is for.
+// LinkKind is the purpose of a one-time link.
 type LinkKind = identity.LinkKind
 
 // The kinds of links that operators make.
@@ -29,7 +29,7 @@ const (
 // mailLoop sends mails.
 type mailLoop = work.Loop[account.Reader, account.Writer]
 
-// mailer returns what sends mails, or nil if nothing does.
+// mailer returns the component that sends mails, or nil if none is configured.
 func (c *Config) mailer(now func() time.Time, newID func() string) (account.Mailer, error) {
 	if c.SMTP == "" {
 		return nil, nil
@@ -41,7 +41,7 @@ func (c *Config) mailer(now func() time.Time, newID func() string) (account.Mail
 	return server, nil
 }
 
-// How a mail that was not accepted is tried again: for about a day.
+// mailRetry retries a mail that was not accepted for about a day.
 var mailRetry = work.Retry{First: 30 * time.Second, Longest: 2 * time.Hour, Failures: 18}
 
 // addAccounts sets up the use cases of administrators.

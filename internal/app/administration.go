@@ -16,9 +16,9 @@ import (
 // importBatch is the number of postal codes saved in one transaction.
 const importBatch = 2_000
 
-// ImportPostalCodes replaces the postal codes of the countries in a file. It
-// reads the whole file once before it changes anything, so a malformed file
-// changes nothing. progress is called with what is imported so far.
+// ImportPostalCodes replaces the postal codes of the countries in a file. It reads the whole
+// file once before it changes anything, so that a malformed file changes nothing. progress is
+// called with the number of areas imported so far.
 func (a *App) ImportPostalCodes(ctx context.Context, name string, progress func(step string, done int64)) (count int64, countries []string, err error) {
 	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
@@ -82,9 +82,8 @@ func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
 	return nil
 }
 
-// ChangeSettings applies change to the settings of an organization and saves them
-// if change returns true. It returns the settings and what the platform has learned
-// from the organization's trips.
+// ChangeSettings applies change to the settings of an organization and saves them if change
+// returns true. It returns the settings and what was learned from the organization's trips.
 func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) (settings lastmile.Settings, learned travel.Experience, err error) {
 	var trips []lastmile.Trip
 	err = a.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {

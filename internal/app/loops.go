@@ -11,17 +11,17 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// How often the periodic steps of a node run.
+// The intervals of periodic steps of a node.
 const (
 	saveKeyUseInterval = 30 * time.Second
 	clockInterval      = time.Minute
 	purgeInterval      = 10 * time.Minute
-	accountInterval    = time.Minute // after which the streams of an expired session end
+	accountInterval    = time.Minute // so that streams of expired sessions end soon
 	fillInterval       = time.Minute
 )
 
-// RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
-// revoked key may still work.
+// RefreshKeysEvery returns the interval at which a node refreshes API keys, which is also how
+// long a revoked key may still work.
 func (a *App) RefreshKeysEvery() time.Duration {
 	if a.Config.Poll > 0 {
 		return a.Config.Poll
@@ -69,8 +69,8 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
-// steps records when each periodic step of a node last succeeded, with the
-// monotonic clock: an alert must not depend on the one that people set.
+// steps records when each periodic step of a node last succeeded, by the monotonic clock,
+// because alerts must not depend on a clock that people set.
 type steps struct {
 	mu   sync.Mutex
 	last map[string]time.Time
@@ -121,9 +121,9 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 // longestSchedule is the longest time after which work of any kind is due again.
 const longestSchedule = lastmile.RetryInterval
 
-// checkClock makes work due that was scheduled before the clock was set back, and
-// would otherwise be late by as much. It is called at the start and every
-// clockInterval, so that a clock that is set slowly causes no write.
+// checkClock makes work due that was scheduled before the clock was set back and would
+// otherwise be late. It runs at the start and every clockInterval, and writes only if the
+// clock was set back by a large step.
 func (a *App) checkClock(ctx context.Context) error {
 	wall, elapsed := a.Now(), time.Now()
 	back := elapsed.Sub(a.clock.elapsed) - wall.Sub(a.clock.wall)
@@ -140,7 +140,7 @@ func (a *App) checkClock(ctx context.Context) error {
 	return err
 }
 
-// retention is how long events, notifications, positions, text messages and the
+// retention returns how long events, notifications, positions, text messages and the
 // explanations of automatic assignment are kept.
 func (a *App) retention() time.Duration {
 	if a.Config.ShortRetention {
@@ -149,7 +149,7 @@ func (a *App) retention() time.Duration {
 	return 30 * 24 * time.Hour
 }
 
-// purgeBatch is how many rows one transaction deletes; a larger one would delay
+// purgeBatch is the number of rows that one transaction deletes. A larger one would delay
 // other writes.
 const purgeBatch = 500
 
@@ -218,8 +218,8 @@ func (a *App) purgeDispatches(ctx context.Context) error {
 	})
 }
 
-// expiredQuotes is how long quotes are kept after they expired: an order by one is
-// rejected because it expired, not because it does not exist.
+// expiredQuotes is how long quotes are kept after they have expired, so that the error for an
+// order says that its quote has expired, not that it does not exist.
 const expiredQuotes = 24 * time.Hour
 
 // PurgeQuotes deletes quotes that expired long ago.

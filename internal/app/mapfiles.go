@@ -25,8 +25,8 @@ import (
 	"dray/internal/tile"
 )
 
-// How often a node checks for imported maps, and how often it saves which it has, for
-// the other nodes. A node that has not done so for a while is gone.
+// The intervals at which a node checks for imported maps and saves which maps it has, for the
+// other nodes. A node that has not saved them for shareFor is considered gone.
 const (
 	mapsInterval  = 2 * time.Second
 	shareInterval = time.Minute
@@ -57,16 +57,14 @@ func (c *Config) MapFolder() mapdata.Folder {
 	}
 }
 
-// The products: what travel times come from, what addresses are found with, and what maps
-// show.
+// The products of a map: for travel times, for finding addresses, and for display.
 const (
 	roadProduct   = "roads"
 	streetProduct = "streets"
 	tileProduct   = "tiles"
 )
 
-// isExtract reports whether a file is an extract of OpenStreetMap, or should be one
-// by its name.
+// isExtract reports whether a file is an extract of OpenStreetMap, by its name or content.
 func isExtract(path string) bool {
 	if strings.HasSuffix(strings.ToLower(path), ".pbf") {
 		return true
@@ -81,7 +79,7 @@ func isExtract(path string) bool {
 	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && bytes.Contains(begin[:n], []byte("OSMHeader"))
 }
 
-// checked returns the check of a product that can be opened and verified.
+// checked returns a check that opens and verifies a product.
 func checked[T interface{ Verify() error }](open func([]byte) (T, error)) func([]byte) error {
 	return func(content []byte) error {
 		product, err := open(content)
@@ -92,7 +90,7 @@ func checked[T interface{ Verify() error }](open func([]byte) (T, error)) func([
 	}
 }
 
-// Maps is the imported maps that a node uses.
+// Maps are the imported maps that a node uses.
 type Maps struct {
 	log     *slog.Logger
 	db      *sqlstore.Store // where nodes save which maps they use
@@ -103,11 +101,11 @@ type Maps struct {
 	tiles   *mapdata.Live[tile.Map]
 
 	note    atomic.Pointer[string] // how the maps of other nodes differ
-	problem string                 // the last one that was logged
+	problem string                 // the last problem that was logged
 }
 
-// newMaps returns the imported maps. A problem with them does not prevent the
-// start: they are used as soon as it is solved.
+// newMaps returns the imported maps. A problem with them does not prevent the start: they are
+// used as soon as it is solved.
 func newMaps(c Config, db *sqlstore.Store, log *slog.Logger, now func() time.Time) (*Maps, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -128,18 +126,18 @@ func (m *Maps) Roads() []*road.Map { return products(m.roads.All()) }
 // Streets returns the streets of all maps.
 func (m *Maps) Streets() []*street.Index { return products(m.streets.All()) }
 
-// Tiles returns the tiles of all maps, and what identifies this version of them.
+// Tiles returns the tiles of all maps, and the version of this set of files.
 func (m *Maps) Tiles() ([]*tile.Map, string) {
-	all := m.tiles.All() // both of the same files: browsers keep tiles by their version
+	all := m.tiles.All() // read once, so that tiles and version match: browsers cache tiles by version
 	return products(all), version(all)
 }
 
-// matrices returns travel times on the roads of all maps, of which it keeps some.
+// matrices returns travel times on the roads of all maps, with a cache of matrices.
 func (m *Maps) matrices(speed float64) *geo.Matrices {
 	return &geo.Matrices{TravelTimer: geo.Roads{Maps: m.Roads, Speed: speed}, Version: func() string { return version(m.roads.All()) }}
 }
 
-// version returns what identifies the files in use.
+// version returns a hash that identifies the files in use.
 func version[T any](all []mapdata.Loaded[T]) string {
 	sum := sha256.New()
 	for _, loaded := range all {
@@ -161,8 +159,8 @@ func products[T any](all []mapdata.Loaded[T]) []*T {
 	return list
 }
 
-// open uses the maps that were imported. Their content is verified later, so
-// that large maps do not delay the start.
+// open opens imported maps. Their content is verified later, so that large maps do not delay
+// the start.
 func (m *Maps) open() {
 	roads, err := m.roads.Refresh()
 	streets, problem := m.streets.Refresh()
@@ -173,8 +171,7 @@ func (m *Maps) open() {
 	m.report(errors.Join(err, problem, third))
 }
 
-// Refresh uses maps that were imported and drops those that were removed or are
-// damaged.
+// Refresh opens imported maps and drops those that were removed or are damaged.
 func (m *Maps) Refresh(context.Context) error {
 	m.open()
 	if err := errors.Join(m.roads.Verify(), m.streets.Verify(), m.tiles.Verify()); err != nil {
@@ -183,7 +180,7 @@ func (m *Maps) Refresh(context.Context) error {
 	return nil
 }
 
-// report logs a problem, once for as long as it lasts.
+// report logs a problem, but only once while it lasts.
 func (m *Maps) report(err error) {
 	problem := ""
 	if err != nil {
@@ -212,7 +209,7 @@ func add[T any](names map[string]string, all []mapdata.Loaded[T]) {
 	}
 }
 
-// nodeMapsKey is where nodes that share a database save which maps they use.
+// nodeMapsKey is the key under which nodes that share a database save which maps they use.
 const nodeMapsKey = "nodes/maps"
 
 // Compare saves which maps the node uses and compares them with those of other
@@ -242,7 +239,7 @@ func (m *Maps) Compare(ctx context.Context) error {
 	return nil
 }
 
-// readNodeMaps returns the maps of the nodes that were seen lately.
+// readNodeMaps returns the maps of the nodes that were seen recently.
 func readNodeMaps(ctx context.Context, r *sqlstore.Tx, now time.Time) (mapdata.Nodes, error) {
 	value, err := r.CachedResponse(ctx, nodeMapsKey, now)
 	if err != nil {
@@ -260,7 +257,7 @@ func (m *Maps) Nodes(ctx context.Context) (nodes mapdata.Nodes, err error) {
 	return nodes, err
 }
 
-// readyNote returns what /readyz says besides that the node is ready.
+// readyNote returns what /readyz adds to the response of a node that is ready.
 func (m *Maps) readyNote() string {
 	if note := m.note.Load(); note != nil && *note != "" {
 		return "; the maps of nodes differ: " + *note

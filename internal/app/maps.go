@@ -13,9 +13,8 @@ import (
 	"dray/internal/tileapi"
 )
 
-// openMaps returns the geocoder and the source of travel times. Both ask the
-// configured map services and fall back to imported maps, and then to the built-in
-// gazetteer and formula.
+// openMaps returns the geocoder and the source of travel times. Both query the configured map
+// services and fall back to imported maps, and then to the built-in gazetteer and formula.
 func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: c.userAgent()}
 	onError := func(ctx context.Context, err error) {
@@ -67,8 +66,7 @@ func (c *Config) routers(o geo.Options) (all []geo.TravelTimer, err error) {
 	return all, nil
 }
 
-// openTiles returns the tiles of maps: those of imported maps, or what is configured
-// instead.
+// openTiles returns the tiles to show: the configured ones, or else those of imported maps.
 func (c *Config) openTiles(files *Maps, now func() time.Time) (tileapi.Tiles, error) {
 	if c.Tiles == "" {
 		return tileapi.NewImported(files.Tiles), nil

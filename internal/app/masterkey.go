@@ -23,8 +23,8 @@ const (
 	settingFingerprint = "master-key-fingerprint" // of the key that seals the secrets
 )
 
-// masterKeyFile returns the file of the master key, or nothing if PostgreSQL nodes
-// share a key in the database.
+// masterKeyFile returns the file of the master key, or "" if PostgreSQL nodes share a key in
+// the database.
 func (c *Config) masterKeyFile() string {
 	if c.MasterKey == "" && c.Database == "" {
 		return filepath.Join(c.Data, "master.key")
@@ -32,8 +32,8 @@ func (c *Config) masterKeyFile() string {
 	return c.MasterKey
 }
 
-// MasterKeyWarning returns what is wrong with the permissions of the master key and
-// the command that corrects them, or nothing.
+// MasterKeyWarning returns what is wrong with the permissions of the master key and the
+// command that corrects them, or "".
 func (c *Config) MasterKeyWarning() string {
 	file := c.masterKeyFile()
 	if mode, ok := exposed(file); ok {
@@ -42,9 +42,8 @@ func (c *Config) MasterKeyWarning() string {
 	return ""
 }
 
-// exposed reports whether a master key can be read by every user, or changed by
-// others, and returns its permissions. Groups may read it: that is how containers
-// get secrets.
+// exposed reports whether every user can read a master key or others can change it, and
+// returns its permissions. Groups may read it, because containers get secrets that way.
 func exposed(file string) (fs.FileMode, bool) {
 	info, err := os.Stat(file)
 	if err != nil || runtime.GOOS == "windows" {
@@ -83,8 +82,8 @@ func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logg
 	return access.NewVault(master)
 }
 
-// masterKeyInFile reads the key. If the file does not exist, it creates it, with
-// the key from the database or, in a new installation, with a new key.
+// masterKeyInFile reads the key. If the file does not exist, it is created with the key from
+// the database or, in a new installation, with a new key.
 func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +154,7 @@ func masterKeyInDatabase(ctx context.Context, db *sqlstore.Store) ([]byte, error
 	return loadOrSaveSetting(ctx, db, settingMasterKey, newMasterKey())
 }
 
-// checkMasterKey rejects a key other than the installation's first.
+// checkMasterKey rejects a key other than the first one of the installation.
 func checkMasterKey(ctx context.Context, db *sqlstore.Store, master []byte) error {
 	fingerprint := access.Fingerprint(master)
 	stored, err := loadOrSaveSetting(ctx, db, settingFingerprint, []byte(fingerprint))

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// How memory is divided. The rest of a container's memory is for what Go does not
-// count, such as the caches of SQLite, and for the memory that a collection frees
-// too late.
+// How memory is divided. The rest of a container's memory is for memory that Go does not
+// count, such as the caches of SQLite, and for garbage that is collected late.
 const (
 	memoryLimitPercent   = 50 // of the container's memory: Go's memory limit
 	requestMemoryPercent = 30 // of Go's memory limit, or of the machine's memory: for requests in flight
@@ -25,8 +24,8 @@ const (
 	maxDatabaseCache     = 64 << 20
 )
 
-// limitMemory sets Go's memory limit to a part of what the container has, unless
-// GOMEMLIMIT is set.
+// limitMemory sets Go's memory limit to a part of the container's memory, unless GOMEMLIMIT
+// is set.
 func limitMemory(log *slog.Logger) {
 	limit := containerMemory(os.DirFS("/"))
 	if os.Getenv("GOMEMLIMIT") != "" || limit == 0 {
@@ -37,13 +36,13 @@ func limitMemory(log *slog.Logger) {
 	log.Info("memory limit set", "mebibytes", limit>>20)
 }
 
-// requestMemory returns how many bytes requests may hold together.
+// requestMemory returns the maximum memory of all requests together, in bytes.
 func requestMemory() int64 {
 	return min(max(memoryLimit()/100*requestMemoryPercent, minRequestMemory), maxRequestMemory)
 }
 
-// databaseCache returns how many bytes of pages SQLite keeps for writing. They take almost
-// three times as much memory. A command beside the server needs few.
+// databaseCache returns the size in bytes of SQLite's page cache for writing. It takes almost
+// three times as much memory. A command beside the server needs only a small one.
 func databaseCache(serve bool) int64 {
 	if !serve {
 		return minDatabaseCache
@@ -62,8 +61,8 @@ func memoryLimit() int64 {
 	return math.MaxInt64
 }
 
-// containerMemory returns the memory limit of the process's control group, or of
-// one that it is in; 0 if there is none.
+// containerMemory returns the smallest memory limit of the process's control group and the
+// groups that contain it; 0 if there is none.
 func containerMemory(root fs.FS) int64 {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -82,8 +81,8 @@ func containerMemory(root fs.FS) int64 {
 			}
 			base, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		// Inside a container the path may be that of the host, and the limit is that
-		// of the root.
+		// Inside a container, the path may be that on the host, and the limit is that of the
+		// root.
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			if limit, ok := readBytes(root, path.Join(base, dir, file)); ok {
 				least = min(least, limit)
@@ -99,14 +98,14 @@ func containerMemory(root fs.FS) int64 {
 	return least
 }
 
-// readBytes reads a number of bytes from a file. The word max is no number.
+// readBytes reads a number of bytes from a file. ok is false for the word max.
 func readBytes(root fs.FS, name string) (int64, bool) {
 	data, err := fs.ReadFile(root, name)
 	if err != nil {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
-	if errors.Is(err, strconv.ErrRange) { // version 1 has such a number where there is no limit
+	if errors.Is(err, strconv.ErrRange) { // in version 1, such a number means no limit
 		return math.MaxInt64, true
 	}
 	return n, err == nil && n > 0

@@ -33,8 +33,8 @@ type smsConfig struct {
 
 var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 
-// smsSecret is the environment variable that holds the gateway's secret. There is
-// no flag for it: every user of the machine can list the flags of a process.
+// smsSecret is the environment variable that holds the gateway's secret. There is no flag for
+// it, because every user of the machine can list the flags of a process.
 const smsSecret = "DRAY_SMS_SECRET"
 
 func (c *smsConfig) bind(f *flag.FlagSet) {
@@ -90,7 +90,7 @@ func (c *smsConfig) twilio() (base string, is bool) {
 	return strings.CutPrefix(c.Gateway, "twilio+")
 }
 
-// policy returns which messages may be sent.
+// policy returns the policy of which messages may be sent.
 func (c *smsConfig) policy() messaging.Policy {
 	p := messaging.Policy{Caps: c.Caps, CountryOf: sms.Country}
 	for _, code := range c.Countries {
@@ -164,8 +164,8 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	return nil
 }
 
-// openGateway opens the gateway of the settings, nil for the outbox, and what
-// receives its callbacks.
+// openGateway returns the configured gateway, nil for the outbox, and the receiver of its
+// callbacks.
 func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 	c, callbacks := a.Config.SMS, recipientapi.SMS{Messages: a.Messages}
 	secret, err := c.secret()

@@ -46,7 +46,7 @@ func (a *App) addOrders(newID func() string, shares *rate.Shares) {
 	}
 }
 
-// orderTasks is what orders need of tasks.
+// orderTasks implements ordering.Tasks.
 type orderTasks struct{ *taskflow.Tasks }
 
 // Prepare implements ordering.Tasks.
@@ -72,7 +72,7 @@ func (t orderTasks) Amend(ctx context.Context, tx store.Transaction, who lastmil
 	return t.Tasks.Amend(ctx, tx, who, id, ready)
 }
 
-// prepared returns what Prepare returned.
+// prepared converts a result of Prepare back to its type.
 func prepared(p ordering.PreparedTask) (taskflow.Prepared, error) {
 	ready, ok := p.(taskflow.Prepared)
 	if !ok {

@@ -26,7 +26,7 @@ import (
 	"dray/internal/webhook"
 )
 
-// The statements of some records are in packages of their own.
+// The statements of some records are in separate packages.
 type (
 	accountPart = sqlaccount.Part
 	auditPart   = sqlaudit.Part

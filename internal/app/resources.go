@@ -16,10 +16,10 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// logListsInterval is how often a node logs lists that have changed.
+// logListsInterval is the interval at which a node logs lists that have changed.
 const logListsInterval = 250 * time.Millisecond
 
-// addBoards sets up the boards and what keeps them up to date.
+// addBoards sets up the boards and the components that keep them up to date.
 func addBoards(a *App) {
 	a.Histories = &board.Histories{Store: sqlstore.With[board.HistoryReader, board.HistoryReader](a.Store, withParts), Now: a.Now}
 	a.Boards = &board.Boards{Store: sqlstore.With[board.Reader, board.Reader](a.Store, withParts), Now: a.Now}
@@ -33,7 +33,7 @@ func addBoards(a *App) {
 	}
 }
 
-// resources returns the resources of the API that other packages than api serve.
+// resources returns the resources of the API that packages other than api serve.
 func (a *App) resources(common edge.Settings) api.Resources {
 	orders := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
 	admin := &adminapi.Server{
@@ -48,7 +48,7 @@ func (a *App) resources(common edge.Settings) api.Resources {
 	}
 }
 
-// Docs is the documentation at /docs, of the public API and the worker's API.
+// Docs returns the documentation at /docs, of the public API and the worker's API.
 func Docs(public, driver edge.API) edge.Site {
 	site := edge.Site{API: public, Driver: driver, Guides: docs.Guides, Order: docs.Order, Limits: api.Limits()}
 	all, err := adminapi.Triggers()

@@ -15,14 +15,14 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// auditInterval is how long entries of the audit log wait to be saved.
+// auditInterval is the interval at which entries of the audit log are saved.
 const auditInterval = time.Second
 
 func newAudit(a *App, newID func() string) *audit.Log {
 	return &audit.Log{Store: sqlstore.With[audit.Reader, audit.Writer](a.Store, withParts), Now: a.Now, NewID: newID, Log: a.Log}
 }
 
-// recordIn records requests in the audit log.
+// recordIn returns a function that records requests in the audit log.
 func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 	return func(ctx context.Context, s edge.Served) {
 		log.Record(ctx, audit.Entry{
@@ -32,14 +32,16 @@ func recordIn(log *audit.Log) func(context.Context, edge.Served) {
 	}
 }
 
-// attemptsIn records attempts at accounts of administrators in the audit log.
+// attemptsIn returns a function that records attempts at accounts of administrators in the
+// audit log.
 func attemptsIn(log *audit.Log) func(string, account.Attempted, edge.Served) {
 	return func(email string, what account.Attempted, s edge.Served) {
 		log.Attempt(audit.Account{Email: email}, attempt(what, s))
 	}
 }
 
-// failuresIn records failed attempts at accounts of workers in the audit log.
+// failuresIn returns a function that records failed attempts at accounts of workers in the
+// audit log.
 func failuresIn(log *audit.Log) func(*access.Failure, edge.Served) {
 	return func(f *access.Failure, s edge.Served) {
 		what := account.WrongPassword

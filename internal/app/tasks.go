@@ -12,8 +12,8 @@ import (
 	"dray/internal/taskflow"
 )
 
-// maxPlaced is the maximum number of open tasks that an organization has with
-// others, so that a client cannot bury its couriers in orders.
+// maxPlaced is the maximum number of open tasks that an organization may place with others,
+// so that a client cannot overwhelm its couriers with orders.
 const maxPlaced = 50_000
 
 // addTasks sets up the use cases of tasks. Submitting a batch signals batches.

@@ -25,7 +25,7 @@ func (c *Config) UploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }
 
-// checkUploads rejects a value of --uploads that names no storage.
+// checkUploads rejects a value of --uploads that does not name a storage.
 func checkUploads(storage string) error {
 	if storage == "" || storage == onDisk || storage == inDatabase || strings.HasPrefix(storage, inS3+":") {
 		return nil
@@ -54,7 +54,7 @@ func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) e
 	case storage == "" && a.Store.Engine() == "sqlite":
 		storage = onDisk
 	case storage == "":
-		storage = inDatabase // every node can read it
+		storage = inDatabase // every node can read the database
 	}
 	a.Uploads = upload.New(sqlstore.For[upload.Reader, upload.Writer](a.Store), blobs, storage, a.Now, newID)
 	return nil

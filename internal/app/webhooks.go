@@ -23,7 +23,7 @@ type clearingLoop = work.Loop[webhook.Reader, webhook.Writer]
 // handshakeLength is the length of the random text of a webhook's handshake.
 const handshakeLength = 43
 
-// numberEventsInterval is how often a node numbers events that have no sequence
+// numberEventsInterval is the interval at which a node numbers events that have no sequence
 // number yet.
 const numberEventsInterval = 250 * time.Millisecond
 

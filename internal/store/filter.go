@@ -6,10 +6,10 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Viewer is for whom tasks and workers are read.
+// Viewer is the caller for whom tasks and workers are read.
 type Viewer struct {
 	Organization lastmile.OrganizationID
-	Manager      lastmile.AdminID // only what this administrator may see, who manages some teams; empty for everything
+	Manager      lastmile.AdminID // if not empty, only what this manager of some teams may see
 }
 
 // ViewerOf returns the caller of a request as a viewer.
@@ -19,8 +19,8 @@ func ViewerOf(who lastmile.Principal) Viewer { return Viewer{who.Organization, w
 type RecipientFilter struct {
 	Name   string // compared without letter case
 	Phone  lastmile.Phone
-	Phones []lastmile.Phone        // has any of these
-	Keeper lastmile.OrganizationID // of recipients with a name or phone; empty for the organization itself
+	Phones []lastmile.Phone        // with any of these
+	Keeper lastmile.OrganizationID // applies if a name or phone is given; empty for the organization itself
 	Limit  int                     // 0 means no limit
 }
 
@@ -58,7 +58,7 @@ type TaskFilter struct {
 	CompleteBefore time.Time // completeBefore at or before this
 	CompleteAfter  time.Time // completeAfter at or after this
 	Pickup         *bool
-	Unfinished     bool              // only those in a container or active
+	Unfinished     bool              // only tasks that are not completed
 	Metadata       lastmile.Metadata // must have all of these entries
 	Manager        lastmile.AdminID  // only what this administrator may see, who manages some teams
 	After          lastmile.TaskID   // created after this one
@@ -90,7 +90,7 @@ type NotificationFilter struct {
 type TaskNotification struct {
 	lastmile.Notification
 	WebhookName string
-	Last        lastmile.Attempt // zero if there was none
+	Last        lastmile.Attempt // the last attempt; zero if there was none
 }
 
 // NotificationCursor is a position in the order of a webhook's due

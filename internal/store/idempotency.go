@@ -9,8 +9,8 @@ import (
 
 // ReceiptReader reads the replies to idempotent requests.
 type ReceiptReader interface {
-	// Receipt returns the receipt with the organization, key, method and path of
-	// the one given.
+	// Receipt returns the receipt that has the organization, key, method and path of
+	// sought, or lastmile.NotFound.
 	Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error)
 }
 
@@ -45,14 +45,14 @@ func Idempotent[T, R any, W Receipts](ctx context.Context, s Transactor[R, W], w
 	return result, err
 }
 
-// maxOutcomeRetries is how often a request with an idempotency key runs again
+// maxOutcomeRetries is the maximum number of retries of a request with an idempotency key
 // after a commit whose outcome is unknown.
 const maxOutcomeRetries = 2
 
-// writeOnce is Write for fn that begins with checkReplay. If the outcome of the
-// commit is unknown and the principal's request has a key, it runs fn again: that
-// finds the receipt if the first commit held. If that transaction is still
-// pending, saving the same receipt waits for its end.
+// writeOnce is Write for an fn that begins with checkReplay. If the outcome of the commit is
+// unknown and the principal's request has a key, it runs fn again, which finds the receipt
+// if the first commit succeeded. If the first transaction is still pending, saving the same
+// receipt waits for its end.
 func writeOnce[R, W any](ctx context.Context, s Transactor[R, W], who lastmile.Principal, fn func(W) error) error {
 	first := s.Write(ctx, fn)
 	if who.Receipt == nil || !errors.Is(first, lastmile.ErrUnknownOutcome) {
@@ -67,8 +67,8 @@ func writeOnce[R, W any](ctx context.Context, s Transactor[R, W], who lastmile.P
 	return first
 }
 
-// unresolved reports whether a write that was run again did not find out what
-// became of the first one: the database could not be used.
+// unresolved reports whether a retry did not find out the outcome of the first write, because
+// the database could not be used.
 func unresolved(err error) bool {
 	if err == nil {
 		return false

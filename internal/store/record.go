@@ -24,7 +24,7 @@ type Client struct {
 	ID           lastmile.ClientID
 	Courier      lastmile.OrganizationID
 	Organization lastmile.OrganizationID // of the client
-	Name         string                  // by which the courier knows it; empty until a client without one accepts
+	Name         string                  // given by the courier; if it gave none, empty until the client accepts
 	Status       ClientStatus
 	ShowName     bool // recipients see the client's name rather than the courier's
 	Opened       bool // the courier opened the organization
@@ -32,10 +32,10 @@ type Client struct {
 	Modified     time.Time
 }
 
-// Connection is what an organization may do with another.
+// Connection is the connection of an organization with another.
 type Connection struct {
 	Connected bool
-	ShowName  bool // as its client: recipients see its own name rather than the other's
+	ShowName  bool // recipients see the organization's own name rather than the other's
 }
 
 // ClientStatus is the state of the connection between a client and its courier.
@@ -43,12 +43,12 @@ type ClientStatus string
 
 // The states of clients.
 const (
-	ClientPending ClientStatus = "pending" // the organization has not accepted it
+	ClientPending ClientStatus = "pending" // the organization has not accepted the connection
 	ClientActive  ClientStatus = "active"
-	ClientDeleted ClientStatus = "deleted" // it is kept, and no caller sees it
+	ClientDeleted ClientStatus = "deleted" // kept, but not visible to callers
 )
 
-// Credential is how a worker signs in.
+// Credential is the password of a worker.
 type Credential struct {
 	Organization lastmile.OrganizationID
 	Worker       lastmile.WorkerID
@@ -65,15 +65,15 @@ type SealedSecret struct {
 	Created      time.Time
 }
 
-// Position is where tasks are inserted into the list of a container: behind
-// another task, at the start, or at the end if it is zero.
+// Position is a position at which tasks are inserted into the list of a container: after
+// another task, at the start, or, if it is zero, at the end.
 type Position struct {
 	After lastmile.TaskID
 	Start bool
 }
 
-// PositionAt returns the position at an index of a list, which does not have the
-// tasks that are inserted there.
+// PositionAt returns the position at an index of a list. The list must not contain the tasks
+// to insert.
 func PositionAt(index int, list []lastmile.TaskID) Position {
 	switch {
 	case index == lastmile.AtEnd || index >= len(list):
@@ -90,7 +90,7 @@ type ListState struct {
 	Last    lastmile.TaskID // empty if the list is
 }
 
-// ErrMoved is returned for a position behind a task that is not in the list.
+// ErrMoved is returned for a position after a task that is not in the list.
 var ErrMoved = errors.New("the task is not in the list of the container")
 
 // NewRecords are new records to save at once.
@@ -100,19 +100,20 @@ type NewRecords struct {
 	Tasks        []lastmile.Task
 }
 
-// UsedKeys is the error of new tasks whose import keys have been used: the tasks that
-// were created with those keys, by key.
+// UsedKeys is the error for new tasks whose import keys have been used. It maps these keys
+// to the tasks that were created with them.
 type UsedKeys map[string]lastmile.TaskID
 
 // Error implements error.
 func (k UsedKeys) Error() string { return fmt.Sprintf("%d import keys have been used", len(k)) }
 
-// KeptResponses is how many of the first attempts at a notification keep how their responses
-// begin; so does the last one. A receiver can fail for a day, with a response of its choice.
+// KeptResponses is the number of first attempts at a notification whose responses are kept,
+// shortened. That of the last attempt is kept too. The number is limited because a receiver
+// can fail for a day, with responses of its choice.
 const KeptResponses = 5
 
-// KeptAttempts is how many of the latest attempts at a notification are kept. Those of a day
-// are 49, but redeliveries can be requested again and again.
+// KeptAttempts is the number of latest attempts at a notification that are kept. In a day
+// there are 49, but redeliveries can be requested again and again.
 const KeptAttempts = 200
 
 // LoggedEvent is an event of the log in its encoded form.
@@ -120,20 +121,20 @@ type LoggedEvent struct {
 	Seq     int64
 	ID      string
 	Trigger lastmile.Trigger
-	Task    lastmile.TaskID   // that it is about; may be empty
-	Worker  lastmile.WorkerID // that it is about, or who has the task; may be empty
+	Task    lastmile.TaskID   // task of the event; may be empty
+	Worker  lastmile.WorkerID // worker of the event, or of its task; may be empty
 	Stored  time.Time
 	Body    []byte
 }
 
-// Texter is an organization that sends text messages to a number, and the
-// sender it did so as.
+// Texter is an organization that has sent text messages to a number, and the sender that it
+// used.
 type Texter struct {
 	Organization lastmile.OrganizationID
 	From         string
 }
 
-// ShownTask is a task in the form of the API.
+// ShownTask is a task as the API's JSON.
 type ShownTask struct {
 	ID  lastmile.TaskID
 	Doc []byte

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// rememberKey is the context key of what was decoded.
+// rememberKey is the context key of decoded tasks.
 type rememberKey struct{}
 
-// Remember returns a context in which a task that is read several times is decoded
-// again only if it has changed. A use case that reads many tasks in a transaction reads
-// them before it too, so that other writers do not wait while they are decoded. The
-// slices and pointers of such tasks are shared and must not be changed.
+// Remember returns a context in which a task that is read several times is decoded again only
+// if it has changed. A use case that reads many tasks in a transaction also reads them before
+// the transaction, so that other writers do not wait while they are decoded. The slices and
+// pointers of such tasks are shared and must not be changed.
 func Remember(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rememberKey{}, &sync.Map{})
 }
 
-// Remembered returns what was decoded in a context of Remember, by id; nil in others.
+// Remembered returns the tasks decoded in a context of Remember, by id; nil for other contexts.
 func Remembered(ctx context.Context) *sync.Map {
 	known, _ := ctx.Value(rememberKey{}).(*sync.Map)
 	return known

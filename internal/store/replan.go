@@ -6,13 +6,13 @@ import (
 	"dray/internal/lastmile"
 )
 
-// ReplanSchedule is when the routes of a team are planned again. There is one for each
-// team for which that was ever requested.
+// ReplanSchedule describes when the routes of a team will be planned again. Each team for
+// which that was ever requested has one.
 type ReplanSchedule struct {
 	Organization lastmile.OrganizationID
 	Team         lastmile.TeamID
-	Due          time.Time       // zero while it is not
-	Requested    bool            // since the last run
-	Request      lastmile.Replan // the first request since the last run: its cause
+	Due          time.Time       // zero if it is not due
+	Requested    bool            // there was a request since the last run
+	Request      lastmile.Replan // the first request since the last run
 	Last         time.Time       // when the last run was started; zero for never
 }

@@ -6,7 +6,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Result is what analytics count of a completed task.
+// Result is the data of a completed task that analytics count.
 type Result struct {
 	Success          bool
 	Failure          string // reason; empty for none
@@ -30,9 +30,9 @@ func ResultOf(t lastmile.Task) *Result {
 	return r
 }
 
-// Totals are what analytics count of the tasks of a group.
+// Totals are the sums of a group of tasks in analytics.
 type Totals struct {
-	Worker               lastmile.WorkerID // of a group that has one
+	Worker               lastmile.WorkerID // if the tasks are grouped by worker
 	Succeeded, Failed    int
 	Failures             map[string]int // by reason
 	OnTime, Early, Late  int            // of tasks with a time window: see lastmile.TimeWindow
@@ -40,12 +40,13 @@ type Totals struct {
 	DriveTime            time.Duration // from the start to the arrival
 	ServiceTime          time.Duration // from the arrival to the completion
 	Ratings, RatingTotal int
-	Estimated, Close     int           // arrivals that were estimated at the start, and those of them within CloseArrival
-	ArrivalError         time.Duration // sum of how much they differ from the estimate
-	ArrivalDelay         time.Duration // sum of how much later they are; early ones count as negative
+	Estimated, Close     int           // arrivals that were estimated at the start, and how many of these were within CloseArrival
+	ArrivalError         time.Duration // sum of the absolute differences from the estimates
+	ArrivalDelay         time.Duration // sum of the delays; early arrivals count as negative
 }
 
-// CloseArrival is how much an arrival may differ from its estimate to count as close.
+// CloseArrival is the maximum difference between an arrival and its estimate that counts as
+// close.
 const CloseArrival = 5 * time.Minute
 
 // Add adds other totals.
@@ -67,7 +68,7 @@ func (t *Totals) Add(o Totals) {
 // Promised is a task, and the arrival that was estimated when the worker started it.
 type Promised struct {
 	Task    lastmile.TaskID
-	Arrival time.Time // zero if it is not known
+	Arrival time.Time // zero if unknown
 }
 
 // Created is a record and when it was created.

@@ -6,8 +6,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Transactor runs transactions. R and W are what its user reads and writes in
-// one; each use case declares its own.
+// Transactor runs transactions. R and W are the operations for reading and writing in one;
+// each use case declares its own.
 type Transactor[R, W any] interface {
 	// Read runs fn over one consistent snapshot.
 	Read(ctx context.Context, fn func(R) error) error
@@ -33,16 +33,16 @@ type Joiner[W any] interface {
 
 // Documents reads records in the form in which the API returns them.
 type Documents interface {
-	// Show returns one record, ready to send. It is the cheapest read there is.
+	// Show returns the JSON of one record. It is the cheapest way to read a record.
 	Show(ctx context.Context, kind Kind, org lastmile.OrganizationID, id string) ([]byte, error)
 	// ShowTasks returns tasks in the order in which they were created.
 	ShowTasks(ctx context.Context, org lastmile.OrganizationID, f TaskFilter) ([]ShownTask, error)
-	// Find returns the ids of the tasks, destinations or recipients that have all of
-	// the metadata entries, in the order in which they are listed, up to limit. Of
-	// tasks, only those that manager may see, unless it is empty.
+	// Find returns the ids of at most limit tasks, destinations or recipients that have all
+	// of the metadata entries, in the order of lists. If manager is not empty, only tasks
+	// visible to that administrator are returned.
 	Find(ctx context.Context, kind Kind, org lastmile.OrganizationID, manager lastmile.AdminID, metadata lastmile.Metadata, limit int) ([]string, error)
-	// ShowAll returns tasks, destinations or recipients in the order of their ids,
-	// without those that do not exist any more.
+	// ShowAll returns the tasks, destinations or recipients with these ids, in their order,
+	// and skips those that no longer exist.
 	ShowAll(ctx context.Context, kind Kind, org lastmile.OrganizationID, ids []string) ([][]byte, error)
 }
 

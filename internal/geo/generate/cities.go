@@ -115,7 +115,7 @@ func partNames(name string) []string {
 	return kept
 }
 
-// detail is what only the older list has about a city.
+// detail is the data about a city that only the older list has.
 type detail struct {
 	region     string // code
 	lon, lat   float64
@@ -142,7 +142,7 @@ func details(files map[string][]byte) (detailIndex, error) {
 		}
 		d := &detail{region: row[regionField], lon: lon, lat: lat, population: population, names: otherNames(row)}
 		keys := []string{gazetteer.Fold(row[nameField])}
-		if population >= minKnown { // it may have been renamed
+		if population >= minKnown { // the city may have been renamed
 			for _, name := range d.names {
 				keys = append(keys, gazetteer.Fold(name))
 			}
@@ -157,9 +157,9 @@ func details(files map[string][]byte) (detailIndex, error) {
 
 var code = regexp.MustCompile(`^[A-Z]{2,4}$`)
 
-// otherNames returns the alternative names of a city, without airport codes and
-// without transliterations, which begin with a lower-case letter. A code that
-// consists of the initials of the city is what people call it: LA or SLC.
+// otherNames returns the alternative names of a city, without airport codes and without
+// transliterations, which begin with a lower-case letter. Codes that are the initials of the
+// city are kept, because people use them: LA or SLC.
 func otherNames(row []string) []string {
 	names := []string{row[nameField]}
 	for name := range strings.SplitSeq(row[namesField], ",") {
@@ -193,10 +193,10 @@ func isInitials(code, name string) bool {
 // in kilometers.
 const nearby = 25
 
-// renamed is the same for a city that has another name in each of them.
+// renamed is the maximum distance for a city that has different names in the lists.
 const renamed = 4
 
-// addTo adds what the older list has about cities.
+// addTo adds the details of the older list to cities.
 func (index detailIndex) addTo(all []gazetteer.CityData) {
 	unknown := make(map[string][]*gazetteer.CityData) // by country
 	for i := range all {
@@ -221,8 +221,8 @@ func (index detailIndex) addTo(all []gazetteer.CityData) {
 	}
 }
 
-// find returns what the older list has about a city under one of its names, or nil. One in
-// the same region is better, because Kansas City is in two states; but regions change.
+// find returns the detail of a city by its name, or nil. A detail in the same region is
+// preferred, because Kansas City is in two states, but not required, because regions change.
 func (index detailIndex) find(c *gazetteer.CityData) (best *detail) {
 	rank := func(d *detail) int {
 		if d.region == c.Region && d.population > 0 {

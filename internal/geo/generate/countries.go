@@ -18,7 +18,7 @@ var languages = strings.Fields(`en de fr es it pt nl da sv nb nn fi is pl cs sk 
 	ar he fa ur hi bn pa gu mr ta te kn ml si ne th lo km my vi id ms fil ja ko zh zh-Hant
 	sw am af zu xh so ha yo ig pt-PT es-419 en-GB fr-CA`)
 
-// noCountries are codes in CLDR that are groups, reserved, or parts of other
+// noCountries are codes in CLDR that are groups or reserved, or denote parts of other
 // countries.
 var noCountries = strings.Fields("AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ")
 

@@ -40,8 +40,7 @@ func (s source) file() string { return s.name + "-" + s.version + ".tgz" }
 // archives are the files of each package.
 type archives map[source]map[string][]byte
 
-// fetch returns the files of all sources. It downloads those that are not in
-// the folder.
+// fetch returns the files of all sources. It downloads archives that are not in the folder.
 func fetch(ctx context.Context, folder string) (archives, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

@@ -37,9 +37,9 @@ func bare(name string) string {
 	return key
 }
 
-// regions returns the first-level divisions of all countries. GeoNames has its
-// own numbers; CLDR adds common codes and names, where the English names agree, and
-// those of the nations of Great Britain in other languages.
+// regions returns the first-level divisions of all countries. GeoNames has its own numbers.
+// CLDR adds common codes and names if the English names agree, and the names of the nations
+// of Great Britain in other languages.
 func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 	divisions, err := decode[[]division](cities, "admin1.json")
 	if err != nil {
@@ -49,7 +49,7 @@ func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 	for _, l := range languages {
 		path := "subdivisions/" + l + "/" + l + ".json"
 		if names[path] == nil {
-			continue // it has no names
+			continue // CLDR has no names in this language
 		}
 		file, err := decode[subdivisions](names, path)
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Part is the part of a transaction that has the records of this package.
+// Part is a part of a transaction, with the records of this package.
 type Part struct{ c engine.Conn }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
@@ -47,8 +47,8 @@ func (p Part) SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) er
 	return nil
 }
 
-// AdminAccount returns how an administrator signs in. One who never did has no
-// password.
+// AdminAccount returns the account of an administrator. It has no password if the
+// administrator has never set one.
 func (p Part) AdminAccount(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) (identity.Account, error) {
 	a := identity.Account{Organization: org, Admin: admin}
 	err := p.c.Row(ctx, `SELECT hash, factor, pending, step, language FROM admin_account WHERE org = $1 AND admin = $2`, org, admin).
@@ -59,7 +59,7 @@ func (p Part) AdminAccount(ctx context.Context, org lastmile.OrganizationID, adm
 	return a, nil
 }
 
-// SaveAdminAccount saves how an administrator signs in.
+// SaveAdminAccount saves the account of an administrator.
 func (p Part) SaveAdminAccount(ctx context.Context, a identity.Account) error {
 	const query = `
 		INSERT INTO admin_account (org, admin, hash, factor, pending, step, language) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -158,7 +158,7 @@ func (p Part) EndAdminSessions(ctx context.Context, org lastmile.OrganizationID,
 	return n > 0, nil
 }
 
-// EndOldAdminSessions ends the sessions of an administrator except the newest.
+// EndOldAdminSessions ends the sessions of an administrator except the newest keep ones.
 func (p Part) EndOldAdminSessions(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, keep int) error {
 	_, err := p.c.Exec(ctx, `DELETE FROM admin_session WHERE org = $1 AND admin = $2 AND hash NOT IN (
 		SELECT hash FROM admin_session WHERE org = $1 AND admin = $2 ORDER BY created DESC, hash LIMIT $3)`, org, admin, keep)
@@ -168,8 +168,9 @@ func (p Part) EndOldAdminSessions(ctx context.Context, org lastmile.Organization
 	return nil
 }
 
-// DeleteExpiredAdminSessions deletes about limit sessions that were last used, or
-// created, before a time, and returns how many it deleted.
+// DeleteExpiredAdminSessions deletes about limit sessions that were last used before one
+// time, and about limit that were created before another. It returns the larger of the two
+// numbers.
 func (p Part) DeleteExpiredAdminSessions(ctx context.Context, usedBefore, createdBefore time.Time, limit int) (int64, error) {
 	unused, err := engine.DeleteOld(ctx, p.c, `admin_session`, `used`, ``, usedBefore.UnixMilli(), limit)
 	if err != nil {

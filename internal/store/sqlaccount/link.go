@@ -28,8 +28,8 @@ func (p Part) OneTimeLink(ctx context.Context, hash string) (identity.Link, erro
 	return l, nil
 }
 
-// SaveOneTimeLink saves a new link, and deletes those of the same kind and
-// administrator except the newest.
+// SaveOneTimeLink saves a new link, and deletes those of the same kind and administrator
+// except the newest keep ones.
 func (p Part) SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) error {
 	const query = `INSERT INTO one_time_link (hash, org, admin, kind, email, drop_factor, created, expires) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	_, err := p.c.Exec(ctx, query, l.Hash, l.Organization, l.Admin, l.Kind, l.Email, engine.Flag(l.DropFactor), l.Created.UnixMilli(), l.Expires.UnixMilli())
@@ -45,8 +45,8 @@ func (p Part) SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) er
 	return nil
 }
 
-// DeleteOneTimeLinks deletes all links of an administrator, or all that create the
-// first organization.
+// DeleteOneTimeLinks deletes all links of an administrator, or, if both ids are empty, all
+// links that create the first organization.
 func (p Part) DeleteOneTimeLinks(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID) error {
 	if _, err := p.c.Exec(ctx, `DELETE FROM one_time_link WHERE org = $1 AND admin = $2`, org, admin); err != nil {
 		return fmt.Errorf("delete links: %w", err)
@@ -60,7 +60,7 @@ func (p Part) DeleteExpiredLinks(ctx context.Context, before time.Time, limit in
 	return engine.DeleteOld(ctx, p.c, `one_time_link`, `expires`, ``, before.UnixMilli(), limit)
 }
 
-// CountMails returns how many mails of an organization wait to be sent, up to limit.
+// CountMails counts the mails of an organization that wait to be sent, up to limit.
 func (p Part) CountMails(ctx context.Context, org lastmile.OrganizationID, limit int) (int, error) {
 	return engine.Count(ctx, p.c, `SELECT COUNT(*) FROM (SELECT 1 FROM mail WHERE org = $1 LIMIT $2) AS waiting`, org, limit)
 }

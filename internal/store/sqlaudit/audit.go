@@ -14,14 +14,14 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Part is the part of a transaction that has the audit log.
+// Part is a part of a transaction, with the statements of the audit log.
 type Part struct{ c engine.Conn }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
-// ActorName returns the name of an administrator, a key or a worker; empty if there is none
-// any more.
+// ActorName returns the name of an administrator, a key or a worker; empty if it no longer
+// exists.
 func (p Part) ActorName(ctx context.Context, org lastmile.OrganizationID, actor lastmile.Actor) (string, error) {
 	scan, query := func(r engine.Rows) (name string, err error) {
 		err = r.Scan(&name)
@@ -104,15 +104,17 @@ func (p Part) AuditEntries(ctx context.Context, org lastmile.OrganizationID, q a
 	return p.entries(ctx, org, where, newestFirst, q.Limit, args)
 }
 
-// AuditAttempts lists the attempts of a kind at the account of an administrator or a worker
-// in the hour since a time, up to limit: oldest first, those that stand for several last.
+// AuditAttempts lists at most limit attempts of a kind at the account of an administrator or
+// a worker in the hour after a time, oldest first, but entries that stand for several
+// attempts last.
 func (p Part) AuditAttempts(ctx context.Context, org lastmile.OrganizationID, id string, attempt audit.AttemptKind, since time.Time, limit int) ([]audit.Entry, error) {
 	const where = `t.org = $1 AND t.record <> '' AND t.record = $2 AND t.at >= $3 AND t.at < $4 AND t.attempt = $5`
 	args := []any{org, id, since.UnixMilli(), since.Add(time.Hour).UnixMilli(), string(attempt)}
 	return p.entries(ctx, org, where, `t.requests, t.at, t.id`, limit, args)
 }
 
-// SaveAuditAttempts saves for how many attempts an entry stands, and the last of them.
+// SaveAuditAttempts saves the number of attempts for which an entry stands, and the time,
+// request and address of the last one.
 func (p Part) SaveAuditAttempts(ctx context.Context, e audit.Entry) error {
 	const query = `UPDATE audit SET requests = $1, at = $2, request = $3, address = $4 WHERE org = $5 AND id = $6`
 	if err := p.c.Send(ctx, query, int64(e.Count), e.Time.UnixMilli(), e.Request, e.Address, e.Organization, e.ID); err != nil {
@@ -140,8 +142,8 @@ func (p Part) entries(ctx context.Context, org lastmile.OrganizationID, where, o
 	return found, nil
 }
 
-// DeleteAuditEntries deletes entries of an organization that are older than a time, or not
-// among the newest, up to limit, and returns how many it deleted.
+// DeleteAuditEntries deletes at most limit entries of an organization that are older than a
+// time or not among the newest, and returns how many it deleted.
 func (p Part) DeleteAuditEntries(ctx context.Context, org lastmile.OrganizationID, before time.Time, newest, limit int) (int64, error) {
 	oldest, last := before.UnixMilli(), int64(0)
 	err := p.c.Row(ctx, `SELECT at FROM audit WHERE org = $1 ORDER BY at DESC, id DESC LIMIT 1 OFFSET $2`, org, newest).Scan(&last)

@@ -12,8 +12,8 @@ import (
 	"dray/internal/store/engine"
 )
 
-// FirstTaskEvent returns the oldest event of a task that is stored, without its body; nil if
-// there is none.
+// FirstTaskEvent returns the oldest stored event of a task, without its body; nil if there
+// is none.
 func (p Part) FirstTaskEvent(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (*audit.TaskEvent, error) {
 	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (e audit.TaskEvent, err error) {
 		var at, trigger int64
@@ -61,8 +61,8 @@ func (p Part) TaskEvents(ctx context.Context, org lastmile.OrganizationID, task 
 	return all, false, nil
 }
 
-// TaskRequests returns requests that have changed a task after a position, newest first, up
-// to limit, without those that are reported by events since a time.
+// TaskRequests returns at most limit requests that changed a task before a position, newest
+// first, without those after a time that events report as well.
 func (p Part) TaskRequests(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after audit.Mark, reported time.Time, limit int) ([]audit.Entry, error) {
 	since := int64(math.MinInt64)
 	if !reported.IsZero() {

@@ -14,20 +14,20 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Part is the part of a transaction that has the statements of this package.
+// Part is a part of a transaction, with the statements of this package.
 type Part struct{ c engine.Conn }
 
-// New returns the part of a transaction with a connection.
+// New returns the part of the transaction with a connection.
 func New(c engine.Conn) Part { return Part{c} }
 
-// chunk is how many ids a statement compares.
+// chunk is the maximum number of ids in a statement.
 const chunk = 500
 
 // manager is the parameter with the administrator.
 const manager = `$2`
 
-// tests are, for each kind, the table, the column of the ids, and what makes a record
-// the administrator's.
+// tests are, for each kind, the table, the column of the ids, and the condition that a record
+// belongs to the administrator's teams.
 var tests = map[role.Kind][]test{
 	role.Team:        {team},
 	role.Worker:      {worker},
@@ -48,8 +48,8 @@ var (
 
 type test = struct{ table, column, own string }
 
-// Foreign returns the first of the ids at a place that names a record of the
-// organization which is not the administrator's; "" if there is none.
+// Foreign returns one of the named ids that belongs to a record of the organization that is
+// not the administrator's; "" if there is none.
 func (p Part) Foreign(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, at role.Named) (string, error) {
 	ids := at.IDs
 	switch at.Kind {
@@ -59,7 +59,7 @@ func (p Part) Foreign(ctx context.Context, org lastmile.OrganizationID, admin la
 		return p.changedManager(ctx, org, at)
 	case role.ShortID:
 	default:
-		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !lastmile.ValidID(id) }) // no record has it
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !lastmile.ValidID(id) }) // no record has such an id
 	}
 	for _, t := range tests[at.Kind] {
 		for part := range slices.Chunk(ids, chunk) {
@@ -72,7 +72,7 @@ func (p Part) Foreign(ctx context.Context, org lastmile.OrganizationID, admin la
 	return "", nil
 }
 
-// first returns one of the ids whose records do not pass a test.
+// first returns one of the ids whose records fail a test.
 func (p Part) first(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, t test, ids []string) (id string, err error) {
 	args, places := []any{org, admin}, make([]string, len(ids))
 	for i, id := range ids {
@@ -87,7 +87,8 @@ func (p Part) first(ctx context.Context, org lastmile.OrganizationID, admin last
 	return id, nil
 }
 
-// foreignMembership returns a team of others that a worker would enter or leave.
+// foreignMembership returns a team, not managed by the administrator, that a worker would
+// enter or leave.
 func (p Part) foreignMembership(ctx context.Context, org lastmile.OrganizationID, admin lastmile.AdminID, at role.Named) (string, error) {
 	others, err := p.ids(ctx, `SELECT x.team FROM team_worker x WHERE x.org = $1 AND x.worker = $3 AND (x.team IN `+engine.OwnTeams(manager)+`) IS NOT TRUE`,
 		org, admin, at.Of)

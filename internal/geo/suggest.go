@@ -402,8 +402,8 @@ const maxRegions = 3
 const minAbroad = 5
 
 // regionsNamed returns the regions whose name begins with the text, and whether the text is
-// the whole name of the first. Regions whose English name it is come first, and states abroad
-// last.
+// the whole name of the first: states at home, then countries, those with a matching English
+// name first, then states abroad.
 func (c *completer) regionsNamed() (regions []region, named bool) {
 	if len(c.Unparsed) > maxCode {
 		if state, ok := c.places.State(c.Country, c.Unparsed); ok {

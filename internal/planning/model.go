@@ -178,9 +178,9 @@ func typeName(v lastmile.VehicleType) string {
 
 func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
-// startOf returns where the route of a worker starts. The first that is known of: the last
-// location if it is recent, the hub of the team, the worker's address, and the last
-// location, however old.
+// startOf returns where the route of a worker starts: at the last location if it is recent,
+// otherwise at the first that is known of the hub of the team, the worker's address, and the
+// last location, however old.
 func startOf(c Candidate, s Situation) *lastmile.Point {
 	w := c.Worker.Whereabouts
 	switch {

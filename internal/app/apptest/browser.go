@@ -17,8 +17,8 @@ import (
 type Browser struct {
 	Platform *Platform
 	Jar      *cookiejar.Jar
-	Address  string // that requests seem to come from; empty for none that is known
-	Host     string // that the browser has opened; empty for that of the platform
+	Address  string // sent as the origin of requests; empty for none
+	Host     string // host name that the browser has opened; empty for that of the platform
 	Headers  map[string]string
 }
 
@@ -77,8 +77,8 @@ func (b *Browser) Cookie(t testing.TB, name string) string {
 	return ""
 }
 
-// Admin creates an administrator of the organization and returns a browser in which
-// they are signed in. body is that of POST /admins.
+// Admin creates an administrator of the organization and returns a browser in which the
+// administrator is signed in. body is that of POST /admins.
 func (c *Client) Admin(t testing.TB, body string) (*Browser, lastmile.AdminID) {
 	t.Helper()
 	made := c.Must(t, http.MethodPost, "/admins", body)

@@ -74,7 +74,7 @@ type planningClock struct {
 	held   atomic.Int32 // unreleased calls of HoldPlanning; the clock stands still unless it is 0
 }
 
-// planningStep is how much time passes when the optimizer reads the clock, which it does
+// planningStep is the time that passes whenever the optimizer reads the clock, which it does
 // every few attempts.
 const planningStep = time.Millisecond
 

@@ -10,19 +10,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas validates values against the schemas of one OpenAPI spec. Compiling a
-// schema takes a hundred times as long as validating a value, so each is compiled
-// once. It may be used by several goroutines.
+// schemas validates values against the schemas of one OpenAPI spec. Compiling a schema takes
+// a hundred times as long as validating a value, so each is compiled only once. schemas may
+// be used by several goroutines.
 type schemas struct {
 	mu       sync.Mutex
 	spec     any
 	compiler *jsonschema.Compiler
-	strict   *jsonschema.Schema            // of schemas themselves
+	strict   *jsonschema.Schema            // schema of schemas
 	compiled map[string]*jsonschema.Schema // by JSON pointer
 }
 
-// strictSchema is the schema of schemas without keywords that the standard does
-// not have. A validator ignores those, and would accept what they forbid.
+// strictSchema is the schema of schemas, and rejects unknown keywords. A validator would
+// ignore them and accept what they are meant to forbid.
 const strictSchema = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
 	"$id": "spec:strict", "$dynamicAnchor": "meta",
@@ -30,8 +30,8 @@ const strictSchema = `{
 	"unevaluatedProperties": false
 }`
 
-// sharedSchemas keeps the schemas of each spec, by its digest: every platform
-// that a test starts serves the same.
+// sharedSchemas caches the schemas of each spec, by its digest, because every platform that a
+// test starts serves the same spec.
 var sharedSchemas sync.Map
 
 // schemasOf returns the schemas of a spec.
@@ -70,8 +70,8 @@ func newSchemas(spec []byte) (*schemas, error) {
 	return s, s.checkComponents()
 }
 
-// checkComponents compiles every shared schema, so that a wrong one is found even
-// if no test uses it.
+// checkComponents compiles every shared schema, so that an invalid one is found even if no
+// test uses it.
 func (s *schemas) checkComponents() error {
 	shared, ok := member(s.spec, "components", "schemas").(map[string]any)
 	if !ok {
@@ -103,7 +103,7 @@ func (s *schemas) compile(at string) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// validate reports why a value does not match the schema at a JSON pointer.
+// validate returns an error if a value does not match the schema at a JSON pointer.
 func (s *schemas) validate(at string, value any) error {
 	schema, err := s.compile(at)
 	if err != nil {
@@ -117,7 +117,7 @@ var (
 	unescapeKey = strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%7B", "{", "%7D", "}")
 )
 
-// pointer is the JSON pointer to a member, as the fragment of a URL.
+// pointer returns the JSON pointer to a member, as the fragment of a URL.
 func pointer(keys ...string) string {
 	var out strings.Builder
 	for _, key := range keys {
@@ -126,7 +126,7 @@ func pointer(keys ...string) string {
 	return out.String()
 }
 
-// keys are the keys in a pointer.
+// keys returns the keys in a pointer.
 func keys(pointer string) []string {
 	all := strings.Split(pointer, "/")[1:]
 	for i, key := range all {
@@ -135,7 +135,7 @@ func keys(pointer string) []string {
 	return all
 }
 
-// member returns the member of an object, or of one inside it, or nil.
+// member returns the member of a value that keys lead to, or nil.
 func member(value any, keys ...string) any {
 	for _, key := range keys {
 		object, ok := value.(map[string]any)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Spec is an OpenAPI spec, for checking live traffic against it. It may be used
-// by several goroutines.
+// Spec is an OpenAPI spec with which live traffic is compared. It may be used by several
+// goroutines.
 type Spec struct {
 	base    string
 	routes  map[routeKey][]specRoute
@@ -19,7 +19,7 @@ type Spec struct {
 }
 
 type (
-	// routeKey is what all routes that may match a request have in common with it.
+	// routeKey is common to a request and all routes that may match it.
 	routeKey struct {
 		method   string
 		segments int
@@ -87,10 +87,10 @@ func NewSpec(t testing.TB, document []byte) *Spec {
 	return &Spec{base: doc.Servers[0].URL, routes: routes, errors: shared("NotFound"), schemas: schemas}
 }
 
-// Check fails the test if a live response does not match the spec: its route, its
-// status and its body. path may begin with the server's path and may end with a
-// query. The body of a request that succeeded must match as well; leave
-// requestBody out where a test sends what the server only tolerates.
+// Check fails the test if a live response does not match the spec: its route, its status and
+// its body. path may begin with the server's path and may end with a query. The body of a
+// request that succeeded must match as well; pass nil if a test sends a body that the server
+// only tolerates.
 func (s *Spec) Check(t testing.TB, method, path string, status int, requestBody, responseBody []byte) {
 	t.Helper()
 	responded := method + " " + path + " returned " + strconv.Itoa(status)
@@ -114,15 +114,15 @@ func (s *Spec) Check(t testing.TB, method, path string, status int, requestBody,
 	}
 }
 
-// hasBody reports whether the server takes a body for one: it ignores an empty
-// body and null.
+// hasBody reports whether the server regards a body as one: it ignores an empty body and
+// null.
 func hasBody(body []byte) bool {
 	text := bytes.TrimSpace(body)
 	return len(text) > 0 && string(text) != "null"
 }
 
-// operation finds the operation of a path: of several that match, the one with
-// the fewest parameters, as the server does.
+// operation finds the operation of a path. If several match, it returns the one with the
+// fewest parameters, as the server does.
 func (s *Spec) operation(method, path string) *specOperation {
 	path, _, _ = strings.Cut(path, "?")
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, s.base), "/"), "/")
@@ -135,7 +135,7 @@ func (s *Spec) operation(method, path string) *specOperation {
 	return found.operation
 }
 
-// matches reports whether a path of as many segments matches the route.
+// matches reports whether a path with the same number of segments matches the route.
 func (r specRoute) matches(path []string) bool {
 	for i, segment := range r.segments {
 		if segment != path[i] && (!strings.HasPrefix(segment, "{") || path[i] == "") {
@@ -145,7 +145,7 @@ func (r specRoute) matches(path []string) bool {
 	return true
 }
 
-// schemaOf is the JSON pointer to the schema of the content that keys lead to.
+// schemaOf returns the JSON pointer to the schema of the content that keys lead to.
 func schemaOf(keys ...string) string {
 	return pointer(append(keys, "content", "application/json", "schema")...)
 }

@@ -18,14 +18,14 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Org is a new organization, for tests of use cases. All tests of a binary share
-// one platform on SQLite, which serves no requests and does no background work.
-// Its clock is stopped; tests advance it.
+// Org is a new organization, for tests of use cases. All tests of a binary share one
+// platform on SQLite, which serves no requests and does no background work. Its clock is
+// stopped; tests advance it.
 type Org struct {
 	*Platform
 	Principal lastmile.Principal // with the organization's first API key
 
-	seen int // events that Triggers has returned
+	seen int // number of events that Triggers has returned
 }
 
 // shared is the platform of the test binary.
@@ -97,8 +97,8 @@ func Phone() lastmile.Phone {
 	return lastmile.Phone(fmt.Sprintf("+1212%07d", 2_000_000+phones.Add(1)))
 }
 
-// Worker saves a worker, without a password or an invitation. The worker is on duty
-// at the location, or off duty if that is nil.
+// Worker saves a worker, without a password or an invitation. The worker is on duty at the
+// location, or off duty if it is nil.
 func (o *Org) Worker(t testing.TB, name string, at *lastmile.Point, teams ...lastmile.TeamID) lastmile.Principal {
 	t.Helper()
 	now := o.Now()
@@ -116,7 +116,7 @@ func (o *Org) Worker(t testing.TB, name string, at *lastmile.Point, teams ...las
 	return lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
 }
 
-// Team creates a team from whose container its workers may claim tasks.
+// Team creates a team whose workers may claim tasks from its container.
 func (o *Org) Team(t testing.TB, name string) lastmile.TeamID {
 	t.Helper()
 	made, err := o.Fleet.CreateTeam(t.Context(), o.Principal, lastmile.TeamChange{

@@ -34,17 +34,18 @@ type Platform struct {
 // Advance lets time pass on the platform's clock.
 func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 
-// StopClock stops the platform's clock, so that no test depends on the speed of the
-// machine. Then only Advance moves it, and each request by a millisecond.
+// StopClock stops the platform's clock, so that no test depends on the speed of the machine.
+// After that, only Advance moves it, and each request by a millisecond.
 func (p *Platform) StopClock() { p.clock.stop() }
 
-// HoldPlanning lets no dispatch end its search for better routes until release is called.
+// HoldPlanning keeps dispatches from ending their search for better routes until release is
+// called.
 func (p *Platform) HoldPlanning() (release func()) {
 	p.planning.held.Add(1)
 	return sync.OnceFunc(func() { p.planning.held.Add(-1) })
 }
 
-// RefreshDue refreshes the estimates of all workers who are due.
+// RefreshDue refreshes the estimates of all workers whose refresh is due.
 func (p *Platform) RefreshDue(t testing.TB) {
 	t.Helper()
 	if _, err := p.Tracking.RefreshDue(t.Context()); err != nil {
@@ -100,9 +101,9 @@ func New(t testing.TB, options ...Option) *Platform {
 	return p
 }
 
-// specs are the OpenAPI specs of the program, which do not depend on the configuration
-// of a platform. Encoding and compressing them takes longer than starting a platform, so
-// only the first one in a process does.
+// specs are the OpenAPI specs of the program, which do not depend on the configuration of a
+// platform. Encoding and compressing them takes longer than starting a platform, so only the
+// first platform of a process does it.
 var specs struct {
 	sync.Mutex
 	api, driver *Spec
@@ -120,8 +121,8 @@ func (p *Platform) readSpecs(t testing.TB) {
 	p.Spec, p.DriverSpec = specs.api, specs.driver
 }
 
-// Until waits until a condition holds, as long as a slow machine may need. what
-// describes the condition, for the message of a failure.
+// Until waits until a condition holds, long enough for a slow machine. what describes the
+// condition in the message of a failure.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	const timeout = 2 * time.Minute
@@ -132,8 +133,8 @@ func Until(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Settle waits until all batches and dispatches are done and every write is counted: that
-// a job has ended can be seen before the write that ended it is in the statistics.
+// Settle waits until all batches and dispatches are done and every write is counted, because
+// the end of a job is visible before the write that ended it is in the statistics.
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
@@ -293,8 +294,8 @@ func (a Response) List(t testing.TB) []map[string]any {
 	return list
 }
 
-// Rejected fails the test unless the response is an error of the API with this
-// status and error number. It returns the error's message.
+// Rejected fails the test unless the response is an error of the API with this status and
+// error number. It returns the message of the error.
 func (a Response) Rejected(t testing.TB, status, subcode int) string {
 	t.Helper()
 	var body struct {

@@ -17,11 +17,11 @@ import (
 	"dray/internal/app"
 )
 
-// Received is one request that a receiver got.
+// Received is a request that a receiver got.
 type Received struct {
 	Method string
 	Path   string
-	Check  string // of a handshake
+	Check  string // parameter of a handshake
 	Header http.Header
 	Body   []byte
 }
@@ -30,7 +30,7 @@ type Received struct {
 // accepts notifications.
 type Receiver struct {
 	URL    string
-	CAFile string // of the certificate authority to trust
+	CAFile string // certificate authority to trust
 
 	mu    sync.Mutex
 	got   []Received
@@ -54,7 +54,7 @@ func NewReceiver(t testing.TB) *Receiver {
 	return r
 }
 
-// Reach is an Option with which a platform can reach the receiver.
+// Reach is an Option that lets a platform reach the receiver.
 func (r *Receiver) Reach(c *app.Config) {
 	c.WebhookCAs, c.WebhookNets = append(c.WebhookCAs, r.CAFile), append(c.WebhookNets, "127.0.0.1/32")
 }
@@ -105,8 +105,7 @@ func (r *Receiver) Await(t testing.TB, path string, count int) (posts []Received
 	return posts
 }
 
-// RunWebhooks sends notifications and numbers events until the test ends, as a node
-// does.
+// RunWebhooks sends notifications and numbers events until the test ends, like a node.
 func (p *Platform) RunWebhooks(t testing.TB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -21,7 +21,7 @@ type Mailbox struct {
 	mails  []ReceivedMail
 }
 
-// ReceivedMail is a mail as its reader sees it.
+// ReceivedMail is a decoded mail.
 type ReceivedMail struct{ To, Subject, Text string }
 
 // NewMailbox starts a server.
@@ -56,7 +56,7 @@ func (b *Mailbox) Reject(all bool) {
 	b.reject = all
 }
 
-// Mails returns the mails since the last call.
+// Mails returns the mails accepted since the last call.
 func (b *Mailbox) Mails() []ReceivedMail {
 	b.mu.Lock()
 	defer b.mu.Unlock()

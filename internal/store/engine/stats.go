@@ -10,7 +10,7 @@ import (
 // Stats are counters of an engine since it was opened, for metrics.
 type Stats struct {
 	Waiting    int    // operations that wait to start, now
-	Running    int    // operations that were started and have not ended, now
+	Running    int    // writes that were requested and are not in the counters below yet, now
 	Operations uint64 // operations committed
 	Commits    uint64 // transactions committed
 	Failed     uint64 // operations that returned an error

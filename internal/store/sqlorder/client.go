@@ -57,13 +57,13 @@ func (p Part) Clients(ctx context.Context, courier lastmile.OrganizationID) ([]s
 	return p.clients(ctx, ` WHERE t.org = $1 AND t.status <> 'deleted'`, courier)
 }
 
-// Couriers lists the clients of couriers that an organization is, oldest first, without
-// deleted ones.
+// Couriers lists the client records of an organization with its couriers, oldest first,
+// without deleted ones.
 func (p Part) Couriers(ctx context.Context, organization lastmile.OrganizationID) ([]store.Client, error) {
 	return p.clients(ctx, ` WHERE t.organization = $1 AND t.status <> 'deleted'`, organization)
 }
 
-// Courier returns the client that an organization is for a courier, by the id of the
+// Courier returns the client record of an organization with a courier, by the id of the
 // client or of the courier, even if the client is deleted.
 func (p Part) Courier(ctx context.Context, organization lastmile.OrganizationID, id string) (store.Client, error) {
 	found, err := p.clients(ctx, ` WHERE t.organization = $1 AND (t.id = $2 OR t.org = $2)`, organization, id)

@@ -36,7 +36,7 @@ func testAttempts(t *testing.T, s *sqlstore.Store) {
 	same(t, "the notification", got, n)
 }
 
-// testKeptAttempts: of the attempts at a notification, only the latest are kept.
+// testKeptAttempts checks that only the latest attempts at a notification are kept.
 func testKeptAttempts(t *testing.T, s *sqlstore.Store) {
 	ctx, n := t.Context(), pending(t, s)
 	write(t, s, func(w *sqlstore.Tx) error {
@@ -54,7 +54,7 @@ func testKeptAttempts(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testDeletedAttempts: more attempts at one notification than a transaction deletes.
+// testDeletedAttempts deletes more attempts at one notification than one transaction does.
 func testDeletedAttempts(t *testing.T, s *sqlstore.Store) {
 	ctx, n := t.Context(), pending(t, s)
 	write(t, s, func(w *sqlstore.Tx) error {
@@ -92,9 +92,9 @@ func attempt(n lastmile.Notification) lastmile.Attempt {
 	return lastmile.Attempt{Organization: n.Organization, Notification: n.ID, Number: n.Attempts, At: now}
 }
 
-// testChangedMeanwhile: an attempt that was under way when its notification was given up or
-// redelivered is kept. What was given up is not tried again, and what was redelivered is, unless
-// the attempt succeeded.
+// testChangedMeanwhile checks that an attempt is kept if its notification was given up or
+// redelivered meanwhile. A notification that was given up is not tried again; one that was
+// redelivered is, unless the attempt succeeded.
 func testChangedMeanwhile(t *testing.T, s *sqlstore.Store) {
 	ctx, n, later := t.Context(), pending(t, s), now.Add(time.Minute)
 	giveUp(t, s, n.Webhook, 10)

@@ -63,8 +63,8 @@ func testOnCommitFails(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testOnCommitAgain makes the first run fail on a unique key, which is a reason
-// to run the function again on both databases.
+// testOnCommitAgain makes the first run fail on a unique key, after which both databases run
+// the function again.
 func testOnCommitAgain(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	e := lastmile.EventRecord{Event: happened(acme, "e1", workerCreated, 1), Order: 1, Body: []byte("{}")}

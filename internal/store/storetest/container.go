@@ -15,7 +15,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// put moves tasks to a place of a container, as the rest of Dray does it.
+// put moves tasks to a position in a container, like the use cases.
 func put(ctx context.Context, w *sqlstore.Tx, in lastmile.ContainerRef, index int, ids ...lastmile.TaskID) error {
 	if err := w.LockContainer(ctx, acme, in, now); err != nil {
 		return err
@@ -42,7 +42,7 @@ func put(ctx context.Context, w *sqlstore.Tx, in lastmile.ContainerRef, index in
 	return w.MoveTasks(ctx, acme, in, store.PositionAt(index, others), ids, moved, now)
 }
 
-// testOrder moves tasks about and compares with lists that do the same.
+// testOrder moves tasks and compares the result with lists in memory.
 func testOrder(t *testing.T, s *sqlstore.Store) {
 	const tasks, moves = 12, 250
 	ctx := t.Context()
@@ -63,7 +63,7 @@ func testOrder(t *testing.T, s *sqlstore.Store) {
 		for ref, list := range model {
 			model[ref] = slices.DeleteFunc(list, func(id lastmile.TaskID) bool { return slices.Contains(moved, id) })
 		}
-		index := random.IntN(len(model[in])+3) - 1 // -1 appends, and so does what is behind the end
+		index := random.IntN(len(model[in])+3) - 1 // -1 and indexes after the end append
 		at := min(index, len(model[in]))
 		if index == lastmile.AtEnd {
 			at = len(model[in])
@@ -86,7 +86,7 @@ func testOrder(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testRoom puts tasks at the same place again and again.
+// testRoom inserts tasks at the same position repeatedly.
 func testRoom(t *testing.T, s *sqlstore.Store) {
 	const many = 200
 	ctx := t.Context()
@@ -124,7 +124,7 @@ func testRoom(t *testing.T, s *sqlstore.Store) {
 			t.Errorf("%s: %s", name, difference(got, model))
 		}
 	}
-	// All of them at once between two neighbours that are as close as can be.
+	// Insert all of them at once between two neighbours with the closest ranks.
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(put(ctx, w, home, lastmile.AtEnd, ids...), put(ctx, w, bobsWork, lastmile.AtEnd, ids[:2]...), put(ctx, w, bobsWork, 1, ids[2:]...))
 	})
@@ -133,8 +133,8 @@ func testRoom(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testComesLast makes tasks in the organization's container, which no caller
-// enqueues, after others were put to its end.
+// testComesLast creates tasks in the organization's container, without moving them to a
+// position, after others were moved to its end.
 func testComesLast(t *testing.T, s *sqlstore.Store) {
 	const many = 100
 	ctx := t.Context()
@@ -149,7 +149,7 @@ func testComesLast(t *testing.T, s *sqlstore.Store) {
 	for i := range 3 {
 		saveTasks(t, s, task(acme, fmt.Sprintf("new%dx", i), home, now))
 		ids = append(ids, id[lastmile.TaskID](fmt.Sprintf("new%dx", i)))
-		// Make room where there is none, which moves tasks.
+		// Repeated insertions at the same position make room by changing ranks.
 		for range 12 {
 			moved := ids[2]
 			write(t, s, func(w *sqlstore.Tx) error { return put(ctx, w, home, 1, moved) })
@@ -254,8 +254,8 @@ func testQueues(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testQueueOrder checks that a queue is in the order of the list, which is that of ids where
-// ranks are the same.
+// testQueueOrder checks that a queue has the order of the list. Tasks with equal ranks are
+// ordered by id.
 func testQueueOrder(t *testing.T, s *sqlstore.Store) {
 	const many = 250
 	ctx := t.Context()
@@ -269,7 +269,7 @@ func testQueueOrder(t *testing.T, s *sqlstore.Store) {
 	saveTasks(t, s, append(tasks, started)...)
 	write(t, s, func(w *sqlstore.Tx) error {
 		for i, task := range tasks {
-			// Ranks that many tasks have, in another order than the tasks were saved.
+			// Several tasks have the same rank, in another order than they were saved in.
 			if _, err := w.Conn().Exec(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, acme, task.ID, int64(1000-i%7)); err != nil {
 				return err
 			}
@@ -305,8 +305,8 @@ func testQueueOrder(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testContainerWriters lets writers append to one container, each task read
-// from where it is before.
+// testContainerWriters lets concurrent writers append tasks to one container. Each reads its
+// task first.
 func testContainerWriters(t *testing.T, s *sqlstore.Store) {
 	const writers, each = 6, 12
 	ctx := t.Context()

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// dump writes a value so that equal ones are written alike: times in
-// milliseconds, pointers by what they point to, no difference between no list
-// and an empty one.
+// dump writes a value so that equal values have the same text: times in milliseconds, the
+// values of pointers, and no difference between a nil and an empty list.
 func dump(v any) string {
 	var out strings.Builder
 	describe(&out, reflect.ValueOf(v))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// During runs the loops of what works on a store while something happens. Then
-// it ends them and waits until they are gone.
+// During runs background loops while something happens. Then it ends them and waits until
+// they have returned.
 func During[L interface{ Run(ctx context.Context) }](t testing.TB, do func(), loops ...L) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())

@@ -14,16 +14,14 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Postgres returns the URL of a database without records that has the schema of the
-// program. It is dropped when the test ends. The test is skipped when no server is
-// named.
+// Postgres returns the URL of a database that has the schema of the program and no records.
+// It is dropped when the test ends. The test is skipped if no server is configured.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	return emptyPostgres.Copy(t)
 }
 
-// Folder returns a data folder with a database without records that has the schema of
-// the program.
+// Folder returns a data folder whose database has the schema of the program and no records.
 func Folder(t testing.TB) string {
 	t.Helper()
 	content, err := emptySQLite()
@@ -40,8 +38,8 @@ func Folder(t testing.TB) string {
 // databaseFile is the file of a data folder that contains the records.
 const databaseFile = "dray.db"
 
-// Every migration is a separate transaction, so that a database takes longer to build
-// than most tests take. Each process builds one of each kind.
+// Every migration is a separate transaction, so that building a database takes longer than
+// most tests. Each process builds one of each kind and copies it.
 var (
 	emptyPostgres = enginetest.Template{Build: func(url string) error { return build(sqlstore.Options{Database: url}) }}
 

@@ -12,11 +12,11 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// runJobs checks batches, and what they are written with.
+// runJobs tests batches and the methods that write them.
 func runJobs(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
-	t.Run("a part of a write can be rejected alone", func(t *testing.T) { testTry(t, open(t)) })
-	t.Run("a batch is read as far as it is done", func(t *testing.T) { testBatch(t, open(t)) })
-	t.Run("many records are saved at once as they are one by one", func(t *testing.T) { testSaveNew(t, open(t)) })
+	t.Run("a part of a write can fail without the rest", func(t *testing.T) { testTry(t, open(t)) })
+	t.Run("a batch is read with its results so far", func(t *testing.T) { testBatch(t, open(t)) })
+	t.Run("records saved together equal those saved one by one", func(t *testing.T) { testSaveNew(t, open(t)) })
 }
 
 func testTry(t *testing.T, s *sqlstore.Store) {

@@ -12,7 +12,7 @@ import (
 	"dray/internal/work"
 )
 
-// text is a message about a task that is to be sent.
+// text returns a message about a task that is to be sent.
 func text(org lastmile.OrganizationID, id string, task lastmile.TaskID, at time.Time) textmessage.Message {
 	m := textmessage.New(lastmile.MessageID(id), org, textmessage.KindStarted, "+12125550100", "hello", at, at)
 	m.Task, m.From = task, "+12125550001"

@@ -11,7 +11,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// orders is the part of a transaction that has orders.
+// orders returns the part of a transaction that has orders.
 func orders(t *sqlstore.Tx) sqlorder.Part { return sqlorder.New(t.Conn()) }
 
 func service(org lastmile.OrganizationID, name string) order.Service {

@@ -95,7 +95,7 @@ func testReplanRequests(t *testing.T, s *sqlstore.Store) {
 	}
 	wanted.Due, wanted.Requested, wanted.Last = time.Time{}, false, now
 	write(t, s, func(w *sqlstore.Tx) error { return w.SaveReplanSchedule(ctx, wanted) })
-	request("", ada, "late", now.Add(time.Minute)) // of both teams
+	request("", ada, "late", now.Add(time.Minute)) // for both teams
 	got, _ = schedule(north)
 	same(t, "a request soon after a run", []any{got.Due, got.Requested, got.Request.Cause, got.Last}, []any{now.Add(7 * time.Minute), true, "late", now})
 	on.Interval = 3 * time.Minute

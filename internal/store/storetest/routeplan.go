@@ -11,7 +11,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// plannedTask is an unassigned task in a plan, or in none.
+// plannedTask returns an unassigned task in a plan, or in none.
 func plannedTask(name string, plan lastmile.RoutePlanID) lastmile.Task {
 	return lastmile.Task{
 		ID: id[lastmile.TaskID](name), ShortID: name, Organization: acme, Created: now, Modified: now, Merchant: acme, Executor: acme,
@@ -57,9 +57,9 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	}
 	same(t, "a plan of everything", plan("full"), full)
 	same(t, "a plan of little", plan("bare"), routePlan("bare", 1))
-	t.Run("a plan is the organization's own", func(t *testing.T) { testRoutePlanScope(t, s) })
-	t.Run("plans are chosen", func(t *testing.T) { testRoutePlanFilter(t, s) })
-	t.Run("a task keeps its place when it is saved", func(t *testing.T) {
+	t.Run("a plan is visible only to its organization", func(t *testing.T) { testRoutePlanScope(t, s) })
+	t.Run("plans are filtered", func(t *testing.T) { testRoutePlanFilter(t, s) })
+	t.Run("a task keeps its position when it is saved", func(t *testing.T) {
 		write(t, s, func(w *sqlstore.Tx) error {
 			task, err := w.Task(ctx, acme, first.ID)
 			return errors.Join(err, w.SaveTask(ctx, task))
@@ -68,7 +68,7 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 			t.Errorf("got %v, want %v", got, full.Tasks)
 		}
 	})
-	t.Run("a plan shows what became of its tasks", func(t *testing.T) {
+	t.Run("a plan has the current states of its tasks", func(t *testing.T) {
 		done := first
 		done.State, done.Container, done.Completion.At = lastmile.TaskCompleted, lastmile.ContainerRef{}, now
 		write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, done) })
@@ -185,7 +185,7 @@ func testDuty(t *testing.T, s *sqlstore.Store) {
 			return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{OnDuty: c.onDuty, LastSeen: at(c.minute)})
 		})
 	}
-	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{}) }) // at no known time
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{}) }) // at an unknown time
 	for name, test := range map[string]struct {
 		from, to int
 		want     lastmile.Duty

@@ -14,7 +14,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Two organizations that know nothing of each other.
+// Two organizations that are not connected.
 const (
 	acme   lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 	zenith lastmile.OrganizationID = "zenithzenithzenithzenith"
@@ -22,17 +22,17 @@ const (
 
 var now = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
-// id makes an id that a reader recognizes.
+// id returns an id that begins with a readable name.
 func id[T ~string](name string) T {
 	return T((name + "000000000000000000000000")[:lastmile.IDLength])
 }
 
-// Run checks a store. open returns an empty one.
+// Run tests a store. open returns an empty one.
 func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("reading is scoped to the organization", func(t *testing.T) { testScope(t, open(t)) })
 	t.Run("a record is read as it was saved", func(t *testing.T) { testRoundTrip(t, open(t)) })
 	t.Run("a failed write keeps nothing", func(t *testing.T) { testAtomic(t, open(t)) })
-	t.Run("a worker and a team agree on who is in it", func(t *testing.T) { testMembership(t, open(t)) })
+	t.Run("a worker and its teams agree on membership", func(t *testing.T) { testMembership(t, open(t)) })
 	t.Run("metadata finds the records that have all entries", func(t *testing.T) { testMetadata(t, open(t)) })
 	t.Run("custom fields and templates are kept for each organization", func(t *testing.T) { testCustomFields(t, open(t)) })
 	t.Run("organizations are connected as couriers and clients", func(t *testing.T) { testConnections(t, open(t)) })
@@ -49,10 +49,10 @@ func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("places and settings are kept", func(t *testing.T) { testGeography(t, open(t)) })
 	t.Run("text messages are kept, one of a kind for a task", func(t *testing.T) { testMessages(t, open(t)) })
 	t.Run("the results of sending text messages are kept", func(t *testing.T) { testMessageResults(t, open(t)) })
-	t.Run("organizations and recipients say which messages are sent", func(t *testing.T) { testMessageSettings(t, open(t)) })
+	t.Run("settings and opt-outs of text messages are kept", func(t *testing.T) { testMessageSettings(t, open(t)) })
 	t.Run("deleting leaves nothing behind", func(t *testing.T) { testDelete(t, open(t)) })
 	t.Run("a route plan is read with the tasks it has", func(t *testing.T) { testRoutePlans(t, open(t)) })
-	t.Run("what a worker did is known", func(t *testing.T) { testDuty(t, open(t)) })
+	t.Run("the duty and the completed tasks of a worker are kept", func(t *testing.T) { testDuty(t, open(t)) })
 	t.Run("concurrent writers of one record lose nothing", func(t *testing.T) { testConcurrent(t, open(t)) })
 	t.Run("services, quotes and orders are kept", func(t *testing.T) { testOrders(t, open(t)) })
 	t.Run("pins are kept while a task has its worker", func(t *testing.T) { testPins(t, open(t)) })
@@ -164,13 +164,13 @@ func testRoundTrip(t *testing.T, s *sqlstore.Store) {
 	same(t, "destination", read(t, s, func(r *sqlstore.Tx) (lastmile.Destination, error) { return r.Destination(ctx, acme, d.ID) }), d)
 	w.Whereabouts = at
 	routing := *w.Routing
-	routing.WasGeocoded = false // a copy inside a worker does not keep it
+	routing.WasGeocoded = false // the copy in a worker does not have it
 	w.Routing = &routing
 	same(t, "worker", read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }), w)
 	same(t, "schedule", read(t, s, func(r *sqlstore.Tx) (lastmile.Schedule, error) { return r.Schedule(ctx, acme, w.ID) }), days)
 }
 
-// same compares two records by all that can be seen of them.
+// same fails the test if the dumps of two records differ.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if g, w := dump(got), dump(want); g != w {
@@ -328,7 +328,7 @@ func testKeys(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveKeyUse(ctx, map[lastmile.KeyID]time.Time{key.ID: key.LastUsed}),
-			w.SaveKeyUse(ctx, map[lastmile.KeyID]time.Time{key.ID: now}), // older news
+			w.SaveKeyUse(ctx, map[lastmile.KeyID]time.Time{key.ID: now}), // an older time
 			w.SaveKey(ctx, key), w.RaiseKeyGeneration(ctx),
 		)
 	})
@@ -438,7 +438,7 @@ func testConcurrent(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// addWorker reads the team, adds one worker to what it read, and saves it.
+// addWorker reads a team, adds a worker to it, and saves it.
 func addWorker(ctx context.Context, s *sqlstore.Store, name string) error {
 	return s.Write(ctx, func(w *sqlstore.Tx) error {
 		red, err := w.Team(ctx, acme, id[lastmile.TeamID]("red"))

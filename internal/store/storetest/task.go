@@ -16,26 +16,26 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// runTasks checks what a store does with tasks and containers.
+// runTasks tests tasks and containers.
 func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a task is read as it was saved", func(t *testing.T) { testTask(t, open(t)) })
-	t.Run("a task that was shown before is shown as it is now", func(t *testing.T) { testShownAgain(t, open(t)) })
+	t.Run("a task that was shown before is shown with its changes", func(t *testing.T) { testShownAgain(t, open(t)) })
 	t.Run("a task is found by its short id in its organization only", func(t *testing.T) { testShortID(t, open(t)) })
-	t.Run("a short id that is taken is made up again", func(t *testing.T) { testTakenShortID(t, open(t)) })
+	t.Run("a short id that is taken is generated again", func(t *testing.T) { testTakenShortID(t, open(t)) })
 	t.Run("tasks know their parents and children", func(t *testing.T) { testDependencies(t, open(t)) })
 	t.Run("deleting a task leaves nothing behind", func(t *testing.T) { testDeleteTask(t, open(t)) })
-	t.Run("an import key is of one task", func(t *testing.T) { testImportKeys(t, open(t)) })
+	t.Run("an import key belongs to one task", func(t *testing.T) { testImportKeys(t, open(t)) })
 	t.Run("an explanation is read as it was saved", func(t *testing.T) { testExplanation(t, open(t)) })
 	t.Run("a container keeps its order", func(t *testing.T) { testOrder(t, open(t)) })
 	t.Run("there is always room between two tasks", func(t *testing.T) { testRoom(t, open(t)) })
 	t.Run("a new task of the organization comes last", func(t *testing.T) { testComesLast(t, open(t)) })
-	t.Run("an active task is beside the list of its worker", func(t *testing.T) { testActiveTask(t, open(t)) })
+	t.Run("an active task is not in the list of its worker", func(t *testing.T) { testActiveTask(t, open(t)) })
 	t.Run("containers are listed once they are changed", func(t *testing.T) { testContainers(t, open(t)) })
-	t.Run("queues are of workers on duty, the active task first", func(t *testing.T) { testQueues(t, open(t)) })
+	t.Run("queues have the tasks of workers on duty, the active task first", func(t *testing.T) { testQueues(t, open(t)) })
 	t.Run("queues are in the order of lists", func(t *testing.T) { testQueueOrder(t, open(t)) })
 	t.Run("concurrent writers of one container lose nothing", func(t *testing.T) { testContainerWriters(t, open(t)) })
 	t.Run("a list has the tasks of its filter in the order of creation", func(t *testing.T) { testLists(t, open(t)) })
-	t.Run("a list goes on whatever is created and deleted meanwhile", func(t *testing.T) { testPaging(t, open(t)) })
+	t.Run("paging tolerates concurrent creations and deletions", func(t *testing.T) { testPaging(t, open(t)) })
 }
 
 var (
@@ -46,8 +46,8 @@ var (
 	bobsWork = lastmile.WorkerContainer(id[lastmile.WorkerID]("bob"))
 )
 
-// task is a task in a container, as small as it can be; an organization's are
-// all done at the one destination it has.
+// task returns a minimal task in a container. All tasks of an organization have the same
+// destination.
 func task(org lastmile.OrganizationID, name string, in lastmile.ContainerRef, created time.Time) lastmile.Task {
 	made := lastmile.Task{
 		ID: id[lastmile.TaskID](name), ShortID: name, Organization: org, Created: created, Modified: created,
@@ -60,7 +60,7 @@ func task(org lastmile.OrganizationID, name string, in lastmile.ContainerRef, cr
 	return made
 }
 
-// saveTasks saves tasks and, first, where they are done.
+// saveTasks saves tasks, after their destinations.
 func saveTasks(t *testing.T, s *sqlstore.Store, tasks ...lastmile.Task) {
 	t.Helper()
 	ctx := t.Context()
@@ -90,17 +90,17 @@ func readTask(t *testing.T, s *sqlstore.Store, name string) lastmile.Task {
 	})
 }
 
-// listOf is the names of the tasks in a container.
+// listOf returns the tasks in the list of a container.
 func listOf(t *testing.T, s *sqlstore.Store, in lastmile.ContainerRef) []lastmile.TaskID {
 	t.Helper()
 	return read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) { return r.Container(t.Context(), acme, in) }).Tasks
 }
 
-// notLate is a time that no clock comes to: a task that is past its time is late
-// when it is read, by as much as it is then.
+// notLate is a time in the far future. A task that is past its time would be shown with a
+// delay that depends on when it is read.
 var notLate = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// fullTask is a task with a value in every field.
+// fullTask returns a task with a value in every field.
 func fullTask() lastmile.Task {
 	later := now.Add(1234 * time.Millisecond)
 	at := &lastmile.Point{Lon: 12.5, Lat: 55.7}
@@ -151,7 +151,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	whole := fullTask()
 	for v, i := reflect.ValueOf(whole), 0; i < v.NumField(); i++ {
-		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Origin" && name != "ImportKey" { // which testPlaced and testImportKeys have
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Origin" && name != "ImportKey" { // tested by testPlaced and testImportKeys
 			t.Errorf("the sample has no %s", name)
 		}
 	}
@@ -215,7 +215,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	})
 	same(t, "outlines of tasks", outlines, []lastmile.Task{{ID: id[lastmile.TaskID]("bare"), Modified: now}, {ID: whole.ID, Modified: whole.Modified, Estimates: whole.Estimates}})
 
-	// What is found by its metadata is shown as it is by its id.
+	// Records found by metadata are shown in the same way as by id.
 	for kind, sample := range map[store.Kind]struct {
 		id       string
 		metadata lastmile.Metadata
@@ -244,7 +244,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		}
 	}
 
-	// What changes replaces what was, and the recipient is shown as it is now.
+	// A changed task replaces the previous one, and has the recipient's current data.
 	changed := task(acme, "full", home, now)
 	changed.ShortID, changed.TrackingToken, changed.Modified = whole.ShortID, whole.TrackingToken, whole.Modified.Add(time.Second)
 	changed.Recipient = new(*whole.Recipient)
@@ -259,8 +259,8 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testShownAgain changes a task between the times at which it is shown. ShowTasks
-// returns the same and keeps nothing.
+// testShownAgain changes a task after it was shown, and compares Show, which caches
+// destinations, with ShowTasks, which does not.
 func testShownAgain(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	shown := task(acme, "shown", home, now)
@@ -326,7 +326,7 @@ func testShortID(t *testing.T, s *sqlstore.Store) {
 			t.Errorf("%q: %v, want not found", shortID, err)
 		}
 	}
-	// The same one may be in two organizations.
+	// Two organizations may have the same short id.
 	same := task(zenith, "same", lastmile.OrganizationContainer(zenith), now)
 	same.ShortID = "ours"
 	saveTasks(t, s, same)
@@ -378,7 +378,7 @@ func testDependencies(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// names are ids without what fills them up.
+// names returns ids without their padding.
 func names(ids []lastmile.TaskID) []string {
 	short := []string{}
 	for _, id := range ids {
@@ -391,7 +391,7 @@ func names(ids []lastmile.TaskID) []string {
 	return short
 }
 
-// difference says where two lists begin to differ.
+// difference describes where two lists begin to differ.
 func difference(got, want []lastmile.TaskID) string {
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -411,7 +411,7 @@ func testDeleteTask(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveExplanation(ctx, acme, assignment.Explanation{Task: gone.ID, At: now, Mode: assignment.ByLoad}),
-			w.DeleteTask(ctx, zenith, gone.ID), // of another: nothing happens
+			w.DeleteTask(ctx, zenith, gone.ID), // a task of another organization: nothing happens
 		)
 	})
 	readTask(t, s, "gone")

@@ -15,8 +15,8 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// testLists makes tasks of all kinds and compares many lists with what they
-// should be, page by page.
+// testLists creates tasks of all kinds and compares many lists, page by page, with the
+// expected ones.
 func testLists(t *testing.T, s *sqlstore.Store) {
 	const lists = 400
 	crew(t, s)
@@ -75,9 +75,8 @@ func cmpTasks(a, b lastmile.Task) int {
 	return slices.Compare([]byte(a.ID), []byte(b.ID))
 }
 
-// manyTasks makes tasks in all states and containers, at a few times so that
-// many fall together; completed ones were open for anything from nothing to
-// five years.
+// manyTasks returns tasks in all states and containers, at only a few different times. The
+// completed ones were open for up to five years.
 func manyTasks(random *rand.Rand, n int) []lastmile.Task {
 	entry := lastmile.MetadataEntry{Name: "a", Type: "boolean", Visibility: []string{"api"}, Value: true}
 	var all []lastmile.Task
@@ -117,7 +116,7 @@ func manyTasks(random *rand.Rand, n int) []lastmile.Task {
 	return all
 }
 
-// anyFilter makes a filter up. Half of its times are exactly those of tasks.
+// anyFilter returns a random filter. Half of its times are exactly those of tasks.
 func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 	at := func() time.Time {
 		if made := all[random.IntN(len(all))]; random.IntN(2) == 0 {
@@ -170,7 +169,7 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 	return f
 }
 
-// chosen reports whether a filter selects a task, without an index.
+// chosen reports whether a filter selects a task.
 func chosen(made lastmile.Task, f store.TaskFilter) bool {
 	at := made.Created
 	if made.State == lastmile.TaskCompleted {
@@ -193,8 +192,8 @@ func chosen(made lastmile.Task, f store.TaskFilter) bool {
 	return false
 }
 
-// testPaging reads a list page by page while others write. What was there at
-// the beginning and stayed is in it exactly once.
+// testPaging reads a list page by page while others write. Tasks that exist from the
+// beginning to the end are in it exactly once.
 func testPaging(t *testing.T, s *sqlstore.Store) {
 	const there, size = 100, 7
 	ctx := t.Context()
@@ -231,12 +230,12 @@ func testPaging(t *testing.T, s *sqlstore.Store) {
 			break
 		}
 		f.After = page[size-1].ID
-		if pages%2 == 0 { // the very task that the next page begins after
+		if pages%2 == 0 { // the task after which the next page begins
 			gone[f.After] = true
 			write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTask(ctx, acme, f.After) })
 		}
 		if pages == 30 {
-			stop() // or it would never end
+			stop() // or else the list would never end
 		}
 	}
 	stop()

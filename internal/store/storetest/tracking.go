@@ -11,8 +11,8 @@ import (
 	"dray/internal/work"
 )
 
-// testEstimateSchedules refreshes the estimates of a worker as a node does, while
-// the worker's list changes.
+// testEstimateSchedules refreshes the estimates of a worker like a node, while the worker's
+// list changes.
 func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
@@ -83,7 +83,7 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 		t.Error("a worker is due next when the schedule says so")
 	}
 
-	// A worker who moves is checked ThresholdInterval after the last time.
+	// A worker who moves is checked ThresholdInterval after the last check.
 	seen := lastmile.Whereabouts{
 		LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, LocatedAt: now, Battery: new(0.25),
 		Odometer: lastmile.Odometer{Way: 1234.5, From: &lastmile.Point{Lon: 1.5, Lat: 2.5}},

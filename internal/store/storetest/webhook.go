@@ -16,9 +16,9 @@ import (
 	"dray/internal/work"
 )
 
-// runWebhooks checks webhooks, their notifications, and the event log.
+// runWebhooks tests webhooks, their notifications, and the event log.
 func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
-	t.Run("a webhook is kept with its tally", func(t *testing.T) { testWebhooks(t, open(t)) })
+	t.Run("a webhook is kept with its counts", func(t *testing.T) { testWebhooks(t, open(t)) })
 	t.Run("an event is due to the webhooks of its trigger", func(t *testing.T) { testDue(t, open(t)) })
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
@@ -38,7 +38,7 @@ func hook(org lastmile.OrganizationID, name string, trigger lastmile.Trigger) la
 	}
 }
 
-// happened is an event of a worker, some milliseconds after now.
+// happened returns an event of a worker, some milliseconds after now.
 func happened(org lastmile.OrganizationID, name string, trigger lastmile.Trigger, after int) lastmile.Event {
 	at := now.Add(time.Duration(after) * time.Millisecond)
 	return lastmile.Event{
@@ -209,7 +209,8 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// giveUp gives up pending notifications of a webhook, up to a limit, and returns how many.
+// giveUp gives up at most the given number of pending notifications of a webhook, and
+// returns how many.
 func giveUp(t *testing.T, s *sqlstore.Store, hook lastmile.WebhookID, limit int) (n int) {
 	t.Helper()
 	write(t, s, func(w *sqlstore.Tx) (err error) {
@@ -219,8 +220,8 @@ func giveUp(t *testing.T, s *sqlstore.Store, hook lastmile.WebhookID, limit int)
 	return n
 }
 
-// testClearing gives up and deletes notifications step by step, with another webhook that
-// keeps its own.
+// testClearing gives up and deletes notifications in portions, while another webhook keeps
+// its own.
 func testClearing(t *testing.T, s *sqlstore.Store) {
 	ctx, later := t.Context(), now.Add(time.Second)
 	gone, stays := hook(acme, "g", workerCreated), hook(acme, "s", workerCreated)
@@ -390,7 +391,7 @@ func testNumbers(t *testing.T, s *sqlstore.Store) {
 			t.Error("two events were there to be numbered")
 		}
 	}
-	// The node that stored them first may have had a clock that was late.
+	// The later event has an earlier time, because the clock of its node was behind.
 	for sequence, name := range []string{"t1", "t2"} {
 		e := happened(acme, name, lastmile.TriggerTaskUpdated, 10-sequence)
 		e.Worker, e.Task, e.Sequence = nil, &lastmile.Task{ID: id[lastmile.TaskID]("t"), Organization: acme}, int64(sequence+1)
@@ -421,8 +422,8 @@ func testNumbers(t *testing.T, s *sqlstore.Store) {
 	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
 }
 
-// testNumbersAtOnce numbers events as several nodes do, while others store more and one
-// follows: the follower sees every event once, and none after a gap.
+// testNumbersAtOnce numbers events on several nodes, while others store more and a follower
+// reads them: it must see every event once, and none after a gap.
 func testNumbersAtOnce(t *testing.T, s *sqlstore.Store) {
 	const writers, rounds = 3, 20
 	orgs := []lastmile.OrganizationID{zenith, acme}
@@ -497,7 +498,7 @@ func testNumbersAtOnce(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testManyEvents stores more at once than one statement inserts.
+// testManyEvents stores more events at once than one statement inserts.
 func testManyEvents(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
@@ -566,7 +567,7 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 		}
 		return list
 	}
-	purge() // nothing has a number yet, so that a stream may still follow it
+	purge() // no event has a number yet, so streams may still need them
 	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return err

@@ -14,7 +14,7 @@ import (
 	"dray/internal/work"
 )
 
-// runWork checks the leases of background work.
+// runWork tests the leases of background work.
 func runWork(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("organizations take turns with work", func(t *testing.T) { testTurns(t, open(t)) })
 	for kind, add := range workOf {
@@ -56,8 +56,8 @@ func job(org lastmile.OrganizationID, name string, due time.Time) work.Job {
 	return work.Job{Organization: org, ID: id[string](name), Kind: sweep, Due: due, Created: now}
 }
 
-// testAdvance checks that work which was scheduled too far ahead becomes due, and
-// no other.
+// testAdvance checks that work becomes due if it was scheduled too far ahead, and no other
+// work does.
 func testAdvance(t *testing.T, s *sqlstore.Store, kind work.Kind, add func(context.Context, *sqlstore.Tx, lastmile.OrganizationID, string, time.Time) error) {
 	ctx := t.Context()
 	write(t, s, func(w *sqlstore.Tx) error {
@@ -70,7 +70,7 @@ func testAdvance(t *testing.T, s *sqlstore.Store, kind work.Kind, add func(conte
 	}
 }
 
-// findWork lists what can be leased.
+// findWork lists the work that can be leased.
 func findWork(t *testing.T, s *sqlstore.Store, q work.Query) []work.Item {
 	t.Helper()
 	if q.Until.IsZero() {
@@ -90,7 +90,7 @@ func testTurns(t *testing.T, s *sqlstore.Store) {
 		other := job(zenith, "z2", now)
 		other.Kind = "other"
 		return errors.Join(append(errs,
-			w.AddJob(ctx, job(boreal, "b1", now.Add(time.Hour))), // not yet
+			w.AddJob(ctx, job(boreal, "b1", now.Add(time.Hour))), // not due yet
 			w.AddJob(ctx, job(cumulus, "c1", now)),
 			w.AddJob(ctx, job(zenith, "z1", soon)),
 			w.AddJob(ctx, other),
@@ -151,7 +151,7 @@ func (l leasing) claim(token string, at time.Time) (item work.Item, ok bool) {
 	return item, ok
 }
 
-// lost checks that nothing can be written under a lease any more: each step with
+// lost checks that nothing can be written under a lease any more, by trying each step with
 // another write in the same transaction.
 func (l leasing) lost(what string, item work.Item) {
 	l.t.Helper()
@@ -222,7 +222,7 @@ func testLeases(t *testing.T, s *sqlstore.Store, kind work.Kind, add addWork) {
 	l.lost("the third, after all were reset", third)
 	expect("due after all leases were reset", l.due(later), true)
 
-	// A clock that was days ahead, and is right again.
+	// The clock was days ahead, and is right again.
 	_, ok = l.claim("ahead", later.Add(48*time.Hour))
 	expect("leased under a clock that is ahead", ok, true)
 	expect("due when the clock is right", l.due(later), true)

@@ -14,7 +14,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Schema is a small schema of two migrations.
+// Schema returns a small schema of two migrations.
 func Schema() fs.FS {
 	return fstest.MapFS{
 		"0001_first.sql": {Data: []byte(`
@@ -36,7 +36,7 @@ CREATE TABLE counter (name TEXT NOT NULL PRIMARY KEY, n BIGINT NOT NULL);
 	}
 }
 
-// OlderSchema is the schema of a program that is one version older.
+// OlderSchema returns the schema of a program that is one version older.
 func OlderSchema(t testing.TB) fs.FS {
 	t.Helper()
 	b, err := fs.ReadFile(Schema(), "0001_first.sql")
@@ -116,7 +116,7 @@ func Fill(t testing.TB, e engine.Engine, rows int) {
 	}))
 }
 
-// Code is the code of a domain error, or 0.
+// Code returns the code of a domain error, or 0.
 func Code(err error) lastmile.Code {
 	if e, ok := errors.AsType[*lastmile.Error](err); ok {
 		return e.Code

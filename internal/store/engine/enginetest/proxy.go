@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Proxy stands between an engine and a PostgreSQL server and makes trouble.
+// Proxy is a proxy between an engine and a PostgreSQL server that simulates failures.
 type Proxy struct {
 	URL string // of a fresh database, through the proxy
 
-	// The next commit is followed by the loss of its connection: before the
-	// server gets it, or before the client gets the response.
+	// If set, the connection of the next commit is cut: before the server receives the
+	// commit, or before the client receives the response.
 	CutBeforeCommit, CutAfterCommit atomic.Bool
 	// Marked restricts both to connections that have sent this text.
 	Marked string
@@ -28,7 +28,7 @@ type Proxy struct {
 	thawed    chan struct{} // closed by Heal; nil if nothing is frozen
 }
 
-// commitMessage is COMMIT as the driver sends it.
+// commitMessage is the COMMIT message of the driver.
 var commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
 
 // NewProxy starts a proxy to a fresh database.
@@ -58,7 +58,7 @@ func NewProxy(t testing.TB) *Proxy {
 	return p
 }
 
-// serve joins a client with the server.
+// serve connects a client to the server.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	s, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
 	if err != nil || p.rejecting.Load() {
@@ -72,7 +72,7 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	go p.pump(c, s, false)
 }
 
-// pump copies bytes one way.
+// pump copies bytes in one direction.
 func (p *Proxy) pump(to, from net.Conn, request bool) {
 	defer to.Close()
 	buf, marked := make([]byte, 64<<10), p.Marked == ""
@@ -86,7 +86,7 @@ func (p *Proxy) pump(to, from net.Conn, request bool) {
 				return
 			}
 			if p.CutAfterCommit.CompareAndSwap(true, false) {
-				_ = from.Close() // the server gets it, its response is lost
+				_ = from.Close() // the server receives the commit, but its response is lost
 			}
 		}
 		if _, wrong := to.Write(buf[:n]); wrong != nil || err != nil {
@@ -106,7 +106,7 @@ func (p *Proxy) Cut() {
 	p.conns = nil
 }
 
-// Reject closes every connection and takes no new one.
+// Reject closes every connection and accepts no new ones.
 func (p *Proxy) Reject() {
 	p.rejecting.Store(true)
 	p.Cut()
@@ -129,7 +129,7 @@ func (p *Proxy) wait() {
 	}
 }
 
-// Heal ends the trouble.
+// Heal ends all failures.
 func (p *Proxy) Heal() {
 	p.rejecting.Store(false)
 	p.mu.Lock()

@@ -29,7 +29,7 @@ func TestUploadContract(t *testing.T) {
 		t.Run("an image is put upright", func(t *testing.T) { testUpright(t, acme, team) })
 		t.Run("what is no image, or too much of one, is rejected", func(t *testing.T) { testBadUploads(t, acme, team) })
 		t.Run("an image is handed in once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
-		t.Run("an image that is never handed in goes", func(t *testing.T) { testForgetUpload(t, p, acme, team) })
+		t.Run("an image that is never handed in is deleted", func(t *testing.T) { testPurgeUpload(t, p, acme, team) })
 		t.Run("a worker cannot fill the disk", func(t *testing.T) { testManyUploads(t, acme, team) })
 	})
 }
@@ -328,7 +328,7 @@ func testHandIn(t *testing.T, acme, zenith *apptest.Client, team string) {
 	unauthenticated.check(t, exchange(t, http.MethodGet, acme.Platform.URL+"/api/v2/uploads/"+photo, nil))
 }
 
-func testForgetUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {
+func testPurgeUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {
 	worker, phone := hire(t, c, team, "+12125550317")
 	phone.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 	kept, lost := phone.uploaded(t, numbered(t, 6)), phone.uploaded(t, numbered(t, 7))

@@ -64,9 +64,8 @@ func TestAllFollowersTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatLastsEndsAPage: a page that loses its task for good is told so, and one whose
-// server is busy tries again.
-func TestOnlyWhatLastsEndsAPage(t *testing.T) {
+// TestRejection: a page ends when its task is gone, and not when the server is busy.
+func TestRejection(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want bool

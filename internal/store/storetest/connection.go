@@ -43,7 +43,7 @@ func testConnections(t *testing.T, s *sqlstore.Store) {
 	if _, err := get(zenith, string(late.ID)); err == nil || err.Error() != lastmile.OutsideScope(string(late.ID)).Error() {
 		t.Errorf("another courier's client: %v", err)
 	}
-	for _, key := range []string{"nobody", string(acme)} {
+	for _, key := range []string{"missing", string(acme)} {
 		if _, err := get(acme, key); !lastmile.IsNotFound(err) {
 			t.Errorf("client %s: %v", key, err)
 		}

@@ -106,7 +106,7 @@ func testRoutePlanScope(t *testing.T, s *sqlstore.Store) {
 		want lastmile.Code
 	}{
 		"another organization's": {zenith, id[lastmile.RoutePlanID]("full"), lastmile.CodeOutsideScope},
-		"unknown":                {acme, id[lastmile.RoutePlanID]("nobody"), lastmile.CodeNotFound},
+		"unknown":                {acme, id[lastmile.RoutePlanID]("missing"), lastmile.CodeNotFound},
 		"malformed":              {acme, "short", lastmile.CodeNotFound},
 	} {
 		for how, err := range map[string]error{

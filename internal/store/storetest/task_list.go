@@ -143,7 +143,7 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 		}
 	}
 	if some() {
-		f.Worker = []lastmile.WorkerID{lastmile.WorkerID(annsWork.Owner), lastmile.WorkerID(bobsWork.Owner), "nobody"}[random.IntN(3)]
+		f.Worker = []lastmile.WorkerID{lastmile.WorkerID(annsWork.Owner), lastmile.WorkerID(bobsWork.Owner), "missing"}[random.IntN(3)]
 	}
 	if some() {
 		for range 1 + random.IntN(3) {

@@ -1,12 +1,14 @@
 package edge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,22 @@ func TestSearchHasNoReceipt(t *testing.T) {
 	}
 }
 
+// reverser is a Vault that only reverses bytes.
+type reverser struct{}
+
+func (reverser) Seal(_ lastmile.OrganizationID, secret []byte) []byte {
+	sealed := bytes.Clone(secret)
+	slices.Reverse(sealed)
+	return sealed
+}
+
+func (r reverser) Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error) {
+	if !bytes.HasPrefix(sealed, []byte("}")) {
+		return nil, errors.New("not sealed")
+	}
+	return r.Seal(org, sealed), nil
+}
+
 // TestReceiptsAreBounded: a reply that is too large is kept as a reference, or not
 // at all, and a repeated request says so.
 func TestReceiptsAreBounded(t *testing.T) {
@@ -110,6 +128,9 @@ func TestReceiptsAreBounded(t *testing.T) {
 	plain := Create("/bells", "Cast a bell", ring, newBellReply)
 	if w := post(plain, &receipts{}, `{"tone":"c"}`); w.Code != http.StatusPreconditionFailed || !strings.Contains(w.Body.String(), "was performed before") {
 		t.Errorf("responded %d %.200s", w.Code, w.Body)
+	}
+	if w := post(plain.Sealed(reverser{}), &receipts{}, `{"tone":"c"}`); w.Code != http.StatusPreconditionFailed {
+		t.Errorf("responded %d %.200s for a secret", w.Code, w.Body)
 	}
 	rebuilt := Rebuild(plain, func(b bell) string { return b.maker }, func(_ context.Context, _ *Call, body bellBody, maker string) (bellReply, error) {
 		return bellReply{Tone: maker + " again, from " + body.Tone}, nil

@@ -55,19 +55,15 @@ func (b *breaker) done(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
-	if err == nil {
-		b.failures = 0
+	response, rejected := errors.AsType[*statusError](err)
+	if err == nil || rejected && (response.status == http.StatusBadRequest || response.status == http.StatusNotFound) {
+		b.failures = 0 // the service works, even if it rejects the query
 		return
 	}
 	wait := openFor
-	if response, ok := errors.AsType[*statusError](err); ok {
-		if response.status == http.StatusBadRequest || response.status == http.StatusNotFound {
-			return // the service works, but rejects the query
-		}
-		if response.retryAfter > 0 {
-			b.failures = failuresToOpen
-			wait = min(max(response.retryAfter, openFor), maxOpen)
-		}
+	if rejected && response.retryAfter > 0 {
+		b.failures = failuresToOpen
+		wait = min(max(response.retryAfter, openFor), maxOpen)
 	}
 	b.failures++
 	if b.failures >= failuresToOpen {

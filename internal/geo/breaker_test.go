@@ -29,6 +29,28 @@ func TestBreakerSurvivesAClockSetBack(t *testing.T) {
 	}
 }
 
+// TestBreakerClosesOnARejectedQuery: a service that rejects the query of the one request
+// that is let through works again.
+func TestBreakerClosesOnARejectedQuery(t *testing.T) {
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, status := range []int{400, 404} {
+		b := &breaker{now: func() time.Time { return now }}
+		for range failuresToOpen {
+			b.done(errors.New("down"))
+		}
+		now = now.Add(openFor)
+		if err := b.allow(); err != nil {
+			t.Fatal(err)
+		}
+		b.done(&statusError{status: status})
+		for range 2 {
+			if err := b.allow(); err != nil {
+				t.Errorf("got %v after the service responded with %d", err, status)
+			}
+		}
+	}
+}
+
 func TestPacer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer(time.Second)

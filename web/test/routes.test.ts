@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 
 import { Routes } from '../src/dashboard/board/mapview/routes.ts';
+import type { Point } from '../src/map/project.ts';
 
 const usual = globalThis.fetch;
 afterEach(() => (globalThis.fetch = usual));
@@ -14,7 +15,7 @@ test('a route that could not be loaded is requested again', async () => {
   };
   let drawn: () => void;
   const routes = new Routes(
-    { workers: () => ['w'], few: () => true, stops: () => [[-74, 40.7], [-74, 40.8]], vehicle: () => 'CAR' }, // prettier-ignore
+    { workers: () => ['w'], few: () => true, start: () => undefined, stops: () => [[-74, 40.7], [-74, 40.8]], vehicle: () => 'CAR' }, // prettier-ignore
     () => drawn(),
   );
   await new Promise<void>((resolve) => {
@@ -31,4 +32,39 @@ test('a route that could not be loaded is requested again', async () => {
   });
   assert.equal(asked, 2);
   routes.destroy();
+});
+
+test('a route is requested again if a stop changes, but not if the vehicle moves', async () => {
+  const asked: string[] = [];
+  globalThis.fetch = (url) => {
+    asked.push(new URL(String(url), 'http://x').searchParams.get('stops')!);
+    return Promise.resolve(new Response(JSON.stringify({ geometry: '' }), { status: 200 }));
+  };
+  let start: Point | undefined;
+  let first: Point = [-74, 40.7];
+  const last: Point = [-74, 40.8];
+  const routes = new Routes(
+    { workers: () => ['w'], few: () => true, start: () => start, stops: () => [first, last], vehicle: () => 'CAR' },
+    () => {},
+  );
+  const want = async () => {
+    const known = routes.lines.get('w');
+    if (known) known.asked = 0; // a while ago
+    routes.want(undefined, '');
+    while ((routes as unknown as { busy: boolean }).busy) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await want();
+  await want();
+  first = [-74, 40.6];
+  await want();
+  start = [-74, 40.5];
+  await want();
+  start = [-74, 40.55];
+  await want();
+  routes.destroy();
+  assert.deepEqual(asked, [
+    '-74.00000,40.70000;-74.00000,40.80000',
+    '-74.00000,40.60000;-74.00000,40.80000',
+    '-74.00000,40.50000;-74.00000,40.60000;-74.00000,40.80000',
+  ]);
 });

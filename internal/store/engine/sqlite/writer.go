@@ -166,7 +166,7 @@ func (w *writer) batch(op *operation) {
 	}
 	if err := w.begin(); err != nil {
 		if op.start() {
-			op.result <- w.present(fmt.Errorf("begin: %w", err))
+			w.report(op.fail(fmt.Errorf("begin: %w", err)))
 		}
 		return
 	}

@@ -23,6 +23,7 @@ export interface Line {
 export interface Journeys {
   workers: () => Iterable<string>;
   few: () => boolean; // whether the lines of all workers are shown, not only one
+  start: (worker: string) => Point | undefined; // the location of the vehicle, from which the line is drawn
   stops: (worker: string) => Point[];
   vehicle: (worker: string) => string;
 }
@@ -32,6 +33,10 @@ export interface Journeys {
 export const journeysOf = (records: Records): Journeys => ({
   workers: () => records.workers.keys(),
   few: () => records.workers.size <= fewWorkers,
+  start: (id) => {
+    const worker = records.workers.get(id);
+    return (worker?.onDuty && worker.location) || undefined;
+  },
   stops: (id) => {
     const worker = records.workers.get(id);
     if (!worker) return [];
@@ -40,8 +45,7 @@ export const journeysOf = (records: Records): Journeys => ({
       const found = task ? records.tasks.get(task) : undefined;
       return found && found.state < 3 ? [found.destination.location] : [];
     });
-    if (points.length > 0 && worker.location && worker.onDuty) points.unshift(worker.location);
-    return points.slice(0, mostStops);
+    return points.slice(0, mostStops - 1);
   },
   vehicle: (id) => records.workers.get(id)?.vehicle?.type ?? 'FOOT',
 });
@@ -83,11 +87,12 @@ export class Routes {
   }
 
   private async ask(id: string) {
+    const start = this.journeys.start(id);
     const stops = this.journeys.stops(id);
     const known = this.lines.get(id);
-    // The first stop is the vehicle, which moves along the line: only a change of the others
-    // needs a new line.
-    const key = stops.slice(1).join(';');
+    // The vehicle moves along the line: only a change of the stops needs a new one.
+    const key = `${start ? 'vehicle' : ''};${stops.join(';')}`;
+    if (start && stops.length > 0) stops.unshift(start);
     if (known?.stops === key) return;
     if (known && Date.now() - known.asked < rest) {
       setTimeout(() => this.want([id], id), rest);

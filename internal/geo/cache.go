@@ -30,7 +30,7 @@ const (
 type Cached struct {
 	Geocoder Geocoder
 	Cache    Cache
-	Name     string                               // of the geocoder, to keep results of different geocoders apart
+	Name     string                               // identifies the geocoder, so that results of different geocoders are kept apart
 	OnError  func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
@@ -93,6 +93,6 @@ func (c *Cached) key(q lastmile.AddressQuery) string {
 		parts[i] = tidy(part)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	// Results of the first version could be in another country or state.
+	// The 2 is a version: results of version 1 could be in another country or state.
 	return "geocode/2/" + hex.EncodeToString(sum[:16])
 }

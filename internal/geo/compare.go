@@ -33,7 +33,8 @@ func (q question) compare(found lastmile.GeocodedAddress, country string) []stri
 	return warnings
 }
 
-// sameNumber compares house numbers: 12 B equals 12b, and 10 is within 10-12.
+// sameNumber compares house numbers: 12 B equals 12b. Ranges are compared by their first
+// number: 10 equals 10-12.
 func sameNumber(asked, found string) bool {
 	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	if a == f {

@@ -1,10 +1,8 @@
-// Package geo finds addresses and travel times: with the embedded gazetteer and
-// formulas, and with map services that the operator configures.
+// Package geo geocodes addresses and returns travel times, with the embedded gazetteer and a
+// formula, with imported maps, and with map services that the operator configures.
 //
-// Responses of services are not trusted: they may be late, too large,
-// misdirected or wrong, and then the next source is used. No service is called
-// inside a transaction. A future source with its own streets and roads can join
-// the same two chains.
+// Responses of services are not trusted: they may be late, too large, misdirected or wrong,
+// and then the next source is used. No service is called inside a transaction.
 package geo
 
 import (

@@ -7,12 +7,12 @@ import (
 	"dray/internal/travel"
 )
 
-// EstimateSource is the source of times estimated by formula.
+// EstimateSource is the Source of times estimated by formula.
 const EstimateSource = "estimate"
 
 // Estimate estimates travel times by formula.
 type Estimate struct {
-	Factor travel.Factor // of the organization; the zero value for none
+	Factor travel.Factor // the organization's factor; the zero value for none
 }
 
 // Matrix implements TravelTimer. It does not fail.

@@ -12,7 +12,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// GazetteerSource is the source of locations found by the gazetteer.
+// GazetteerSource is the Source of locations found by the gazetteer.
 const GazetteerSource = "gazetteer"
 
 // Credit is the attribution that the licenses of the embedded data require.
@@ -127,7 +127,7 @@ func (r reading) withState(places *gazetteer.Gazetteer) ([]reading, error) {
 	case slices.Contains(closedCountries, r.country), foreignState(places, r.country, r.state):
 		return nil, lastmile.AddressNotFound("%q is not a state of %s", r.state, country)
 	}
-	// Elsewhere, it may be a county or a name that is not known.
+	// In other countries, the state may be a county or an unknown name.
 	return []reading{r}, nil
 }
 
@@ -160,16 +160,16 @@ const (
 	perMistake   = -3.0
 	forOther     = -2.0 // not the city's primary name
 	forGuess     = -3.0 // the start of the city's name was guessed
-	forFar       = -1.0
-	forExtra     = -3.0
-	forArea      = 5.0 // the postal code
-	forAgreement = 5.0 // the city is near the postal code
-	againstArea  = -3.0
-	againstCity  = -3.0
-	forState     = 4.0
-	forCountry   = 4.0 // the address names the country or its state
-	forHome      = 3.0 // the country is the default
-	forStreet    = 4.0 // the name of the street is in the country's language
+	forFar       = -1.0 // a part after the city is ignored, or the street follows the city
+	forExtra     = -3.0 // more than a street precedes the city
+	forArea      = 5.0  // the postal code
+	forAgreement = 5.0  // the city is near the postal code
+	againstArea  = -3.0 // the postal code is unknown or far from the city
+	againstCity  = -3.0 // the reading names a city, but only the postal code matches
+	forState     = 4.0  // the address names the state
+	forCountry   = 4.0  // the address names the country but not the state
+	forHome      = 3.0  // the country is the default
+	forStreet    = 4.0  // the name of the street is in the country's language
 	perSize      = 0.05
 
 	leastScore = 2.0
@@ -227,7 +227,7 @@ func restoreLeadingZero(r reading) reading {
 type candidate struct {
 	gazetteer.City
 	score  float64
-	longer bool // its name is longer, or matches only part of the reading
+	longer bool // its name is longer than that of the reading, or matches only a part of it
 }
 
 // The minimum length of names in which mistakes are tolerated.

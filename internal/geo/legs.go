@@ -21,18 +21,19 @@ type LegCache interface {
 	PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error
 }
 
-// LegTTL is how long the time of a leg is cached. Roads change slowly, but closures do not.
+// LegTTL is how long the time of a leg is cached. Roads change rarely, but closures
+// are frequent.
 const LegTTL = time.Hour
 
-// legsAtOnce is the maximum number of legs that are computed as one matrix, whose size
-// grows with the square of it.
+// legsAtOnce is the maximum number of legs that are computed as one matrix. The size of the
+// matrix grows with the square of this number.
 const legsAtOnce = 10
 
 // Travel returns travel times and caches each leg.
 type Travel struct {
 	TravelTimer
 	Cache   LegCache                             // nil disables caching
-	Name    string                               // of the routers, to keep different configurations apart
+	Name    string                               // identifies the routers, so that results of different configurations are kept apart
 	OnError func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
@@ -68,7 +69,7 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 	return legs, nil
 }
 
-// query queries the router for some of the legs.
+// query computes the legs between waypoints, which are the diagonal of a matrix.
 func (t *Travel) query(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
 	times, err := t.Matrix(ctx, by, way[:len(legs)], way[1:])
 	if err != nil {

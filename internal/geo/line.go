@@ -43,10 +43,11 @@ const (
 	maxNameWords = 8 // maximum words of names of countries and states
 )
 
-// joinedCode matches a state of the United States next to its postal code.
+// joinedCode matches a state of the United States and its postal code without a space
+// between them.
 var joinedCode = regexp.MustCompile(`^((?:.* )?[A-Z]{2})(\d{5}(?:-\d{4})?)$`)
 
-// splitLine splits a line at its commas.
+// splitLine splits a line at commas, semicolons and line breaks.
 func splitLine(line string) []string {
 	var parts []string
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '，' || r == '、' }) {
@@ -64,7 +65,7 @@ func splitLine(line string) []string {
 	return parts
 }
 
-// lineReader reads lines.
+// lineReader interprets the lines of addresses.
 type lineReader struct {
 	places  *gazetteer.Gazetteer
 	assumed []string // the countries to assume if a line names none
@@ -207,8 +208,8 @@ func (l lineReader) longer(parts []string, postal string, n int) []reading {
 	return nil
 }
 
-// longerEnds returns the numbers of words, more than n, at the end of a part that
-// may be one name, the longest first. A city before n words is not part of a name.
+// longerEnds returns how many words, more than n, at the end of a part may be one name, the
+// longest first. Words before the last n are not part of the name if they are a city.
 func (l lineReader) longerEnds(words []string, n int) []int {
 	var all []int
 	for m := min(maxNameWords, len(words)); m > n; m-- {
@@ -219,8 +220,8 @@ func (l lineReader) longerEnds(words []string, n int) []int {
 	return all
 }
 
-// isCity reports whether a name is that of a city in an assumed country, or of
-// one that is found without its country.
+// isCity reports whether a name is that of a city in an assumed country, or of a city that is
+// large enough to be found without its country.
 func (l lineReader) isCity(name string) bool {
 	return slices.ContainsFunc(l.places.Cities(name, ""), func(c gazetteer.City) bool {
 		return c.Size >= minWorldSize || slices.Contains(l.assumed, c.Country)
@@ -278,8 +279,8 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 }
 
 // largeCities returns the interpretations of a line in which the name of a foreign state is
-// that of a large city in another country than those of the other interpretations: Santa
-// Barbara is in California rather than in Honduras.
+// that of a large city in a country that no other interpretation is in: Santa Barbara is in
+// California rather than in Honduras.
 func (l lineReader) largeCities(name string, rest []string, postal string, others []reading) (all []reading) {
 	cities := slices.DeleteFunc(slices.Clone(l.places.Cities(name, "")), func(c gazetteer.City) bool { return c.Size < minWorldSize || c.Other })
 	inOthers := func(c gazetteer.City) bool {
@@ -424,16 +425,16 @@ func (l lineReader) inCountry(r reading, parts []string) []reading {
 	return l.cities(r, parts)
 }
 
-// cities reads the rest of a line without a state. A part that names another country, or a
-// state of one, cannot be ignored. If the country is unknown, no part can be.
+// cities reads the rest of a line without a state. A part that names another country, or one
+// of its states, cannot be ignored. If the country is unknown, no part can be ignored.
 func (l lineReader) cities(r reading, parts []string) []reading {
 	return slices.DeleteFunc(readCity(r, parts), func(r reading) bool {
 		return r.far != "" && (r.country == "" || l.elsewhere(r.country, r.far))
 	})
 }
 
-// elsewhere reports whether a name is that of another country, or of a
-// state of one whose states are well known.
+// elsewhere reports whether a name is that of another country, or of a state of another of
+// the closedCountries.
 func (l lineReader) elsewhere(country, name string) bool {
 	if code, ok := l.places.Country(name); ok && code != country {
 		return true
@@ -441,8 +442,7 @@ func (l lineReader) elsewhere(country, name string) bool {
 	return foreignState(l.places, country, name)
 }
 
-// foreignState reports whether a name is that of a state of another country
-// whose states are well known.
+// foreignState reports whether a name is that of a state of another of the closedCountries.
 func foreignState(places *gazetteer.Gazetteer, country, name string) bool {
 	return len(name) > maxCode && slices.ContainsFunc(closedCountries, func(c string) bool {
 		_, ok := places.State(c, name)

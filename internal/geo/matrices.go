@@ -14,7 +14,7 @@ import (
 )
 
 // Limits of the matrices that are kept in memory, in pairs of locations. A pair takes 16
-// bytes. Small matrices are faster to compute than to keep.
+// bytes. Small matrices are not worth caching.
 const (
 	keptPairs   = 2_000_000
 	largestKept = 1_000_000
@@ -25,11 +25,11 @@ const (
 // repeatedly for almost the same stops.
 type Matrices struct {
 	TravelTimer
-	Version func() string // changes with the source
+	Version func() string // changes when the data of the source does
 
 	mu    sync.Mutex
 	pairs int
-	order list.List // of keptMatrix, the most recently used first
+	order list.List // elements are of type keptMatrix, the most recently used first
 	kept  map[matrixKey]*list.Element
 }
 

@@ -10,8 +10,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// OpenGeocoder returns the geocoder for a URL, and its kind. The kind may
-// precede the scheme, as in nominatim+https://…; otherwise it is guessed.
+// OpenGeocoder returns the geocoder for a URL, and its kind. The kind may precede the scheme,
+// as in nominatim+https://…; otherwise it is guessed from the host and path.
 func OpenGeocoder(raw string, o Options) (g Geocoder, kind string, err error) {
 	kind, base, err := serviceURL(raw)
 	if err != nil {
@@ -43,9 +43,9 @@ func OpenGeocoder(raw string, o Options) (g Geocoder, kind string, err error) {
 	return nil, "", fmt.Errorf("the geocoder at %s must say its kind: nominatim+, photon+ or google+ before https://", base.Host)
 }
 
-// OpenRouter returns the router for a URL, and its kind. The query of an OSRM's
-// URL sets its vehicle types (modes=bicycle+foot; default car, motorcycle and
-// truck) and its profile, the name in its paths.
+// OpenRouter returns the router for a URL, and its kind. The query of an OSRM server's URL
+// sets its vehicle types (modes=bicycle+foot; default car, motorcycle and truck) and the
+// profile in the paths of requests (profile=bike; default driving).
 func OpenRouter(raw string, o Options) (t TravelTimer, kind string, err error) {
 	kind, base, err := serviceURL(raw)
 	if err != nil {

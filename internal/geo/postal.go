@@ -235,7 +235,7 @@ func hasNumber(text string) bool {
 	return number != ""
 }
 
-// longNumber is the number of digits that is too long for a house number.
+// longNumber is the length at which a number is too long for a house number.
 const longNumber = 6
 
 // without returns parts with part i replaced, or removed if by is empty.

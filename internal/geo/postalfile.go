@@ -35,8 +35,9 @@ const (
 )
 
 // ReadPostalCodes parses a postal code file of GeoNames, such as DE.txt from
-// https://download.geonames.org/export/zip/, and passes on its areas in order.
-// It stops at the first malformed line and reports its number.
+// https://download.geonames.org/export/zip/, and calls each with its areas in
+// order, except those without a location. It stops at the first malformed line and returns an
+// error with its number.
 func ReadPostalCodes(r io.Reader, each func(lastmile.PostalArea) error) error {
 	places, err := gazetteer.Embedded()
 	if err != nil {

@@ -17,10 +17,10 @@ type question struct {
 	lastmile.AddressQuery
 	languageOption
 	places *gazetteer.Gazetteer
-	asked  lastmile.Address // the parts of the address; those of a line as far as it could be parsed
+	asked  lastmile.Address // parts of the address; of a line, as far as it could be parsed
 	named  []region         // regions that the address names; none if it may be anywhere
 	likely string           // code of the country to search first; empty for any
-	nearby []lastmile.Point // locations of the cities with the name and of the postal code
+	nearby []lastmile.Point // locations of cities with the requested name and of the requested postal code
 }
 
 func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error) {
@@ -104,8 +104,7 @@ type hit struct {
 // requested name.
 const maxCityDistance lastmile.Meters = 150_000
 
-// choose returns the first plausible hit, with its address completed and
-// compared. ok is false if there is none.
+// choose returns the first plausible hit, completed by finish. ok is false if there is none.
 func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddress, ok bool) {
 	for _, h := range hits {
 		if q.plausible(h) {
@@ -115,7 +114,7 @@ func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddr
 	return lastmile.GeocodedAddress{}, false
 }
 
-// plausible rejects results that cannot be right.
+// plausible reports whether a result may be right.
 func (q question) plausible(h hit) bool {
 	if _, err := lastmile.NewPoint(h.Location.Lon, h.Location.Lat); err != nil || h.Location.IsZero() || h.Precision == 0 {
 		return false
@@ -126,14 +125,14 @@ func (q question) plausible(h hit) bool {
 	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= maxCityDistance }) {
 		return true
 	}
-	// It may be a smaller town of the same name that the gazetteer does not have. In that case,
-	// other cities that it has are nearby.
+	// It may be a smaller town of the same name that the gazetteer lacks. Then a known city of
+	// the country and state is nearby.
 	state, _ := q.places.State(q.likely, q.asked.State)
 	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, maxKnownDistance)
 }
 
-// finish completes a result: missing parts are taken from the request, and
-// different parts cause warnings.
+// finish completes a result: parts that are missing are taken from the request, and parts
+// that differ from the request cause warnings.
 func (q question) finish(source string, h hit) lastmile.GeocodedAddress {
 	place := h.GeocodedAddress
 	place.Source = source

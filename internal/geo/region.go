@@ -28,7 +28,7 @@ var territories = map[string][]string{
 // cityStates are countries that consist of one city.
 var cityStates = []string{"SG", "HK", "MO", "MC", "GI", "VA"}
 
-// territoryCode returns the code of the territory of a country with a name.
+// territoryCode returns the code of the territory of a country that has the given name.
 func territoryCode(places *gazetteer.Gazetteer, country, name string) (code string, ok bool) {
 	if len(territories[country]) == 0 {
 		return "", false

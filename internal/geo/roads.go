@@ -10,14 +10,14 @@ import (
 	"dray/internal/travel"
 )
 
-// RoadSource is the source of times on the roads of imported maps.
+// RoadSource is the Source of times on the roads of imported maps.
 const RoadSource = "roads"
 
 // Roads returns travel times on the roads of imported maps. Times between locations that no
 // map covers are estimated by formula and marked as gaps.
 type Roads struct {
 	Maps  func() []*road.Map // returns the maps in use; where they overlap, the first is used
-	Speed float64            // of simulated workers; 1 is real time, and 0 means 1
+	Speed float64            // speed factor of simulated workers; 1 is real time, and 0 means 1
 }
 
 // roadProfiles are the profiles of vehicle types.

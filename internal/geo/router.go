@@ -13,9 +13,9 @@ import (
 	"dray/internal/travel"
 )
 
-// Routers queries sources of travel times in order. Sources that fail, do not
-// support the vehicle type or do not cover the area are skipped: every matrix comes
-// from one source, with the formula in the gaps of imported maps.
+// Routers queries sources of travel times in order. Sources that fail, do not support the
+// vehicle type or do not cover the area are skipped. Every matrix comes from one source, but
+// the gaps of imported maps are estimated by formula.
 type Routers struct {
 	Sources []TravelTimer // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
@@ -57,7 +57,7 @@ type cell struct{ seconds, meters *float64 }
 type block struct {
 	from, to         []lastmile.Point
 	fromRow, fromCol int
-	within           time.Duration // deadline of the response
+	within           time.Duration // timeout of the request
 }
 
 // blocksAtOnce is the maximum number of blocks that are requested concurrently.
@@ -85,7 +85,7 @@ func even(n, most int) int {
 	return max((n+parts-1)/parts, 1)
 }
 
-// fill fills a matrix block by block. The first block that fails ends it.
+// fill fills a matrix block by block. It stops at the first block that fails.
 func fill(ctx context.Context, source string, from, to []lastmile.Point, side int, ask func(context.Context, block) ([][]cell, error)) (travel.Times, error) {
 	times := travel.NewTimes(len(from), len(to), source)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -124,8 +124,8 @@ func fill(ctx context.Context, source string, from, to []lastmile.Point, side in
 // Limits of plausible values.
 const (
 	maxTravel  = 30 * 24 * time.Hour
-	topSpeed   = 100.0 // meters per second, as the crow flies
-	farForSure = 20_000.0
+	topSpeed   = 100.0    // meters per second, as the crow flies
+	farForSure = 20_000.0 // meters; the speed of shorter trips is not checked
 )
 
 var errImplausible = errors.New("the response is implausible")
@@ -151,7 +151,7 @@ func (b block) put(cells [][]cell, times travel.Times) error {
 	return nil
 }
 
-// read checks a cell. If the router returns no distance, it is approximated.
+// read checks and converts a cell. If the router returns no distance, it is approximated.
 func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, error) {
 	if c.seconds == nil {
 		return travel.Unreachable, 0, nil
@@ -172,9 +172,9 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	return duration, lastmile.Meters(*c.meters), nil
 }
 
-// blockTimeout returns how long a block may take, by the number of pairs in the matrix,
-// because a router may process one block after another.
+// blockTimeout returns how long a block may take. It depends on the number of pairs in the
+// whole matrix, because a router may process one block after another.
 func blockTimeout(pairs int) time.Duration {
-	const most = blocksAtOnce * 2500 // requested concurrently
+	const most = blocksAtOnce * 2500 // pairs that are requested concurrently
 	return 3*time.Second + time.Duration(min(pairs, most))*10*time.Millisecond
 }

@@ -18,10 +18,10 @@ import (
 
 // Limits of requests to a map service.
 const (
-	responseLimit = 4 * time.Second // of a geocoder
+	responseLimit = 4 * time.Second // timeout of a geocoder, including the wait for its rate limit
 	connectWithin = 2 * time.Second
-	maxResponse   = 1 << 20 // of a geocoder
-	maxTable      = 8 << 20 // of a router
+	maxResponse   = 1 << 20 // bytes of a geocoder's response
+	maxTable      = 8 << 20 // bytes of a router's response
 )
 
 // Options are common to all map services.
@@ -36,7 +36,7 @@ type service struct {
 	name    string
 	base    url.URL
 	agent   string
-	limit   int64 // of a response
+	limit   int64 // maximum size of a response, in bytes
 	client  *http.Client
 	breaker *breaker
 	pacer   *pacer // nil for no limit

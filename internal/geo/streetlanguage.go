@@ -34,8 +34,8 @@ func (r reading) spoken() []string {
 	return streetCountries(r.withStreet().street, numberFirst)
 }
 
-// streetCountries returns the codes of the countries where streets are named like a street;
-// none if it could be anywhere. numberFirst means that its number precedes it.
+// streetCountries returns the codes of the countries where streets are named like the given
+// one; none if it could be anywhere. numberFirst means that its number precedes it.
 func streetCountries(street string, numberFirst bool) []string {
 	words := strings.Fields(gazetteer.Plain(street))
 	if len(words) == 0 {

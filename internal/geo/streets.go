@@ -12,7 +12,7 @@ import (
 	"dray/internal/street"
 )
 
-// StreetsSource is the source of locations found in imported maps.
+// StreetsSource is the Source of locations found in imported maps.
 const StreetsSource = "streets"
 
 // Streets finds addresses in the street indexes of imported maps, down to the house.
@@ -98,7 +98,8 @@ func (s *Streets) search(ctx context.Context, indexes []*street.Index, q street.
 	return all, err
 }
 
-// inTurn returns what find returns for all indexes, when it is the caller's turn.
+// inTurn waits for the caller's turn and returns the results of find for all indexes. Errors
+// of find are returned only if there are no results.
 func inTurn[T any](ctx context.Context, s *Streets, indexes []*street.Index, find func(*street.Index) ([]T, error)) (all []T, err error) {
 	end, err := s.Shares.Take(ctx, lastmile.CallerOf(ctx))
 	if err != nil {
@@ -242,7 +243,7 @@ func cityAddress(places *gazetteer.Gazetteer, c gazetteer.City, at lastmile.Poin
 	}
 }
 
-// MapPostalCodes adds the postal codes of imported maps to others.
+// MapPostalCodes looks up postal codes in imported maps if PostalCodes does not have them.
 type MapPostalCodes struct {
 	PostalCodes
 	Indexes func() []*street.Index

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// shortName is what people call a city of a country.
+// shortName is the city that a short name denotes.
 type shortName struct{ country, name string }
 
-// shortNames are common short names of cities that are neither their initials, which the
-// data has, nor codes of states, such as LA.
+// shortNames maps common short names to cities. Short names that are also codes of states,
+// such as LA, are left out.
 var shortNames = map[string]shortName{
 	"sf": {"US", "san francisco"}, "nyc": {"US", "new york"}, "philly": {"US", "philadelphia"}, "kc": {"US", "kansas city"},
 	"cdmx": {"MX", "mexico city"},
@@ -89,11 +89,10 @@ func (g *Gazetteer) CitiesNear(name, country string, edits int) []City {
 	return cities
 }
 
-// maxStarting limits how many cities CitiesStarting considers.
+// maxStarting is the maximum number of cities that CitiesStarting considers.
 const maxStarting = 2000
 
-// qualifiers are words that begin what is often omitted from the end of a
-// city's name.
+// qualifiers are words that begin the part of a city's name that is often omitted.
 var qualifiers = map[string]bool{
 	"am": true, "an": true, "auf": true, "bei": true, "im": true, "in": true, "ob": true, "vor": true, "unter": true,
 	"upon": true, "on": true, "by": true, "under": true, "sur": true, "sous": true, "en": true, "aan": true, "nad": true, "pod": true, "na": true,

@@ -9,24 +9,21 @@ import (
 	"dray/internal/lastmile"
 )
 
-// How much larger a city counts, in units of its size: one of the home country (16 times),
-// one whose name is the whole text, one that has the text as another name, and one of which
-// only another name begins with the text (a sixteenth). Names are shown in English, so that
-// where people speak another language this is likely their name of it (a quarter).
+// Weights of cities, in units of size. Two units double the weight.
 const (
-	homeWeight   = 8
-	wholeWeight  = 12
-	otherWeight  = 6
-	hiddenWeight = -8
-	localWeight  = -4
+	homeWeight   = 8  // a city of the home country
+	wholeWeight  = 12 // the text is the whole name
+	otherWeight  = 6  // the text is another whole name, which is not shown
+	hiddenWeight = -8 // only another name begins with the text
+	localWeight  = -4 // the same at home if names are not shown in the local language
 )
 
-// inEnglish are countries in which most names that are shown are those that people use.
+// inEnglish are countries where people use most names as they are shown, in English.
 var inEnglish = map[string]bool{"US": true, "GB": true, "IE": true, "AU": true, "NZ": true, "CA": true}
 
-// Weight returns how likely a city is meant, in units of its size. Whole is whether the text
-// is its whole name, rather than the beginning; home is the country in which cities are more
-// likely.
+// Weight returns how likely it is that a city is meant, in units of size. home is the country
+// in which cities are more likely. whole means that the text is the whole name of the city
+// rather than the beginning.
 func (c City) Weight(home string, whole bool) int {
 	return weight(c.Size, home, c.Country == home, whole, c.Other)
 }
@@ -49,21 +46,21 @@ func weight(size int, home string, atHome, whole, other bool) int {
 	return size
 }
 
-// Completion is a city that has a name that begins with a text.
+// Completion is a city with a name that begins with a text.
 type Completion struct {
 	City
 	Whole bool // the text is the whole name
 	Extra int  // to be added to its Weight, because the text is likely in the local language
 }
 
-// minHidden is the shortest beginning of a name that is not shown, in bytes. Cities have
-// names in many languages, and some of them begin with any two letters.
+// minHidden is the minimum length in bytes of a text that is completed to names that are not
+// shown. Cities have names in many languages, some of which begin with any two letters.
 const minHidden = 4
 
-// CitiesBeginning returns the cities of a country, or of all if it is empty, that have a name
-// that begins with a text: the largest first, where Weight counts. A name that is not shown
-// counts less: Münch is Munich rather than Münchberg, but Los does not mean Cincinnati,
-// although it was called Losantiville.
+// CitiesBeginning returns the cities of a country, or of all if it is empty, with a name that
+// begins with a text, ordered by Weight. A name that is not shown counts less: Münch is Munich
+// rather than Münchberg, but Los does not mean Cincinnati, although it was called
+// Losantiville.
 func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Completion {
 	shown, spelled := beginnings(text)
 	short, isShort := shortNames[shown[0]]
@@ -73,7 +70,7 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 	if len(shown[0]) < 2 || len(shown[0]) > maxName || utf8.RuneCountInString(text) < 2 && isASCII(shown[0]) {
 		return nil // ß is one letter, although it is compared as ss
 	}
-	others := map[int]bool{} // a city may have several
+	others := map[int]bool{} // rows that were found by another name; a city may have several
 	found := ranking{limit: 2 * limit}
 	add := func(row int, whole, other bool) {
 		if !others[row] && g.inCountry(row, country) {
@@ -125,8 +122,8 @@ func (g *Gazetteer) CitiesBeginning(text, country, home string, limit int) []Com
 	return all
 }
 
-// preferLocal moves a larger city of the country of the first candidate before it if only the
-// name that is shown is not in the local language: Den H is The Hague rather than Den Helder.
+// preferLocal moves a larger city of the same country before the first candidate if the text
+// begins its local name, which is not shown: Den H is The Hague rather than Den Helder.
 func (g *Gazetteer) preferLocal(found []candidate, home string) {
 	if len(found) == 0 || found[0].whole || found[0].other {
 		return
@@ -146,13 +143,14 @@ func (g *Gazetteer) preferLocal(found []candidate, home string) {
 	found[0] = local
 }
 
-// withoutAccents is how accented letters are written where there are none on the keyboard.
+// withoutAccents replaces the two letters that are typed for an accented letter with the
+// folded letter.
 var withoutAccents = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
-// beginnings returns how names begin that begin with a text. The last word of Sta may be
-// short for Santa, or become Stamford. Spelled is the same if accented letters were entered
-// as two: Duesseldorf is Düsseldorf, which is folded to Dusseldorf. It is also what else an
-// abbreviation may mean: S. João is São João rather than South.
+// beginnings returns the folded beginnings of names that a text may stand for. The last word
+// may be an abbreviation or incomplete: Sta is Santa or Stamford. spelled has the same with
+// accented letters that were typed as two (Duesseldorf for Düsseldorf, which is folded to
+// Dusseldorf), and other meanings of an abbreviation: S. João is São João rather than South.
 func beginnings(text string) (shown, spelled []string) {
 	shown = []string{Fold(text)}
 	words := strings.Fields(Plain(text))
@@ -172,7 +170,8 @@ func beginnings(text string) (shown, spelled []string) {
 	return shown, spelled
 }
 
-// minFirst is the length of the first word of a name whose other words may be abbreviated.
+// minFirst is the minimum length of the first word of a name whose other words may be
+// abbreviated.
 const minFirst = 4
 
 // CitiesShortened returns the cities that a text may be short for, the largest first: words
@@ -200,7 +199,7 @@ func (g *Gazetteer) CitiesShortened(text, home string, limit int) []City {
 // candidate is a city that may be meant.
 type candidate struct {
 	row, weight  int
-	extra        int // part of the weight
+	extra        int // part of the weight, see Completion
 	whole, other bool
 }
 
@@ -230,7 +229,7 @@ func (g *Gazetteer) distinct(all []candidate, limit int) []candidate {
 	return kept
 }
 
-// sameCity is how far apart the centers of a city may be in different sources.
+// sameCity is the maximum distance between the centers of a city in different sources.
 const sameCity lastmile.Meters = 25_000
 
 // same reports whether two rows are one city under two of its names: New York, as the
@@ -240,7 +239,7 @@ func (g *Gazetteer) same(a, b int) bool {
 		point(g.cityLon[a], g.cityLat[a]).Distance(point(g.cityLon[b], g.cityLat[b])) < sameCity
 }
 
-// hasOther reports whether a city has another name.
+// hasOther reports whether key is an alternative name of a city.
 func (g *Gazetteer) hasOther(row int, key []byte) bool {
 	from, to := g.otherKeys.find(key)
 	return slices.Contains(g.otherOf[from:to], uint32(row))
@@ -265,8 +264,8 @@ func (g *Gazetteer) LargestCities(country string, state State, limit int) []City
 	return cities
 }
 
-// minPrefix is the shortest text that is completed to the name of a country or state, in
-// bytes.
+// minPrefix is the minimum length in bytes of a text that is completed to the name of a
+// country or state.
 const minPrefix = 3
 
 // CountriesBeginning returns the codes of the countries with a name that begins with a

@@ -75,15 +75,15 @@ var spellings = map[rune]string{
 	'ı': "i", 'ħ': "h", 'Ħ': "h", 'ŧ': "t", 'Ŧ': "t", 'ə': "a", 'Ə': "a", 'ŋ': "n", 'Ŋ': "n",
 }
 
-// abbreviations maps words of place names to their long form, which is
-// compared: it keeps East and West more than one letter apart.
+// abbreviations maps words of place names to their long form, in which they are compared.
 var abbreviations = map[string]string{
 	"st": "saint", "ste": "sainte", "sankt": "saint", "sta": "santa", "sto": "santo",
 	"ft": "fort", "mt": "mount", "mtn": "mountain",
 	"hts": "heights", "spgs": "springs", "spg": "spring", "jct": "junction", "vlg": "village",
 }
 
-// directions are expanded at the start of a name of several words.
+// directions are expanded at the start of a name of several words. E and W differ by one
+// letter, which could be a typing mistake, but east and west do not.
 var directions = map[string]string{"n": "north", "s": "south", "e": "east", "w": "west"}
 
 // expand expands the abbreviations of a plain name.

@@ -27,8 +27,8 @@ type Gazetteer struct {
 	cityCounty       []uint16
 	citySize         []byte
 	cityLon, cityLat []int32
-	byBand           []uint32              // cities, by the band of their latitude
-	bands            [bandCount + 1]uint32 // where each begins in byBand
+	byBand           []uint32              // rows of cities, sorted by the band of their latitude
+	bands            [bandCount + 1]uint32 // start of each band in byBand
 	counties         []string
 
 	otherKeys table // alternative names of cities

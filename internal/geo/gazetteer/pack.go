@@ -15,7 +15,7 @@ import (
 // magic begins the packed file; the digit is the version of the format.
 const magic = "drayplaces1\n"
 
-// Data is the unpacked data.
+// Data is the data to be packed.
 type Data struct {
 	Sources   string // human-readable origin of the data
 	Countries []CountryData
@@ -143,13 +143,13 @@ func (p *packer) keys(keys []string) {
 	p.text(rests)
 }
 
-// named is a key and what it refers to.
+// named is a key and the index of its record.
 type named struct {
 	key string
 	ref uint32
 }
 
-// names writes keys with what they refer to. Of equal keys the first wins.
+// names writes keys and the indexes of their records. Of equal keys, the first wins.
 func (p *packer) names(all []named, bytes int) {
 	slices.SortStableFunc(all, func(a, b named) int { return strings.Compare(a.key, b.key) })
 	all = slices.CompactFunc(all, func(a, b named) bool { return a.key == b.key })

@@ -20,8 +20,8 @@ func (t *table) find(key []byte) (from, to int) {
 	return t.findIn(0, t.len(), 0, key)
 }
 
-// findIn returns the range of keys in rows from to to, which share their first
-// depth bytes, whose remainder equals rest.
+// findIn searches the rows [from, to), whose keys share their first depth bytes. It returns
+// the range of keys whose other bytes equal rest.
 func (t *table) findIn(from, to, depth int, rest []byte) (first, last int) {
 	first = from + sort.Search(to-from, func(i int) bool { return bytes.Compare(t.key(from + i)[depth:], rest) >= 0 })
 	for last = first; last < to && bytes.Equal(t.key(last)[depth:], rest); {
@@ -37,8 +37,8 @@ func (t *table) startingWith(prefix []byte) (from, to int) {
 	return from, to
 }
 
-// withLetter returns the range of keys in rows from to to, which share their
-// first depth bytes, that continue with letter.
+// withLetter searches the rows [from, to), whose keys share their first depth bytes. It
+// returns the range of keys that continue with letter.
 func (t *table) withLetter(from, to, depth int, letter byte) (first, last int) {
 	first = from + sort.Search(to-from, func(i int) bool {
 		key := t.key(from + i)
@@ -47,7 +47,8 @@ func (t *table) withLetter(from, to, depth int, letter byte) (first, last int) {
 	return first, t.afterLetter(first, to, depth, letter)
 }
 
-// afterLetter returns the first row that continues with a later letter.
+// afterLetter returns the first of the rows [from, to) whose key continues with a later
+// letter.
 func (t *table) afterLetter(from, to, depth int, letter byte) int {
 	return from + sort.Search(to-from, func(i int) bool { return t.key(from + i)[depth] > letter })
 }
@@ -74,8 +75,8 @@ type walk struct {
 	found   func(from, to, edits int)
 }
 
-// step visits the rows from to to. They share depth bytes, which match sought
-// up to at, with left edits remaining.
+// step visits the rows [from, to). Their keys share their first depth bytes, which match the
+// first at bytes of sought, with left edits remaining.
 func (w *walk) step(from, to, depth, at, left int) {
 	if left == 0 {
 		if first, last := w.findIn(from, to, depth, w.sought[at:]); first < last {
@@ -101,7 +102,7 @@ func (w *walk) step(from, to, depth, at, left int) {
 	}
 }
 
-// goOn visits rows that share one more byte.
+// goOn visits the rows [from, to), whose keys share one more byte.
 func (w *walk) goOn(from, to, depth, at, left int) {
 	w.step(from, to, depth+1, at, left-1) // a missing letter
 	if at == len(w.sought) {

@@ -111,7 +111,7 @@ func planes[N uint8 | uint16 | uint32](u *unpacker, bytes int, limit int) []N {
 	return numbers
 }
 
-// lines reads text and the end of each line in it.
+// lines reads lines of text.
 func (u *unpacker) lines() table {
 	lengths, all := u.column(), u.column()
 	bounds := make([]uint32, len(lengths)+1)

@@ -58,7 +58,7 @@ func rows(files map[string][]byte, name string, fields int) ([][]string, error) 
 // claims assigns each name to its first claimant.
 type claims map[string]string
 
-// claim adds a name of owner to list, unless it has another owner.
+// claim adds a name of owner to list, unless it is taken.
 func (c claims) claim(owner, name string, list *[]string) {
 	key := gazetteer.Fold(name)
 	if _, taken := c[key]; taken || key == "" {

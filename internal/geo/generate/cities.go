@@ -193,7 +193,8 @@ func isInitials(code, name string) bool {
 // in kilometers.
 const nearby = 25
 
-// renamed is the maximum distance for a city that has different names in the lists.
+// renamed is the maximum distance for a city that has different names in the lists, in
+// kilometers.
 const renamed = 4
 
 // addTo adds the details of the older list to cities.
@@ -275,7 +276,7 @@ const (
 	postalFields      = 12
 )
 
-// town is a place name of postal codes in one state.
+// town is the town of the postal codes of a state with the same place name.
 type town struct {
 	name, state string
 	county      string

@@ -102,7 +102,7 @@ func unpack(packed []byte) (map[string][]byte, error) {
 	}
 }
 
-// wanted reports whether a file is used; the others are large.
+// wanted reports whether a file may be used. The others are large.
 func wanted(name string) bool {
 	return strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json")
 }

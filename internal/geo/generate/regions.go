@@ -37,9 +37,8 @@ func bare(name string) string {
 	return key
 }
 
-// regions returns the first-level divisions of all countries. GeoNames has its own numbers.
-// CLDR adds common codes and names if the English names agree, and the names of the nations
-// of Great Britain in other languages.
+// regions returns the first-level divisions of all countries, with GeoNames' codes. CLDR adds
+// common codes and names in other languages if the English names agree.
 func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 	divisions, err := decode[[]division](cities, "admin1.json")
 	if err != nil {

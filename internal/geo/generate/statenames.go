@@ -1,6 +1,6 @@
 package main
 
-// stateNames are local names of states that differ from the English ones.
+// stateNames are local and shortened names of states, by country and GeoNames' name.
 var stateNames = map[string]map[string][]string{
 	"AT": {
 		"Vienna": {"Wien"}, "Tyrol": {"Tirol"}, "Styria": {"Steiermark"}, "Upper Austria": {"Oberösterreich", "OÖ"},

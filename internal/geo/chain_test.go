@@ -42,14 +42,14 @@ func TestChain(t *testing.T) {
 		want    string // the source, or part of the error
 		failed  int
 	}{
-		"the first responds":                           {sources{house, city}, 0, "house", 0},
-		"the next responds for one that fails":         {sources{failing(), house}, 0, "house", 1},
-		"the next responds for one that knows nothing": {sources{rejecting("unknown"), house}, 0, "house", 0},
-		"one that is not exact enough is passed over":  {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
-		"none is exact enough":                         {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
-		"unknown to all":                               {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
-		"unknown to all, and one did not respond":      {sources{failing(), rejecting("unknown there")}, 0, "did not respond", 1},
-		"none responds":                                {sources{failing(), failing()}, 0, "try again later", 2},
+		"the first source finds it":                 {sources{house, city}, 0, "house", 0},
+		"the next source replaces one that fails":   {sources{failing(), house}, 0, "house", 1},
+		"the next source replaces one that rejects": {sources{rejecting("unknown"), house}, 0, "house", 0},
+		"an imprecise result is skipped":            {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
+		"no result is precise enough":               {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
+		"all sources reject":                        {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
+		"one source fails and the others reject":    {sources{failing(), rejecting("unknown there")}, 0, "did not respond", 1},
+		"all sources fail":                          {sources{failing(), failing()}, 0, "try again later", 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCached(t *testing.T) {
 		return &geo.Cached{Geocoder: counting, Cache: m, Name: "test"}, m
 	}
 
-	t.Run("a place is asked for once", func(t *testing.T) {
+	t.Run("a found address is requested once", func(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		first, err1 := c.Geocode(t.Context(), howard)
 		second, err2 := c.Geocode(t.Context(), howard)
@@ -119,7 +119,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v, then %+v, %v; asked %d times; kept %v", first, err1, second, err2, asked.Load(), m.keep)
 		}
 	})
-	t.Run("a rejection is kept for a shorter time", func(t *testing.T) {
+	t.Run("a rejection is cached for a shorter time", func(t *testing.T) {
 		c, m := setup(rejecting("nobody lives there"))
 		_, err1 := c.Geocode(t.Context(), howard)
 		_, err2 := c.Geocode(t.Context(), howard)
@@ -127,7 +127,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %v, then %v; asked %d times; kept %v", err1, err2, asked.Load(), m.keep)
 		}
 	})
-	t.Run("a failure is not kept", func(t *testing.T) {
+	t.Run("a failure is not cached", func(t *testing.T) {
 		c, _ := setup(failing())
 		_, _ = c.Geocode(t.Context(), howard)
 		_, _ = c.Geocode(t.Context(), howard)
@@ -135,7 +135,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("asked %d times", asked.Load())
 		}
 	})
-	t.Run("a broken cache does no harm", func(t *testing.T) {
+	t.Run("a failing cache does not affect the result", func(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		m.broken = true
 		reported := 0

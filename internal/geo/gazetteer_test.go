@@ -26,8 +26,8 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 		"a longer code that lost its zero":             {house("Boston", "", "2108-1234", "US"), "Boston, Massachusetts, 02108-1234, United States", ""},
 		"saint and st are the same":                    {house("Saint Louis", "MO", "", "USA"), "St. Louis, Missouri, , United States", ""},
 		"fort and ft are the same":                     {house("Ft. Worth", "Texas", "", "United States of America"), "Fort Worth, Texas, , United States", ""},
-		"a short name that everybody uses":             {house("SF", "CA", "", "USA"), "San Francisco, California, , United States", ""},
-		"another, without a state":                     {house("NYC", "", "", "US"), "New York, New York, , United States", ""},
+		"a common short name":                          {house("SF", "CA", "", "USA"), "San Francisco, California, , United States", ""},
+		"a common short name without a state":          {house("NYC", "", "", "US"), "New York, New York, , United States", ""},
 		"accents do not count":                         {house("Sao Paulo", "SP", "", "Brasil"), "São Paulo, São Paulo, , Brazil", ""},
 		"a city in its own language":                   {house("København", "", "1620", "Danmark"), "Copenhagen, Capital Region, 1620, Denmark", ""},
 		"a city with the letter of its post office":    {house("København V", "", "1620", "DK"), "Copenhagen, Capital Region, 1620, Denmark", ""},
@@ -35,7 +35,7 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 		"a part of a name":                             {house("Frankfurt", "", "", "Germany"), "Frankfurt am Main, Hesse, , Germany", ""},
 		"another script":                               {house("東京", "", "", "日本"), "Tokyo, Tokyo, , Japan", ""},
 		"a country with a letter wrong":                {house("Berlin", "", "", "Germny"), "Berlin, Berlin, , Germany", ""},
-		"a state of the post that is a country":        {house("San Juan", "PR", "00901", "US"), "San Juan, San Juan, 00901, Puerto Rico", ""},
+		"a postal state with a country code":           {house("San Juan", "PR", "00901", "US"), "San Juan, San Juan, 00901, Puerto Rico", ""},
 		"an old short form of a state":                 {house("Saint Paul", "Minn.", "", "US"), "Saint Paul, Minnesota, , United States", ""},
 		"the largest of several":                       {house("Portland", "", "", "US"), "Portland, Oregon, , United States", ""},
 		"the state decides":                            {house("Portland", "Maine", "", "US"), "Portland, Maine, , United States", ""},
@@ -43,7 +43,7 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 		"a city with letters swapped":                  {house("Minneapoils", "MN", "", "US"), "Minneapolis, Minnesota, , United States", "MISMATCH_CITY"},
 		"a city with two mistakes":                     {house("Albuqerqe", "NM", "", "US"), "Albuquerque, New Mexico, , United States", "MISMATCH_CITY"},
 		"a state with a letter wrong":                  {house("Portland", "Orgon", "", "US"), "Portland, Oregon, , United States", ""},
-		"a postal code of elsewhere":                   {house("Boston", "MA", "94103", "US"), "Boston, Massachusetts, , United States", "MISMATCH_POSTALCODE"},
+		"a postal code from elsewhere":                 {house("Boston", "MA", "94103", "US"), "Boston, Massachusetts, , United States", "MISMATCH_POSTALCODE"},
 		"a postal code that does not exist":            {house("Boston", "MA", "00001", "US"), "Boston, Massachusetts, , United States", "MISMATCH_POSTALCODE"},
 		"a city that does not exist, by postal code":   {house("Xyzzyzx", "CA", "94103", "US"), "San Francisco, California, 94103, United States", "MISMATCH_CITY"},
 		"postal codes of other countries are accepted": {house("Berlin", "", "10115", "Germany"), "Berlin, Berlin, 10115, Germany", ""},
@@ -85,7 +85,7 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 		"no commas":                       {"1600 Pennsylvania Ave NW Washington DC 20500 USA", "US", "1600|Pennsylvania Ave NW||Washington|District of Columbia|20500|United States"},
 		"postal code without city":        {"123 Market St, 94103, USA", "US", "123|Market St||San Francisco|California|94103|United States"},
 		"nothing but a postal code":       {"94103", "US", "|||San Francisco|California|94103|United States"},
-		"a unit of its own":               {"543 Howard St, Suite 500, San Francisco, CA", "US", "543|Howard St|Suite 500|San Francisco|California||United States"},
+		"a separate unit":                 {"543 Howard St, Suite 500, San Francisco, CA", "US", "543|Howard St|Suite 500|San Francisco|California||United States"},
 		"a unit at the end":               {"543 Howard St #4B, San Francisco, CA", "US", "543|Howard St|#4B|San Francisco|California||United States"},
 		"a city that is a state too":      {"350 5th Ave, New York", "US", "350|5th Ave||New York|New York||United States"},
 		"a state that is a country too":   {"100 Main St, Springfield, Georgia", "US", "100|Main St||Springfield|Georgia||United States"},
@@ -126,11 +126,11 @@ func TestGazetteerRejects(t *testing.T) {
 		"a city of another country":     {Address: lastmile.Address{Number: "1", Street: "Main", City: "Albuquerque", Country: "Denmark"}},
 		"a city of another state":       {Address: lastmile.Address{Number: "1", Street: "Main", City: "Boston", State: "Texas", Country: "US"}, Country: "US"},
 		"a country that does not exist": {Address: lastmile.Address{Number: "1", Street: "Main", City: "Boston", Country: "Zzyzxland"}, Country: "US"},
-		"a line without a place":        {Unparsed: "asdf qwer, zxcv", Country: "US"},
+		"a line without a city":         {Unparsed: "asdf qwer, zxcv", Country: "US"},
 		"a street without a city":       {Unparsed: "12 Oak Street", Country: "US"},
 		"commas":                        {Unparsed: " ,,, ,", Country: "US"},
-		"a city where a house is due":   {Address: lastmile.Address{Number: "1", Street: "Main", City: "Boston", Country: "US"}, Precision: lastmile.PrecisionHouse},
-		"a nonsense city in no land":    {Address: lastmile.Address{Number: "1", Street: "Main", City: "Xyzzyplugh", Country: "Frobozz"}},
+		"a city if a house is required": {Address: lastmile.Address{Number: "1", Street: "Main", City: "Boston", Country: "US"}, Precision: lastmile.PrecisionHouse},
+		"an unknown city and country":   {Address: lastmile.Address{Number: "1", Street: "Main", City: "Xyzzyplugh", Country: "Frobozz"}},
 		"a postal code that is unused":  {Unparsed: "1 Main St, 00001, USA"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,8 +145,7 @@ func TestGazetteerRejects(t *testing.T) {
 
 func TestLanguageIdentifiesTheCountryOfALine(t *testing.T) {
 	for language, want := range map[string]string{"": "United States", "DE": "Germany", "de": "United States"} {
-		// Neuss exists in Germany only. With a German hint it is found, and
-		// Hamburg is not the one in the organization's country.
+		// There is a Hamburg in the organization's country too, but Neuss is only in Germany.
 		p, err := new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Hamburg", Country: "US", Language: language})
 		if language == "DE" {
 			p, err = new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Neuss", Country: "US", Language: language})

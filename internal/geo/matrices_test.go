@@ -10,7 +10,7 @@ import (
 	"dray/internal/travel"
 )
 
-// counting counts how often it is asked.
+// counting is a source that counts its calls.
 type counting struct {
 	asked int
 	err   error

@@ -49,10 +49,10 @@ func TestReadPostalCodesSaysWhichLineIsWrong(t *testing.T) {
 		"no country":     "XX\t10115\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
 		"no code":        "DE\t--\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
 		"no name":        "DE\t10115\t \t\t\t\t\t\t\t52.5\t13.3\t4",
-		"no number":      "DE\t10115\tBerlin\t\t\t\t\t\t\tx\t13.3\t4",
+		"no latitude":    "DE\t10115\tBerlin\t\t\t\t\t\t\tx\t13.3\t4",
 		"off the earth":  "DE\t10115\tBerlin\t\t\t\t\t\t\t152.5\t13.3\t4",
 		"not UTF-8":      "DE\t10115\tBer\xfflin\t\t\t\t\t\t\t52.5\t13.3\t4",
-		"half a place":   "DE\t10115\tBerlin\t\t\t\t\t\t\t52.5\t\t4",
+		"no longitude":   "DE\t10115\tBerlin\t\t\t\t\t\t\t52.5\t\t4",
 		"a picture":      "\x89PNG\r\n\x1a",
 		"another format": `{"postal":"10115"}`,
 	} {
@@ -82,12 +82,12 @@ func TestOpenPostalFile(t *testing.T) {
 		file []byte
 		want int // number of areas, or -1 for an error
 	}{
-		"a text":                  {[]byte(someCodes), 3},
-		"an archive":              {archive("DE.txt"), 3},
-		"an archive of all codes": {archive("GB_full.txt"), 3},
-		"an archive of others":    {archive("photo.jpg"), -1},
-		"half an archive":         {archive("DE.txt")[:60], -1},
-		"nothing":                 {nil, 0},
+		"a text":                   {[]byte(someCodes), 3},
+		"an archive":               {archive("DE.txt"), 3},
+		"an archive of all codes":  {archive("GB_full.txt"), 3},
+		"an archive without codes": {archive("photo.jpg"), -1},
+		"half an archive":          {archive("DE.txt")[:60], -1},
+		"nothing":                  {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := geo.OpenPostalFile(bytes.NewReader(tt.file), int64(len(tt.file)))

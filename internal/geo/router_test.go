@@ -26,8 +26,8 @@ func city(n int) []lastmile.Point {
 	return points
 }
 
-// wayTo is what the fake routers return: a second and a meter for each
-// thousandth of a degree, so that every cell is distinct.
+// wayTo returns the seconds and meters between two locations that the fake routers return.
+// They differ between neighboring cells.
 func wayTo(a, b lastmile.Point) float64 {
 	return 60 + (a.Lon-9)*1e5 + (b.Lat-45)*1e3 + (b.Lon-9)*10
 }
@@ -185,7 +185,7 @@ func TestTheEstimateReplacesAMisbehavingRouter(t *testing.T) {
 	}
 	for what, responses := range bad {
 		for kind, body := range map[string]string{"osrm": responses.osrm, "valhalla": responses.valhalla} {
-			t.Run(kind+" responds "+what, func(t *testing.T) {
+			t.Run(kind+" responds with "+what, func(t *testing.T) {
 				url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
 				failed := 0
 				routers := geo.Routers{

@@ -279,7 +279,7 @@ func TestSuggestTowns(t *testing.T) {
 			t.Errorf("%s: found %+v, want %s as well", text, found, want[1])
 		}
 	}
-	// A town of a map is not listed again, and what is in no map and no list is not found.
+	// A town of a map is not listed twice, and an unknown name is not found.
 	found, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "Alderbrook", Country: "US"}, 20)
 	if err != nil || len(found) == 0 || slices.ContainsFunc(found[1:], func(f lastmile.GeocodedAddress) bool {
 		return f.Address.City == town.Name && f.Address.Street == ""
@@ -311,11 +311,11 @@ func (noPostalCodes) PostalAreas(context.Context, string, string) ([]lastmile.Po
 	return nil, false, nil
 }
 
-// TestStreetsTakeTurns counts how many searches run while another caller has the only
-// turn, and how many of a caller that has one.
+// TestStreetsTakeTurns checks that a caller that already has a turn waits, while another
+// caller can search.
 func TestStreetsTakeTurns(t *testing.T) {
 	s, house := townStreets(t), aHouse(t)
-	if _, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "x"}, 1); err != nil { // reads what is embedded
+	if _, err := s.Suggest(t.Context(), lastmile.AddressQuery{Unparsed: "x"}, 1); err != nil { // unpacks the gazetteer
 		t.Fatal(err)
 	}
 	for name, search := range map[string]func(ctx context.Context) error{

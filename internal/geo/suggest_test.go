@@ -250,10 +250,10 @@ func TestSuggestCitiesOfTwoStates(t *testing.T) {
 	}
 }
 
-// TestSuggestShownNamesFirst checks for many beginnings of names that a city is listed
-// under the beginning of a name that is not shown before one whose name begins with the text
-// only if it is 16 times as large, or in the home country and as large. The first may be one
-// that is 4 times as large as the next, in the same country.
+// TestSuggestShownNamesFirst checks, for many beginnings of names, that a city found by a name
+// that is not shown precedes a city whose shown name begins with the text only if it is 16
+// times as large, or as large and in the home country. The first city is an exception if it
+// is 4 times as large as the next one and in the same country.
 func TestSuggestShownNamesFirst(t *testing.T) {
 	const home = "US"
 	texts := map[string]bool{}
@@ -267,7 +267,7 @@ func TestSuggestShownNamesFirst(t *testing.T) {
 		if len(text) < 2 {
 			continue
 		}
-		smallest := 1000.0 // of those before that are listed under a name that is not shown
+		smallest := 1000.0 // size of the smallest preceding city that was found by a name that is not shown
 		found := embedded(t).CitiesBeginning(text, "", home, 20)
 		if len(found) > 1 && found[0].Extra > 0 {
 			if first, next := found[0], found[1]; first.Country != next.Country || first.Country == home || float64(first.Size) <= float64(next.Size)+2*math.Log2(4) {

@@ -18,8 +18,8 @@ import (
 // area is a part of a city, from corner to corner.
 type area struct{ west, south, east, north float64 }
 
-// areas are the dense parts of the extracts that scripts/valhalla.sh supports;
-// the one the engine has is found by trying.
+// areas are dense parts of the extracts that scripts/valhalla.sh supports. Which of them the
+// engine has is found by trying.
 var areas = map[string]area{
 	"Porto":      {-8.68, 41.14, -8.56, 41.19},
 	"Milan":      {9.12, 45.43, 9.26, 45.51},
@@ -76,7 +76,7 @@ func knownArea(t *testing.T, router geo.TravelTimer) (string, []lastmile.Point) 
 	return "", nil
 }
 
-// difference returns the relative error of an estimate.
+// difference is the relative error of an estimate.
 type difference struct {
 	pairs                            int
 	time, distance, ratio, corrected float64

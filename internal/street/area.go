@@ -14,7 +14,7 @@ type area struct {
 	level    int    // of administration: 2 is a country, 4 a state, 8 a town; 0 for a postal code
 	rings    [][]micro
 	min, max micro
-	size     float64 // of its box, to compare
+	size     float64 // of its box, for comparison
 }
 
 // areas finds the boundaries around a location, by a grid of their boxes.
@@ -30,8 +30,8 @@ const (
 	maxAreaCells = 200_000
 )
 
-// add adds the boundary that lines form. Those that are not closed, because the
-// extract ends there, are left out.
+// add adds the boundary that lines form. Rings that are not closed, because the extract ends
+// there, are left out.
 func (a *areas) add(one area, lines [][]micro) {
 	one.rings = closeRings(lines)
 	if len(one.rings) == 0 {

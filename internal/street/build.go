@@ -37,8 +37,8 @@ func Build(ctx context.Context, open func() (io.ReadCloser, error), out io.Write
 	return writeFile(out, parts)
 }
 
-// draftKey identifies a street: its name, city and postal code, as numbers of texts
-// with the same key. Streets without a city are kept apart by where they are.
+// draftKey identifies a street by its name, city and postal code, as returned by builder.key.
+// Streets without a city are distinguished by location.
 type draftKey struct {
 	street, city, code uint32
 	cell               gridCell
@@ -54,7 +54,7 @@ type draft struct {
 	houses         []house
 	lines          [][]micro
 	crossings      []crossing
-	low, high      micro // the box around it
+	low, high      micro // corners of the box around it
 	at             micro
 	id             uint32 // its position
 	place          uint32
@@ -63,19 +63,19 @@ type draft struct {
 // builder builds an index from a collection.
 type builder struct {
 	*collection
-	keys   []uint32 // by text: the text that stands for all with its key
+	keys   []uint32 // maps each text to the first text with the same key
 	byKey  map[string]uint32
 	drafts []*draft
 	known  map[draftKey]*draft
 	byName map[uint32][]*draft // by the key of the street
 	near   map[gridCell][]sample
-	hubs   map[gridCell][]int // centers
+	hubs   map[gridCell][]int // indexes of centers
 
 	roadOf []*draft
 	places []builtPlace
 }
 
-// sample is an address that says what is nearby.
+// sample is an address from which those nearby are completed.
 type sample struct {
 	at                         micro
 	city, code, state, country uint32
@@ -112,7 +112,7 @@ func cellAt(p micro, size int32) gridCell {
 	return gridCell{cellIndex(p.lon, size), cellIndex(p.lat, size)}
 }
 
-// key returns the text that stands for all texts that are the same name.
+// key returns the first text that is the same name.
 func (b *builder) key(text uint32) uint32 {
 	for uint32(len(b.keys)) <= text {
 		key := keyOf(b.texts[len(b.keys)])
@@ -156,7 +156,7 @@ func (b *builder) addAddresses() {
 	b.addresses = nil
 }
 
-// complete adds to an address what its neighbors have in common. It reports whether
+// complete adds the city and postal code of its neighbors to an address. It reports whether
 // the city is a guess.
 func (b *builder) complete(a *address) (guessed bool) {
 	fits := func(city, code uint32) bool {
@@ -209,7 +209,7 @@ func (b *builder) hub(p micro) uint32 {
 	return b.text(b.centers[found].names[0])
 }
 
-// neighbor returns the nearest address that is known.
+// neighbor returns the nearest sample within some meters.
 func (b *builder) neighbor(p micro, within float64) (best sample, ok bool) {
 	reach := int32(within/1000) + 1
 	cell := cellAt(p, sampleCell)
@@ -239,7 +239,7 @@ func (b *builder) addHouse(a address, guessed bool) {
 	}
 }
 
-// draft returns the street with a name in a city.
+// draft returns the street with a name in a city, which it adds if necessary.
 func (b *builder) draft(name string, street, city, code uint32, at micro, guessed bool) *draft {
 	key := draftKey{street: b.key(street), city: b.key(city), code: b.key(code)}
 	if city == 0 {
@@ -269,9 +269,9 @@ func (d *draft) away(p micro) float64 {
 	return inside.meters(p)
 }
 
-// nearest returns the street of a name that is nearest to any of some locations.
+// nearest returns the street with a name that is nearest to any of some locations.
 func (b *builder) nearest(street uint32, within float64, points ...micro) (best *draft) {
-	exact := math.Inf(1) // between streets whose boxes are equally near
+	exact := math.Inf(1) // distance to a house, if the boxes of streets are equally near
 	for _, d := range b.byName[street] {
 		for _, p := range points {
 			away := d.away(p)
@@ -287,7 +287,7 @@ func (b *builder) nearest(street uint32, within float64, points ...micro) (best 
 	return best
 }
 
-// toHouse returns the distance to the nearest of a street's first houses.
+// toHouse returns the distance to the nearest of at most 64 houses of a street.
 func (d *draft) toHouse(p micro) float64 {
 	best := math.Inf(1)
 	for i := 0; i < len(d.houses); i += 1 + len(d.houses)/64 {
@@ -359,7 +359,7 @@ func (b *builder) addCrossings() {
 		for to < len(visits) && visits[to].node == visits[from].node {
 			to++
 		}
-		// More roads than that do not meet in one place.
+		// More roads than this do not meet at one node.
 		const most = 12
 		for i := from; i < min(to, from+most); i++ {
 			for k := i + 1; k < min(to, from+most); k++ {
@@ -387,7 +387,7 @@ func (d *draft) meet(other uint32, at micro) {
 }
 
 // sortDrafts orders the streets by where they are, so that neighbors are close
-// together in the file, and gives them numbers.
+// together in the file, and sets their ids.
 func (b *builder) sortDrafts() {
 	for _, d := range b.drafts {
 		d.at = d.middle()

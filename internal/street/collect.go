@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// collection is what was read of a source: addresses, streets, and the areas that say
-// where they are.
+// collection is the content of a source: addresses, streets, and the areas that determine
+// their cities and postal codes.
 type collection struct {
 	texts   []string // 0 is empty
 	textIDs map[string]uint32
@@ -17,7 +17,7 @@ type collection struct {
 	postal    []postalArea
 }
 
-// address is a house as read. The texts are numbers of texts.
+// address is a house as read. Its texts are indexes into collection.texts.
 type address struct {
 	number             houseNumber
 	street, city, code uint32
@@ -44,17 +44,17 @@ type center struct {
 type postalArea struct {
 	code, city, state, country string
 	at                         micro
-	place                      uint32 // its number, once it has one
+	place                      uint32 // index of its place, set by addPlaces
 }
 
 func newCollection() *collection {
 	return &collection{texts: []string{""}, textIDs: map[string]uint32{"": 0}}
 }
 
-// maxName is the longest name that is kept, in bytes.
+// maxName is the maximum length of a name, in bytes.
 const maxName = 250
 
-// text returns the number of a text.
+// text returns the index of a text, which it adds if necessary.
 func (c *collection) text(text string) uint32 {
 	text = strings.Join(strings.Fields(strings.ReplaceAll(text, separator, " ")), " ")
 	if len(text) > maxName {
@@ -96,8 +96,8 @@ func (c *collection) add(numbers string, a address) {
 // maxRange is the maximum difference between the ends of a range of house numbers.
 const maxRange = 2000
 
-// interpolate adds the houses between two known ones. Step is how far apart their
-// numbers are; line leads from the first to the last.
+// interpolate adds the houses between two known ones. step is the difference between
+// consecutive numbers; line leads from the first house to the last.
 func (c *collection) interpolate(first, last address, step uint32, line []micro) {
 	if first.number.value > last.number.value {
 		first, last = last, first

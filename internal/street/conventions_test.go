@@ -57,7 +57,7 @@ const world = `LON,LAT,NUMBER,STREET,CITY,REGION,POSTCODE,COUNTRY
 23.7300,37.9800,4,Οδός Ερμού,Αθήνα,,105 63,GR
 `
 
-// TestNumberAtSeveralPlaces finds a number that more than one building has.
+// TestNumberAtSeveralPlaces finds a house number of more than one building.
 func TestNumberAtSeveralPlaces(t *testing.T) {
 	x := build(t, []byte(`LON,LAT,NUMBER,STREET,CITY,POSTCODE
 9.5000,47.1000,1,Plot Lane,Town,9490

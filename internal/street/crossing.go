@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// between matches what stands between the names of two streets that meet.
+// between matches the names of two streets with a word or sign for their crossing.
 var between = regexp.MustCompile(`(?i)^(?:(?:corner of|intersection of|ecke|esquina de|angle de|hjørnet af) +)?(.+?)(?: *(?:&|@|\+|/) *| +(?:and|at|und|ecke|corner|cnr|corner of|y|e|et|og|och|en|esquina|esq\.?|angle|angolo|hjørnet af) +)(.+)$`)
 
-// maxCrossed is the longest query that may name two streets, in bytes.
+// maxCrossed is the maximum length of a text that may name two streets, in bytes.
 const maxCrossed = 200
 
 // crossingOf returns the two streets that a query names.

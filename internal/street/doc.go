@@ -1,10 +1,10 @@
-// Package street finds addresses to the door: it builds an index of streets and
-// their houses from open data, and searches it.
+// Package street finds addresses down to the house. It builds an index of streets and their
+// houses from open data, and searches it.
 //
-// The index is one file that is mapped into memory. It holds streets, not houses:
-// the words of their names lead to a street, whose house numbers are packed together.
-// Spelling mistakes are corrected with the vocabulary of the index. A damaged file
-// causes an error at worst, because whatever is read is checked.
+// The index is one file that is mapped into memory. Streets are found by the words of their
+// names, and the house numbers of each street are stored together. Spelling mistakes are
+// corrected with the vocabulary of the index. A damaged file causes an error at worst, because
+// everything that is read is checked.
 package street
 
 // Point is a location in degrees.
@@ -17,12 +17,12 @@ type Query struct {
 	Number, Street, City, PostalCode string
 
 	Near   []Point  // where addresses are more likely
-	Ignore []string // words of the line that say nothing new, such as the country
+	Ignore []string // words of the line that are not searched, such as the country
 	Prefix bool     // the last word may be incomplete
-	Limit  int      // of hits; 0 for one
+	Limit  int      // maximum number of hits; 0 means 1
 }
 
-// Kind is what a hit is.
+// Kind is the kind of location of a hit.
 type Kind uint8
 
 // The kinds of hits.
@@ -43,7 +43,7 @@ type Hit struct {
 	Score                                   float64 // higher is better; from 0 to 1
 	Confirmed                               bool    // the city or the postal code is the requested one
 	Whole                                   bool    // every word of the line has a meaning
-	Guessed                                 bool    // the city is the nearest known, not part of the data
-	Distance                                float64 // in meters, of reverse searches
-	Requested                               string  // house number next to the street in a line, if no house has it
+	Guessed                                 bool    // the city is not in the data, but the nearest known one
+	Distance                                float64 // meters from the requested location; set by Reverse
+	Requested                               string  // the requested house number, if no house has it
 }

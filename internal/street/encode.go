@@ -12,7 +12,7 @@ import (
 // addPlaces finds the cities of the streets. Cities of the same name are kept apart
 // by their state and where they are.
 func (b *builder) addPlaces() {
-	others := map[string][]string{} // names, by the key of one of them
+	others := map[string][]string{} // other names, by the key of the first
 	note := func(names []string) {
 		if len(names) > 1 {
 			key := keyOf(names[0])
@@ -28,7 +28,7 @@ func (b *builder) addPlaces() {
 		}
 	}
 	index := map[placeKey]uint32{}
-	known := map[placeKey][2]string{} // of a city, if any street of it has it
+	known := map[placeKey][2]string{} // state and country of a city, from any of its streets
 	regions := make([][2]string, len(b.drafts))
 	for i, d := range b.drafts {
 		state, country := b.regionOf(d)
@@ -52,7 +52,7 @@ type placeKey struct {
 	cell           gridCell
 }
 
-// placeOf returns the number of a place, which it may add.
+// placeOf returns the index of a place, which it adds if necessary.
 func (b *builder) placeOf(index map[placeKey]uint32, others map[string][]string, city uint32, state, country string, at micro) uint32 {
 	if city == 0 {
 		return none
@@ -124,7 +124,7 @@ func (e *encoder) record(part int, fields ...uint32) {
 	}
 }
 
-// lists returns the lists of all words of some names.
+// lists calls a function with the lists of all words of some names.
 func (e *encoder) lists(names []string, each func(*wordLists)) {
 	add := func(w string) {
 		l := e.words[w]
@@ -146,7 +146,7 @@ func (e *encoder) lists(names []string, each func(*wordLists)) {
 	}
 }
 
-// maxJoined is the longest word that is indexed for two, in bytes.
+// maxJoined is the maximum length of two words that are also indexed as one, in bytes.
 const maxJoined = 28
 
 // compound are types of streets that are often written as one word with the name.
@@ -272,7 +272,8 @@ func (d *draft) appendDetails(to []byte) []byte {
 		}
 		return cmp.Or(cmp.Compare(p.number.value, q.number.value), strings.Compare(p.number.suffix, q.number.suffix), cmp.Compare(exact(p), exact(q)))
 	})
-	// Of a number within one street, one house is enough: entrances of a building.
+	// Houses with the same number that are close together, such as the entrances of a building,
+	// are stored once.
 	houses := slices.CompactFunc(d.houses, func(p, q house) bool { return p.number == q.number && (q.ranged || p.at.meters(q.at) < 25) })
 	to = binary.AppendUvarint(to, uint64(len(houses)))
 	at, value := d.at, uint32(0)
@@ -315,10 +316,10 @@ func appendStep(to []byte, from, at micro) []byte {
 	return binary.AppendVarint(to, int64(at.lat)-int64(from.lat))
 }
 
-// simplifyWithin is by how much a line may be changed, in meters.
+// simplifyWithin is the maximum distance of removed points from the line, in meters.
 const simplifyWithin = 3.0
 
-// simplify removes points that a line does not need.
+// simplify removes points that are close to the rest of the line.
 func simplify(line []micro) []micro {
 	if len(line) < 3 {
 		return line

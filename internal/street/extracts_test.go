@@ -207,5 +207,5 @@ func TestExtracts(t *testing.T) {
 	}
 }
 
-// wrongShown is how many addresses are listed that were not found.
+// wrongShown is the maximum number of addresses that are logged because they were not found.
 const wrongShown = 2

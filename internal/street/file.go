@@ -20,9 +20,9 @@ const (
 	secCodes            // records of postal codes, ordered by their plain form
 	secStreets          // records of streets
 	secDetails          // houses, lines and crossings of streets
-	secWords            // where each word of the vocabulary begins, in order
+	secWords            // start of each word of the vocabulary, in order
 	secWordText         // the words
-	secWordLists        // where the lists of each word begin
+	secWordLists        // start of the lists of each word
 	secLists            // the streets, then the places with a word
 	secCells            // records of the grid, ordered by cell
 	secCellLists        // the streets in each cell
@@ -188,7 +188,7 @@ func (r *reader) int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// count returns a number of things that follow, each of some bytes at least.
+// count reads the number of elements that follow, each of at least size bytes.
 func (r *reader) count(size int) int {
 	n := r.uint()
 	if n > uint64(len(r.rest)/size) {
@@ -231,7 +231,7 @@ func location(record []byte, at int) micro {
 	return micro{int32(number(record, at)), int32(number(record, at+4))}
 }
 
-// record returns the record with a number, which must exist.
+// record returns record i of a section; false if it does not exist.
 func (x *Index) record(part, size int, i uint32) ([]byte, bool) {
 	all := x.parts[part]
 	if uint64(i) >= uint64(len(all)/size) {
@@ -294,13 +294,13 @@ type house struct {
 	ranged bool // interpolated in a range of numbers
 }
 
-// houses calls a function with the houses of a street, ordered by number, until it
-// returns false. It returns where the lines of the street begin.
+// houses calls a function with the houses of a street, ordered by number, until it returns
+// false. If it never does, the reader that houses returns is at the lines of the street.
 func (x *Index) houses(s streetRecord, each func(house) bool) reader {
 	r := x.at(secDetails, s.details)
 	h := house{at: s.at}
 	for range r.count(4) {
-		// The lowest bits say whether there is a suffix and whether it is of a range.
+		// The lowest bits report whether there is a suffix and whether the number is interpolated.
 		step := r.uint()
 		h.number.value += uint32(step >> 2)
 		h.ranged = step&2 != 0
@@ -316,8 +316,8 @@ func (x *Index) houses(s streetRecord, each func(house) bool) reader {
 	return r
 }
 
-// lines calls a function with the segments of a street's lines. It returns where the
-// crossings begin. r is what houses returned.
+// lines calls a function with the segments of a street's lines. r is the result of houses;
+// the reader that lines returns is at the crossings.
 func (x *Index) lines(s streetRecord, r reader, each func(a, b micro)) reader {
 	at := s.at
 	for range r.count(3) {
@@ -335,7 +335,7 @@ func (x *Index) lines(s streetRecord, r reader, each func(a, b micro)) reader {
 	return r
 }
 
-// crossing is where a street meets another.
+// crossing is the location where a street meets another.
 type crossing struct {
 	other uint32
 	at    micro

@@ -15,15 +15,15 @@ import (
 type extract struct {
 	*collection
 	wanted map[int64]bool    // ways that relations need
-	lines  map[int64][]int64 // their nodes
-	owners map[member]uint32 // streets of houses, by relations
+	lines  map[int64][]int64 // nodes of these ways
+	owners map[member]uint32 // streets of houses, from relations
 
 	boundaries []boundary
 	ways       []wayPart
 	ranges     []rangeWay
 
-	ids    []int64 // of the nodes of all ways, in order
-	coords []micro
+	ids    []int64           // sorted ids of the nodes of all ways
+	coords []micro           // their locations
 	houses map[int64]address // nodes with a number, for ranges
 }
 
@@ -48,14 +48,14 @@ type wayPart struct {
 	nodes  []int64
 }
 
-// rangeWay is a way along which houses are numbered.
+// rangeWay is a way along which house numbers are interpolated.
 type rangeWay struct {
 	step  uint32
 	nodes []int64
 }
 
-// readExtract reads an extract in three passes: the relations, whose ways come before
-// them; the ways, whose nodes come before them; and the nodes.
+// readExtract reads an extract in three passes: relations, ways, nodes. In the file, they are
+// in the opposite order, but only the ways of relations and the nodes of ways are needed.
 func readExtract(ctx context.Context, open func() (io.ReadCloser, error), progress func(float64)) (*collection, error) {
 	e := &extract{
 		collection: newCollection(), wanted: map[int64]bool{}, lines: map[int64][]int64{}, owners: map[member]uint32{}, houses: map[int64]address{},
@@ -123,7 +123,7 @@ func (e *extract) addressOf(tags osm.Tags) (number string, a address) {
 	return strings.Clone(number), a
 }
 
-// countryCode returns the code of a country, or nothing if it is not one.
+// countryCode returns a country code in capitals, or "" if the text does not have that form.
 func countryCode(text string) string {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	if len(text) != 2 || text[0] < 'A' || text[0] > 'Z' || text[1] < 'A' || text[1] > 'Z' {
@@ -234,7 +234,7 @@ func (e *extract) collectIDs() {
 // nowhere is the location of nodes that the extract does not have.
 var nowhere = micro{1 << 30, 1 << 30}
 
-// centerWeights is how far the influence of a place reaches, compared with a hamlet.
+// centerWeights are how far places reach, compared with a hamlet.
 var centerWeights = map[string]float64{"city": 8, "town": 4, "village": 2, "hamlet": 1}
 
 func (e *extract) node(n *osm.Node) error {
@@ -272,7 +272,7 @@ func (e *extract) locate(ids []int64) []micro {
 	return line
 }
 
-// finish adds what consists of nodes.
+// finish adds the houses, roads and areas that consist of nodes.
 func (e *extract) finish() {
 	for _, w := range e.ways {
 		line := e.locate(w.nodes)
@@ -283,7 +283,7 @@ func (e *extract) finish() {
 			e.add(w.number, w.house)
 		case len(line) == len(w.nodes):
 			e.roads = append(e.roads, road{names: w.names, line: line, nodes: w.nodes})
-		default: // the extract ends here; which node is which is not needed
+		default: // the extract ends here; without node ids, the road has no crossings
 			e.roads = append(e.roads, road{names: w.names, line: line})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"dray/internal/mapdata"
 )
 
-// maxReverse is how far away the nearest address may be, in meters.
+// maxReverse is the maximum distance of an address, in meters.
 const maxReverse = 250.0
 
 // Reverse returns the addresses nearest to a location, the nearest first: houses, and
@@ -60,8 +60,8 @@ func (x *Index) inCell(c gridCell, each func(id uint32)) {
 	postings{reader: r, count: count}.each(each)
 }
 
-// streetPenalty is how much farther than a street a house may be to be preferred, in
-// meters: people mean the house that they are in front of.
+// streetPenalty is how many meters farther than its street a house may be and still be
+// preferred: people mean the house that they are in front of.
 const streetPenalty = 30.0
 
 // nearest returns the nearest house of a street, or the nearest location on it.

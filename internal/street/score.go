@@ -22,7 +22,7 @@ func (s *search) score(c *candidate) bool {
 	return c.total > 0
 }
 
-// The weights of what is compared.
+// The weights of the parts of a query, and the minimum scores.
 const (
 	forName    = 3.0
 	forCity    = 0.8
@@ -93,8 +93,8 @@ func (s *search) scoreName(c *candidate, name string) bool {
 	return c.total >= leastTotal
 }
 
-// matchWord returns how well the best token matches a word of a name, and which
-// tokens these are.
+// matchWord returns how well the best token, or two tokens together, match a word of a name,
+// and the range of these tokens.
 func (s *search) matchWord(w string, taken used) (quality float64, from, to int) {
 	for i, t := range s.street {
 		if taken[i] || t.unit && t.text != w {
@@ -143,12 +143,12 @@ func (s *search) compare(t token, w string, last bool) float64 {
 	return 0
 }
 
-// spelled reports whether a token can be misspelled, which house numbers are not: 12
-// or 12b, but 7ht may be 7th.
+// spelled reports whether a token may be misspelled. House numbers are not (12 or 12b), but
+// 7ht may be 7th.
 func (t token) spelled() bool { return !t.isNum || len(strings.Trim(t.text, "0123456789")) > 1 }
 
-// forms returns the spellings of a token: what looks like an accented letter may be a
-// mistake.
+// forms returns the spellings of a token: two letters that look like an accented letter may
+// be a mistake.
 func (t token) forms() []string {
 	if t.raw == "" {
 		return []string{t.text}
@@ -300,8 +300,8 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 	return max(bestScore, 0)
 }
 
-// findNamed finds the house by its name, of some words at least. It returns 1, or 0 if
-// there is none.
+// findNamed finds the house by its name, which must have at least least words. It returns 1,
+// or 0 if there is none.
 func (s *search) findNamed(c *candidate, taken *used, least int) float64 {
 	best := 0 // words of the name
 	s.houses(c.streetRecord, func(h house) bool {
@@ -335,7 +335,7 @@ func (s *search) inCode(token int) bool {
 // number matches.
 func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality float64, ok bool) {
 	nearest := math.Inf(1)
-	var places []micro // where the best number is
+	var places []micro // locations of the best number
 	x.houses(s, func(h house) bool {
 		if h.number.isName() {
 			return true
@@ -384,12 +384,13 @@ func (x *Index) findHouse(s streetRecord, n houseNumber) (best house, quality fl
 	return best, quality, ok
 }
 
-// sameHouse is how far the places of one number may be from their middle, in meters.
+// sameHouse is the maximum distance of the locations of one house from their middle, in
+// meters.
 const sameHouse = 50.0
 
-// among returns where to look for a house whose number is at several places: in the middle,
-// if it is close to all, as between the buildings of one plot; otherwise at the place that
-// most others are close to.
+// among returns the location of a house whose number is at several locations: their middle,
+// if it is close to all, as between the buildings of one plot; otherwise the location that is
+// close to most others.
 func among(places []micro) micro {
 	center := middle(places)
 	if !slices.ContainsFunc(places, func(p micro) bool { return p.meters(center) > sameHouse }) {
@@ -415,8 +416,8 @@ func sameSuffix(a, b houseNumber) bool {
 	return a.value == b.value && a.suffix != "" && b.suffix != "" && strings.EqualFold(plainCode(a.suffix), plainCode(b.suffix))
 }
 
-// leftOver returns the weight of the words without a meaning, and of all, and whether
-// every word has one.
+// leftOver returns the weight of the words without a meaning, the weight of all words, and
+// whether every word has a meaning.
 func (s *search) leftOver(taken used) (extra, all float64, whole bool) {
 	whole = true
 	for i, t := range s.street {

@@ -14,10 +14,10 @@ import (
 // Limits of a search.
 const (
 	maxCandidates = 60_000 // streets that share a word with the query
-	maxScored     = 80     // of these, streets that are compared word by word
-	maxCommon     = 1500   // streets with a word that is considered even if there are rarer ones
-	maxPrefixed   = 200    // words that an incomplete word may become
-	maxFuzzy      = 40     // words that a misspelled word may be
+	maxScored     = 80     // the best of them, which are compared word by word
+	maxCommon     = 1500   // streets that share a word; more common words are ignored if there are rarer ones
+	maxPrefixed   = 200    // words that begin with an incomplete word
+	maxFuzzy      = 40     // words that are similar to a misspelled word
 	MaxHits       = 20
 )
 
@@ -67,11 +67,12 @@ type search struct {
 // codeWord is a postal code in the query.
 type codeWord struct {
 	plain    string
-	from, to int // tokens; of a query in parts, none
+	from, to int // range of its tokens; empty for a query in parts
 	known    bool
 }
 
-// searchAddress first trusts the words that exist, then looks for others.
+// searchAddress first searches words that exist as they are. If no hit is good, it also
+// considers that they may be misspelled.
 func (x *Index) searchAddress(q Query, limit int) []Hit {
 	s := x.newSearch(q)
 	best := s.run()
@@ -130,7 +131,7 @@ func (s *search) prepare() {
 	}
 }
 
-// findCodes finds what may be postal codes in a line: a word with a digit, or two.
+// findCodes finds known postal codes in a line: one or two words with a digit.
 func (s *search) findCodes() {
 	for i := range s.street {
 		for k := i; k < min(i+2, len(s.street)); k++ {
@@ -170,7 +171,7 @@ type option struct {
 	quality float64
 }
 
-// wordKey is what the options of a token depend on.
+// wordKey identifies the options of a token.
 type wordKey struct {
 	text, raw   string
 	last, fuzzy bool
@@ -231,16 +232,15 @@ func editQuality(edits int) float64 {
 	return matchTwoEdit
 }
 
-// commonWeight is the weight of words that many streets have everywhere, even if an
-// index has few of them.
+// commonWeight is the maximum weight of commonWords, even if an index has few of them.
 const commonWeight = 1.2
 
-// rarity returns the weight of a word that some streets have.
+// rarity returns the weight of a word that a number of streets have.
 func (x *Index) rarity(count int) float64 {
 	return 0.35 + math.Log(1+float64(x.Streets())/float64(1+max(count, 0)))
 }
 
-// weightOf returns how much a word says, by how many of the streets have it.
+// weightOf returns the weight of a word. The fewer streets have it, the larger it is.
 func (s *search) weightOf(text string) float64 {
 	w, known := s.weights[text]
 	if !known {
@@ -261,7 +261,7 @@ func (s *search) weightOf(text string) float64 {
 type candidate struct {
 	streetRecord
 	score float64 // of its words
-	last  int     // the last token that added to it
+	last  int     // the last token that added to the score
 	added float64 // what it added
 
 	total  float64
@@ -271,7 +271,7 @@ type candidate struct {
 	exact  Kind
 	city   bool // the city or the postal code is confirmed
 	whole  bool
-	from   int // the tokens of the street's name
+	from   int // the range of tokens of the street's name
 	to     int
 }
 
@@ -400,7 +400,7 @@ func (s *search) codeScore(id uint32) float64 {
 	return 0
 }
 
-// bias returns a score for being near to where addresses are likely, up to 0.5.
+// bias returns a score, up to 0.5, for being near a location where addresses are likely.
 func (s *search) bias(at micro) float64 {
 	best := 0.0
 	for _, p := range s.near {
@@ -409,7 +409,7 @@ func (s *search) bias(at micro) float64 {
 	return best
 }
 
-// hits returns the best candidates as hits, each address once.
+// hits returns the best candidates as hits, each street once.
 func (s *search) hits(best []*candidate, limit int) (hits []Hit) {
 	slices.SortStableFunc(best, func(a, b *candidate) int { return cmp.Compare(b.total, a.total) })
 	seen := map[uint32]bool{}

@@ -55,11 +55,11 @@ func readSource(ctx context.Context, open func() (io.ReadCloser, error), progres
 	return c, err
 }
 
-// maxUnpacked is the largest content of an archive, in bytes.
+// maxUnpacked is the maximum size of the decompressed content of a file, in bytes.
 const maxUnpacked = 64 << 30
 
-// openUnpacked opens a file, and the largest file in it if it is a zip archive, as
-// OpenAddresses and GeoNames publish them.
+// openUnpacked opens a file and decompresses it. Of a zip archive, as OpenAddresses and
+// GeoNames publish them, it opens the largest file.
 func openUnpacked(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	file, err := open()
 	if err != nil {
@@ -88,7 +88,7 @@ func openUnpacked(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	return unpackedFile{whole, file}, nil
 }
 
-// unpackedFile is the content of a file that is read from a reader.
+// unpackedFile reads from a Reader and closes the file below it.
 type unpackedFile struct {
 	io.Reader
 	io.Closer
@@ -119,7 +119,7 @@ func largestOf(file io.ReadCloser) (io.Reader, error) {
 	}).Open()
 }
 
-// trimRune removes a rune from the end that may be incomplete.
+// trimRune removes the end of a text, where a rune may be incomplete.
 func trimRune(text []byte) []byte { return text[:max(len(text)-utf8.UTFMax, 0)] }
 
 // rowReader reads files with one address after another.
@@ -129,7 +129,7 @@ type rowReader struct {
 	stop func() error // returns an error if reading must end
 }
 
-// more counts a row and reports whether reading may go on.
+// more counts a row and returns an error if reading must end.
 func (r *rowReader) more() error {
 	if r.rows++; r.rows%4096 == 0 {
 		return r.stop()
@@ -221,7 +221,7 @@ type feature struct {
 	Properties map[string]any `json:"properties"`
 }
 
-// maxFeature is the longest row or feature of a file, in bytes.
+// maxFeature is the maximum length of a row or feature of a file, in bytes.
 const maxFeature = 1 << 20
 
 // readGeoJSON reads features that follow one another, or those of one collection.
@@ -289,7 +289,7 @@ const (
 	postalFields  = 12
 )
 
-// maxPostalLine is the longest line of a file of postal codes.
+// maxPostalLine is the maximum length of a line of a file of postal codes, in bytes.
 const maxPostalLine = 4 << 10
 
 // readPostal reads the postal codes of GeoNames.

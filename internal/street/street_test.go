@@ -76,13 +76,13 @@ func TestTownIsFoundToTheDoor(t *testing.T) {
 		"apartment": func(h truth) street.Query {
 			return street.Query{Line: fmt.Sprintf("%s %s Apt 4B, %s, NY %s", h.number, h.street, h.city, h.code)}
 		},
-		"number end": func(h truth) street.Query {
+		"number last": func(h truth) street.Query {
 			return street.Query{Line: fmt.Sprintf("%s %s, %s %s", h.street, h.number, h.code, h.city)}
 		},
 		"parts": func(h truth) street.Query {
 			return street.Query{Number: h.number, Street: h.street, City: h.city, PostalCode: h.code}
 		},
-		"in street": func(h truth) street.Query { return street.Query{Street: h.number + " " + h.street, City: h.city} },
+		"number in the street": func(h truth) street.Query { return street.Query{Street: h.number + " " + h.street, City: h.city} },
 		"abbreviated": func(h truth) street.Query {
 			short := strings.NewReplacer(" Street", " St.", " Avenue", " Ave", " Road", " Rd", " Drive", " Dr", " Boulevard", " Blvd", " Lane", " Ln", " Court", " Ct", " Place", " Pl", " Terrace", " Ter")
 			return street.Query{Line: fmt.Sprintf("%s %s, %s %s", h.number, short.Replace(h.street), h.city, h.code)}
@@ -127,7 +127,7 @@ func TestMissingNumbersAreApproximate(t *testing.T) {
 		"a range around it":            {fmt.Sprintf("%d-%d", value, value+2), street.KindHouse},
 		"a number far above all":       {"9998", street.KindNearby},
 		"no number":                    {"", street.KindStreet},
-		"a number that is no number":   {"x", street.KindStreet},
+		"a word instead of a number":   {"x", street.KindStreet},
 		"a number that is much longer": {"123456789012", street.KindStreet},
 	}
 	for name, tt := range tests {
@@ -392,19 +392,19 @@ func (inMemory) Close() error { return nil }
 
 func TestFilesThatCannotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
-		"nothing":                {"", "neither"},
-		"binary":                 {"\x00\x01\x02\xff\xfe" + strings.Repeat("\xff", 100), "neither"},
-		"text":                   {"once upon a time\nthere was a street\n", "neither"},
-		"CSV without streets":    {"a,b,c\n1,2,3\n", "no column"},
-		"CSV without addresses":  {"LON,LAT,NUMBER,STREET\n", "contains no street"},
-		"CSV without end":        {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
-		"GeoJSON without end":    {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
-		"GeoJSON without limits": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
-		"features that are none": {`{"features":{}}`, "no list"},
-		"postal codes cut short": {"DE\t1\tA\tB\tC\tD\tE\tF\tG\t50\t11\t4\nDE\t1\n", "line 2"},
-		"a broken archive":       {"PK\x03\x04 and nothing else", "archive"},
-		"a broken gzip":          {"\x1f\x8b and nothing else", "unpacked"},
-		"a broken extract":       {string(townFile()[:5000]), "at byte"},
+		"nothing":                 {"", "neither"},
+		"binary":                  {"\x00\x01\x02\xff\xfe" + strings.Repeat("\xff", 100), "neither"},
+		"text":                    {"once upon a time\nthere was a street\n", "neither"},
+		"CSV without streets":     {"a,b,c\n1,2,3\n", "no column"},
+		"CSV without addresses":   {"LON,LAT,NUMBER,STREET\n", "contains no street"},
+		"CSV without end":         {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
+		"GeoJSON without end":     {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
+		"a GeoJSON that is large": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
+		"features without a list": {`{"features":{}}`, "no list"},
+		"postal codes cut short":  {"DE\t1\tA\tB\tC\tD\tE\tF\tG\t50\t11\t4\nDE\t1\n", "line 2"},
+		"a broken archive":        {"PK\x03\x04 and nothing else", "archive"},
+		"a broken gzip":           {"\x1f\x8b and nothing else", "unpacked"},
+		"a broken extract":        {string(townFile()[:5000]), "at byte"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := street.Build(t.Context(), reopen([]byte(tt.content)), io.Discard, func(float64) {})

@@ -41,7 +41,7 @@ func (x *Index) starting(text string, limit int, each func(i int)) {
 	}
 }
 
-// mistakes returns how many mistakes are tolerated in a word.
+// mistakes returns how many mistakes are tolerated in a word of a length.
 func mistakes(length int) int {
 	switch {
 	case length < 3:
@@ -52,9 +52,9 @@ func mistakes(length int) int {
 	return 2
 }
 
-// near calls a function with the words within some edits of another; swapped letters
-// are one edit. It walks through the sorted words and skips those that begin with
-// what is already too different.
+// near calls a function with the words within some edits of a text; swapped letters are one
+// edit. It walks through the sorted words and skips all words with a prefix that is already
+// too different.
 func (x *Index) near(text string, most int, each func(i, edits int)) {
 	sought := []rune(text)
 	width := len(sought) + 1
@@ -113,10 +113,10 @@ func (x *Index) near(text string, most int, each func(i, edits int)) {
 	}
 }
 
-// after returns the position of the first word after another that does not begin with the
-// same text. It is usually close.
+// after returns the position of the first word after i that does not begin with prefix. It
+// searches with increasing steps, because that word is usually close.
 func (x *Index) after(i int, prefix []byte) int {
-	last, step := i, 1 // the last word that is known to begin with it
+	last, step := i, 1 // the last word that is known to begin with prefix
 	for last+step < x.words() && bytes.HasPrefix(x.word(last+step), prefix) {
 		last += step
 		step *= 2

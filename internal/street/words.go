@@ -9,7 +9,7 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// shortForms are abbreviations in addresses, by what they stand for.
+// shortForms maps abbreviations in addresses to the words that they stand for.
 var shortForms = map[string]string{
 	"st": "street saint sankt sint store", "str": "strasse straat strada", "av": "avenue avenida avinguda", "ave": "avenue avenida", "avda": "avenida", "al": "aleja allee alle",
 	"rd": "road", "blvd": "boulevard", "bd": "boulevard bulevard", "boul": "boulevard", "bvd": "boulevard", "dr": "drive doutor doctor doktor", "ln": "lane", "ct": "court", "crt": "court",
@@ -86,7 +86,7 @@ func variants(word string) []string {
 	return all
 }
 
-// digraphs are how accented letters are written without accents.
+// digraphs replaces pairs of letters that stand for an accented letter.
 var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "aa", "a")
 
 // canonical returns the form in which a plain word is compared.
@@ -97,7 +97,7 @@ func canonical(word string) string {
 	return word
 }
 
-// maxWord is the longest word that is compared, in bytes.
+// maxWord is the maximum length of a word, in bytes. The rest is cut off.
 const maxWord = 60
 
 // wordsOf returns the words of a name.
@@ -112,7 +112,7 @@ func wordsOf(name string) []string {
 	return words
 }
 
-// keyOf returns the form in which names are the same.
+// keyOf returns the form in which names are compared.
 func keyOf(name string) string { return strings.Join(wordsOf(name), " ") }
 
 // plainCode returns the form in which postal codes are compared.
@@ -131,10 +131,10 @@ type houseNumber struct {
 	suffix string // in lower case, without spaces; a name, if there is no value
 }
 
-// maxHouseName is the longest name of a house, in bytes.
+// maxHouseName is the maximum length of the name of a house, in bytes.
 const maxHouseName = 60
 
-// nameHouse returns a name as the number of a house: Rose Cottage, or A12.
+// nameHouse returns the name of a house as a number: Rose Cottage, or A12.
 func nameHouse(text string) (n houseNumber, ok bool) {
 	name := strings.Join(strings.Fields(text), " ")
 	return houseNumber{suffix: name}, len(name) <= maxHouseName && utf8.ValidString(name) && len(wordsOf(name)) > 0
@@ -174,7 +174,7 @@ func (n houseNumber) last() uint32 {
 	return n.value
 }
 
-// isOrdinal reports whether a word is a number of a street: 5th, 42nd.
+// isOrdinal reports whether a word is an ordinal, as in names of streets: 5th, 42nd.
 func isOrdinal(word string) bool {
 	digits := strings.TrimLeft(word, "0123456789")
 	switch digits {
@@ -186,16 +186,16 @@ func isOrdinal(word string) bool {
 
 // token is a word of a query.
 type token struct {
-	text     string   // as in names
-	raw      string   // before letters were replaced, if that is different
+	text     string   // canonical form
+	raw      string   // plain form, if that is different
 	variants []string // other forms of text
 	number   houseNumber
 	isNum    bool
 	unit     bool // belongs to an apartment or floor
-	known    bool // says nothing new, such as the country
+	known    bool // not searched, such as the country
 	short    bool // was written with a period
-	part     int  // of the line, between commas
-	begins   bool // of a word of the line: a word may consist of several tokens
+	part     int  // index of the part of the line, between commas
+	begins   bool // first token of a word of the line, which may consist of several
 }
 
 // unitWords are followed by the number of an apartment or similar.
@@ -208,7 +208,7 @@ var unitWords = func() map[string]bool {
 	return all
 }()
 
-// maxShort is the longest abbreviation, in bytes.
+// maxShort is the maximum length of an abbreviation, in bytes.
 const maxShort = 5
 
 // maxTokens is the maximum number of words of a query that are considered.

@@ -113,7 +113,7 @@ func cellOf(lon, lat int64) (column, row int64) {
 	return (lon + 1_800_000_000) / cellSize, (lat + 900_000_000) / cellSize
 }
 
-// index finds out which segments are in which cell, and the bounds of the map.
+// index sets the segments in each cell, and the bounds of the map.
 func (m *Map) index() error {
 	most := 4_000_000 + 8*len(m.points) // roads across oceans would need more
 	m.bounds = []int32{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}

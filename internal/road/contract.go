@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// arc is an arc of a hierarchy, as the file contains it. It leads up, to a node
-// with a smaller number, or comes down from it. Its length is a multiple of the
-// alignment.
+// arc is an arc of a hierarchy, as stored in the file. It leads up to a more important node,
+// which has a smaller number, or down from it. Its size in bytes is a multiple of align.
 type arc struct {
 	weight weight
 	node   uint32
@@ -134,8 +133,8 @@ func without(list []link, node uint32) []link {
 	return list
 }
 
-// priority returns how late a node should be contracted: by how many arcs it would
-// add, and by how many were contracted near it, to spread evenly.
+// priority returns how late a node should be contracted. It grows with the number of arcs
+// that the contraction would add, and with the level, so that contractions spread evenly.
 func (c *contraction) priority(v uint32) int {
 	added := 0
 	c.shortcuts(v, quick, func(uint32, uint32, weight) { added++ })
@@ -143,15 +142,14 @@ func (c *contraction) priority(v uint32) int {
 	return 4*added - 2*removed + 2*int(c.level[v])
 }
 
-// How many nodes a search for a way around settles. A search that gives up early
-// only costs a shortcut that is not needed.
+// The maximum number of nodes that a search for a way around settles. A search that gives up
+// early only costs an unnecessary shortcut.
 const (
 	quick    = 60
 	thorough = 300
 )
 
-// shortcuts calls add for every pair of neighbors whose shortest connection leads
-// over a node.
+// shortcuts calls add for every pair of neighbors whose shortest connection leads over v.
 func (c *contraction) shortcuts(v uint32, effort int, add func(from, to uint32, w weight)) {
 	for _, in := range c.in[v] {
 		var most weight
@@ -199,7 +197,7 @@ func assemble(up, down [][]link, rank []uint32) (*hierarchy, []uint32) {
 			}
 			slices.SortFunc(all[start:], func(a, b arc) int { return cmp.Compare(a.node, b.node) })
 			first = append(first, uint32(len(all)))
-			lists[v] = nil // as large as what is made of it
+			lists[v] = nil // frees memory
 		}
 		return first, all
 	}
@@ -257,8 +255,8 @@ func (s *witness) distance(v uint32) weight {
 	return s.dist[v]
 }
 
-// run computes distances from a node, without passing one, until all targets are
-// settled, the distance is too large, or enough nodes are settled.
+// run computes distances from a node, without passing avoid, until all targets are settled,
+// the distance is too large, or enough nodes are settled.
 func (s *witness) run(out [][]link, from, avoid uint32, most weight, targets []link, count, effort int) {
 	s.current++
 	for _, t := range targets {

@@ -7,7 +7,7 @@ import "math"
 const (
 	ruralFactor  = 1.2
 	ruralDensity = 8  // kilometers of roads per square kilometer
-	minorSpeed   = 15 // km/h; slower ways say nothing about the density, and are as slow everywhere
+	minorSpeed   = 15 // km/h; slower ways do not count for the density, and are equally slow everywhere
 )
 
 // block is an area of one square kilometer.
@@ -20,8 +20,8 @@ func (n *network) blockOf(s segment) block {
 	return block{int32(math.Floor(lon * wide * kilometers)), int32(math.Floor(lat * kilometers))}
 }
 
-// rural reports for every segment whether it is outside of towns: whether there are few
-// roads within about two kilometers.
+// rural reports for every segment whether it is outside of towns, where there are few roads
+// within about two kilometers.
 func (n *network) rural() []bool {
 	lengths := map[block]float64{} // kilometers
 	for _, s := range n.segments {

@@ -34,15 +34,15 @@ type network struct {
 
 // segment is a part of a road between two vertices, which are junctions or ends.
 type segment struct {
-	from, to     uint32 // vertices
-	first, count uint32 // points of its line
-	length       uint32 // decimeters
-	name, speeds uint32 // indexes
-	wait         [2]uint32
+	from, to     uint32    // vertices
+	first, count uint32    // points of its line
+	length       uint32    // decimeters
+	name, speeds uint32    // indexes
+	wait         [2]uint32 // milliseconds, along and against its direction
 }
 
-// turnRule is a turn restriction: who travels along the first of the directed
-// segments, and then the others, must not or may only continue with the last.
+// turnRule is a turn restriction. Travelers on all directed segments of the path but the last
+// must not continue with the last or, if only is set, must continue with it.
 type turnRule struct {
 	path     []uint32 // segment<<1, plus 1 if against its direction
 	only     bool
@@ -112,7 +112,7 @@ func newExtract() *extract {
 	}
 }
 
-// sortNodes prepares for the nodes of the ways.
+// sortNodes prepares for reading the nodes of the ways.
 func (x *extract) sortNodes() {
 	x.ids = slices.Clone(x.refs)
 	slices.Sort(x.ids)
@@ -120,7 +120,7 @@ func (x *extract) sortNodes() {
 	x.nodes = make([]node, len(x.ids))
 }
 
-// finish builds the network of what was read.
+// finish builds the network.
 func (x *extract) finish() (*network, error) {
 	x.countUses()
 	if err := x.split(); err != nil {

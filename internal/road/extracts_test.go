@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// network of an extract that is not part of the repository.
+// readExtract returns the network of an extract that is not part of the repository.
 func readExtract(t testing.TB, name string) *network {
 	t.Helper()
 	folder := os.Getenv("DRAY_TESTDATA")

@@ -35,19 +35,19 @@ var ErrDamaged = errors.New("the road file is damaged; import the map again")
 // ErrVersion means that another version of the program wrote a file.
 var ErrVersion = errors.New("the road file is of another version; import the map again")
 
-// Map is the roads of an extract. Its methods may be called concurrently.
+// Map holds the roads of an extract. Its methods may be called concurrently.
 type Map struct {
 	data []byte // the file, mapped into memory or not
 
 	bounds    []int32  // west, south, east, north in 1e-7 degrees
 	points    []int32  // longitudes and latitudes
-	first     []uint32 // point of every segment, plus the end
+	first     []uint32 // first point of every segment, plus the end
 	lengths   []uint32 // decimeters, by segment
 	segNames  []uint32 // by segment
-	nameFirst []uint32 // byte of every name, plus the end
+	nameFirst []uint32 // first byte of every name, plus the end
 	nameBytes []byte
 	cells     []uint64 // keys of the cells that have segments, sorted
-	cellFirst []uint32 // of cellSegs, plus the end
+	cellFirst []uint32 // index into cellSegs of every cell, plus the end
 	cellSegs  []uint32
 
 	profiles [profiles]profileMap
@@ -178,9 +178,9 @@ func headSum(head []byte) uint32 {
 	return crc32.Checksum(clean, castagnoli)
 }
 
-// Open returns the map in a file's content, which must stay as long as the map is
+// Open returns the map in a file's content, which must not change as long as the map is
 // referenced. It checks the header and the sizes of all sections; Verify checks the rest.
-// Queries detect damage as well, so that they fail at worst.
+// Queries of a damaged file fail at worst.
 func Open(data []byte) (*Map, error) {
 	m := &Map{data: data}
 	all := m.sections()
@@ -226,7 +226,7 @@ func (m *Map) consistent() bool {
 	return ok
 }
 
-// indexes reports whether first can be the beginnings of n parts of a list.
+// indexes reports whether first may be the start of n parts of a list, plus the end.
 func indexes(first []uint32, n, length int) bool {
 	return len(first) == n+1 && first[0] == 0 && int(first[n]) == length
 }

@@ -10,9 +10,9 @@ import (
 // none is no node.
 const none = math.MaxUint32
 
-// graph is what one profile can use of a network: nodes and arcs between them. A
-// vertex of the network has one node, plus one for every way to arrive that
-// restricts how to go on.
+// graph is the part of a network that one profile can use: nodes and arcs between them. A
+// vertex of the network has one node, plus one for every way to arrive that restricts how to
+// go on.
 type graph struct {
 	nodes int
 	arcs  []edge
@@ -41,21 +41,21 @@ type expansion struct {
 	profile Profile
 
 	out     []uint32 // directed segments in the order of their first vertex
-	first   []uint32 // of out, by vertex
+	first   []uint32 // index into out, by vertex
 	byFirst map[uint32][]int
 	states  map[string]uint32
 	pending []state
 	key     []byte
 }
 
-// state is a node that is not plain: a vertex with the rules that travelers have
-// begun to follow.
+// state is how travelers arrived at a vertex, as far as it restricts how they may go on. Every
+// state has its own node.
 type state struct {
 	node, vertex uint32
-	active       []progress
-	blocked      uint32 // arrived along this directed segment at a barrier; none if not
-	last         uint32 // arrived along this directed segment, and to turn round costs more; none if it does not
-	wary         uint8  // for how many more segments it does
+	active       []progress // rules that they have begun to follow
+	blocked      uint32     // the directed segment on which they arrived at a barrier; none if not
+	last         uint32     // the directed segment on which they arrived, if turning round takes long; otherwise none
+	wary         uint8      // for how many more segments turning round takes long
 }
 
 // plain is the state of travelers at a vertex who follow no rule.
@@ -73,7 +73,7 @@ const (
 // progress is how far along the path of a rule a traveler is.
 type progress struct{ rule, next int }
 
-// newGraph returns what a profile can use of a network: the largest part in which
+// newGraph returns the part of a network that a profile can use: the largest one in which
 // every point can be reached from every other.
 func newGraph(n *network, p Profile) *graph {
 	x := &expansion{n: n, profile: p, byFirst: map[uint32][]int{}, states: map[string]uint32{}}
@@ -103,7 +103,7 @@ func newGraph(n *network, p Profile) *graph {
 // bend is the time that slowing down for a junction takes, in milliseconds.
 var bend = [profiles]uint32{Car: 500, Truck: 500, Bicycle: 300}
 
-// waits is which part of the waiting times at nodes is for the profile.
+// waits is the part of the waiting times at nodes that applies to each profile.
 var waits = [profiles]float64{Car: 1, Truck: 1, Bicycle: 0.8}
 
 // weigh computes the time of every directed segment, and sorts the usable ones by
@@ -170,7 +170,7 @@ func (x *expansion) isBlocked(vertex uint32) bool { return x.n.blocked[vertex]&(
 
 // expand adds the arcs that leave a node.
 func (x *expansion) expand(s state) {
-	if s.blocked != none { // nothing but to turn round
+	if s.blocked != none { // travelers can only turn round
 		if back := s.blocked ^ 1; x.times[back] != none {
 			x.addEdge(s.node, back, plain(s.vertex))
 		}

@@ -10,7 +10,7 @@ import (
 	"dray/internal/mapdata"
 )
 
-// Cell is a pair of a matrix.
+// Cell is the entry of a matrix for a pair of locations.
 type Cell struct {
 	Duration time.Duration
 	Meters   float64
@@ -41,7 +41,7 @@ func (m *Map) Matrix(ctx context.Context, p Profile, from, to []Point) (cells []
 	return cells, nil
 }
 
-// entry is in the bucket of a node: from there, a target is so far away.
+// entry is in the bucket of a node. It is the weight from there to a target.
 type entry struct {
 	weight weight
 	target uint32
@@ -108,9 +108,9 @@ func (m *Map) snapAll(ctx context.Context, p Profile, from []Point, spots []spot
 	})
 }
 
-// bucketList is the entries of all nodes that have some.
+// bucketList holds the entries of all nodes that have some.
 type bucketList struct {
-	index   map[uint32]uint32 // by node, the position in first
+	index   map[uint32]uint32 // position in first, by node
 	first   []uint32
 	entries []entry
 }

@@ -8,8 +8,8 @@ import (
 // maxRulePath is the maximum number of segments of a turn restriction.
 const maxRulePath = 32
 
-// resolveRules translates turn restrictions from ways to segments. Those that are
-// incomplete or ambiguous are dropped, as other routers do.
+// resolveRules translates turn restrictions from ways to segments. Incomplete and ambiguous
+// restrictions are dropped, as by other routers.
 func (x *extract) resolveRules() {
 	if len(x.relations) == 0 {
 		return
@@ -85,8 +85,8 @@ func (x *extract) rulePath(r relation, find func(int64) *way, from, to int64) []
 	return x.turn(first, last, path, enter, at, false)
 }
 
-// turn returns the path that arrives on one way at a vertex, follows others and
-// leaves on the last. The back flag is for turns into the same way.
+// turn returns the path that arrives on one way at a vertex, follows others and leaves on the
+// last. back means that the last way is also the first.
 func (x *extract) turn(first, last *way, via []uint32, enter, leave uint32, back bool) []uint32 {
 	var arrivals, departures []uint32
 	for s := first.segments; s < first.segments+first.parts; s++ {
@@ -127,9 +127,9 @@ func (x *extract) unused(d uint32) bool {
 	return set[Car] == 0 && set[Truck] == 0 && set[Bicycle] == 0
 }
 
-// shared returns the end of a way that is a vertex of another, other than a
-// vertex, and reports whether there is exactly one. If the way has no such end,
-// the way may pass through an end of the other.
+// shared returns the end of w that is a vertex of other, and reports whether there is exactly
+// one. The vertex not does not count. If w has no such end, it returns the end of other that
+// is a vertex of w.
 func (x *extract) shared(w, other *way, not *uint32) (found uint32, ok bool) {
 	for _, pair := range [2][2]*way{{w, other}, {other, w}} {
 		n := 0

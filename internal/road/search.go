@@ -1,6 +1,6 @@
 package road
 
-// space is what a search in a hierarchy has visited. Its size depends on the
+// space holds the nodes that a search in a hierarchy has visited. Its size depends on the
 // search, not on the map.
 type space struct {
 	table   []uint32 // positions of nodes in visits, plus 1; open addressing
@@ -12,7 +12,7 @@ type space struct {
 // visit is a node that a search has reached.
 type visit struct {
 	node   uint32
-	parent uint32 // position of the visit before; none for a seed
+	parent uint32 // position of the previous visit; none for a seed
 	weight weight
 	via    uint32 // as in arc; of a seed, its directed segment
 	done   bool
@@ -26,7 +26,7 @@ func (s *space) reset() {
 	s.visits, s.settled, s.heap = s.visits[:0], s.settled[:0], s.heap[:0]
 }
 
-// slot returns where the table has a node, or should have it.
+// slot returns the index of a node in the table, or of the free slot for it.
 func (s *space) slot(node uint32) uint32 {
 	mask := uint32(len(s.table) - 1)
 	i := node * 2654435769 >> 7 & mask

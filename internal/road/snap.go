@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// MaxSnap is how far from a road a location may be, in meters. Farther away, the
-// map does not cover it.
+// MaxSnap is the maximum distance of a location from a road, in meters. Locations farther
+// away are not covered by the map.
 const MaxSnap = 1500
 
 // spot is a location on a segment.
 type spot struct {
 	segment uint32
-	piece   uint32  // point of the map before it
-	part    float64 // of the segment's length
+	piece   uint32  // index of the point before it
+	part    float64 // share of the segment before it; of the piece, until measure is called
 	meters  float64 // from the location to the road
 	at      Point   // on the road
 	from    Point   // the location
@@ -82,9 +82,8 @@ func (m *Map) snapInCell(p Profile, key uint64, lon, lat int64, scale float64, b
 	}
 }
 
-// sameSpot is how close to each other spots are the same, in meters. A location at a junction
-// is rather on a road that can be left in both directions than at the end of a one-way
-// street.
+// sameSpot is the difference in meters below which spots are equally near. Of these, a road
+// that can be left in both directions is preferred to a one-way street, as at a junction.
 const sameSpot = 0.001
 
 // snapTo replaces the best spot if a segment is closer.
@@ -141,8 +140,8 @@ func (m *Map) measure(s *spot) {
 	}
 }
 
-// approach is the speed between a location and the road, in meters per second: of
-// vehicles on a driveway, and of people.
+// approach is the speed between a location and the road, in meters per second, such as that
+// of vehicles on a driveway.
 var approach = [profiles]float64{Car: 4, Truck: 3, Bicycle: 3, Foot: 1.39}
 
 // off returns the weight of the way between a location and the road.

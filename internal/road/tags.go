@@ -11,15 +11,16 @@ import (
 // be used.
 type speeds struct {
 	forward, backward [profiles]float32
-	posted            bool // motor vehicles have a limit, not only the usual speed of the class
+	posted            bool // a speed limit is posted
 }
 
 func (s speeds) usable() bool {
 	return s.forward != [profiles]float32{} || s.backward != [profiles]float32{}
 }
 
-// pace is how fast the profiles travel on a class of road if nothing else is
-// known; 0 where they may only with an explicit permission, at the slowest.
+// pace is the default speed of each profile on a class of road, in km/h. If it is 0, the
+// profile may use the road only with an explicit permission, at the speed that slowest
+// returns.
 type pace struct{ car, truck, bicycle, foot float32 }
 
 const (
@@ -55,8 +56,8 @@ var classes = map[string]pace{
 	"busway":         {},
 }
 
-// firmTrack is the pace on a track that is known to be firm. Others are for the last
-// meters: they may be too soft or too narrow.
+// firmTrack is the pace on a track that is known to be firm. Other tracks may be too soft or
+// too narrow, and are slow enough to be used for the last meters only.
 var firmTrack = pace{12, 8, 12, walking}
 
 // firm reports whether a track is known to be firm.
@@ -91,7 +92,7 @@ var hierarchies = [profiles][]string{
 	Foot:    {"foot", "access"},
 }
 
-// permission is what an access rule says.
+// permission is the meaning of an access rule.
 type permission uint8
 
 const (
@@ -118,15 +119,15 @@ func access(tags osm.Tags, p Profile) permission {
 	return unknown
 }
 
-// truckSize is a usual delivery truck, in meters and tonnes. Ways for less are
-// not for trucks.
+// truckSize is the size of a usual delivery truck, in meters and tonnes. Trucks do not use
+// ways with a lower limit.
 var truckSize = map[string]float64{"maxheight": 4, "maxwidth": 2.55, "maxlength": 12, "maxweight": 12, "maxaxleload": 8}
 
 // localSpeed limits the speed where only local traffic may drive, so that it is
 // used for the first and last meters rather than as a shortcut.
 const localSpeed = 15
 
-// roadSpeeds returns how fast a way can be used.
+// roadSpeeds returns the speeds on a way.
 func roadSpeeds(tags osm.Tags) (s speeds) {
 	class := tags.Get("highway")
 	base, known := classes[class]
@@ -216,8 +217,8 @@ func slowest(p Profile, class string) float32 {
 	return 10
 }
 
-// postedSpeed returns the usual speed where a limit is posted: below it on average,
-// and closer to what the class of the road suggests.
+// postedSpeed returns the usual speed where a limit is posted: a little below the limit, but
+// not much above the speed of the class of road.
 func postedSpeed(speed, posted float32, p Profile) float32 {
 	if p == Truck {
 		posted = min(posted, 90)
@@ -232,7 +233,7 @@ func limited(speed, most float32) float32 {
 	return speed
 }
 
-// directed returns the factor for a limit that is posted for one direction.
+// directed returns the factor by which a limit for one direction reduces the speed.
 func directed(tags osm.Tags, p Profile, direction string, speed float32) float32 {
 	if p != Car && p != Truck {
 		return 1
@@ -260,7 +261,8 @@ func maxspeed(value string) float32 {
 	return float32(v) * factor
 }
 
-// trucksFit reports whether a truck fits through a way.
+// trucksFit reports whether a truck may use a way according to its limits. Limits in other
+// units than meters and tonnes are ignored.
 func trucksFit(tags osm.Tags) bool {
 	for key, size := range truckSize {
 		number, unit, _ := strings.Cut(tags.Get(key), " ")
@@ -309,7 +311,7 @@ func oppositeLane(tags osm.Tags) bool {
 	return false
 }
 
-// passable are barriers that stop no one, or open for those who have a reason.
+// passable are barriers that stop no traffic, or are opened for deliveries.
 var passable = map[string]bool{
 	"cattle_grid": true, "border_control": true, "toll_booth": true, "sally_port": true, "gate": true, "lift_gate": true, "swing_gate": true,
 	"sliding_gate": true, "no": true, "entrance": true, "height_restrictor": true, "arch": true, "kerb": true, "rope": true, "bump_gate": true,
@@ -339,7 +341,7 @@ func blocks(tags osm.Tags) (set uint8) {
 			blocked = p == Car || p == Truck
 		case footOnly[barrier]:
 			blocked = p != Foot
-		default: // walls, hedges and the like across a road are usually mistakes, but a way for pedestrians at most
+		default: // walls, hedges and the like; across a road they are usually mistakes of the map
 			blocked = p != Foot
 		}
 		switch access(tags, p) {

@@ -9,8 +9,8 @@ import (
 	"dray/internal/osm"
 )
 
-// sketch is a small extract, as text would describe it. Nodes are named by
-// letters; their coordinates are in units of about 100 meters.
+// sketch is a small extract. Nodes are named by letters; their coordinates are in units of
+// about 100 meters.
 type sketch struct {
 	nodes     []osm.Node
 	ways      []osm.Way
@@ -38,7 +38,7 @@ func (s *sketch) way(id int64, name, along string) {
 	s.ways = append(s.ways, w)
 }
 
-// rule adds a turn restriction for those who come from way 4, over a node or ways.
+// rule adds a turn restriction from way 4, over a node or ways.
 func (s *sketch) rule(kind string, to int64, node byte, via []int64, list ...string) {
 	r := osm.Relation{Tags: append(tags(list...), tags("type", "restriction", "restriction", kind)...)}
 	r.Members = append(r.Members, osm.Member{Kind: osm.KindWay, ID: 4, Role: "from"}, osm.Member{Kind: osm.KindWay, ID: to, Role: "to"})
@@ -88,8 +88,8 @@ func (s *sketch) at(name byte) Point {
 	return Point{}
 }
 
-// randomTown returns a grid of streets with everything that rules can say, drawn
-// by chance.
+// randomTown returns a grid of streets with random classes, directions, barriers and turn
+// restrictions.
 func randomTown(seed uint64, side int) *sketch {
 	r := rand.New(rand.NewPCG(seed, 3))
 	s := &sketch{}

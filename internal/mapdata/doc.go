@@ -1,10 +1,10 @@
-// Package mapdata keeps the map files of a node in a folder: what was imported, and
-// the files that were built from it, one for each product.
+// Package mapdata keeps the map files of a node in a folder: a manifest of the imported maps,
+// and the files that were built from them, one for each product.
 //
-// An import builds its files next to those of the map that it replaces and then
-// writes the manifest, which is the moment when they replace them. Servers poll the
-// manifest and map new files into memory. Whatever happens during an import, the
-// manifest names complete files; the next import deletes the others.
+// An import builds its files next to those of the map that it replaces and then writes the
+// manifest, which makes the new files replace the old ones. Servers poll the manifest and map
+// new files into memory. Whatever happens during an import, the manifest names complete files;
+// the next import deletes the others.
 package mapdata
 
 import (
@@ -37,7 +37,7 @@ type Map struct {
 	Files    []File    `json:"files"`
 }
 
-// File is what was built from an extract.
+// File is a file that was built from an extract.
 type File struct {
 	Product  string `json:"product"`
 	Name     string `json:"name"`

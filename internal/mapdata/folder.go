@@ -40,7 +40,7 @@ type manifest struct {
 
 const manifestVersion = 1
 
-// nameForm is what names of maps consist of.
+// nameForm matches the names of maps.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
 // NameOf returns the default name of the map of a file.
@@ -176,7 +176,7 @@ func (f Folder) ours(name string) bool {
 	return slices.ContainsFunc(f.Products, func(p Product) bool { return strings.HasSuffix(name, "."+p.Name) })
 }
 
-// build builds the files of all products that a file has something for.
+// build builds the files of all products, except those for which the source has no data.
 func (f Folder) build(ctx context.Context, file, name string, progress func(string, float64)) (files []File, err error) {
 	for _, p := range f.Products {
 		if !p.Accepts(file) {
@@ -229,7 +229,7 @@ func durable(f *os.File, err error) error {
 	return f.Sync()
 }
 
-// check reads a file that was built as servers do, and verifies it.
+// check opens a new file in the same way as servers, and verifies it.
 func check(path string, p Product) error {
 	content, unmap, err := mapFile(path)
 	if err != nil {

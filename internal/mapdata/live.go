@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Live is the files of one product that a server uses. Refresh makes it follow the
+// Live holds the files of one product that a server uses. Refresh updates them from the
 // folder.
 type Live[T any] struct {
 	folder  Folder
@@ -25,7 +25,7 @@ type Live[T any] struct {
 
 	mu       sync.Mutex
 	seen     stamp           // of the manifest at the last refresh
-	damaged  map[string]bool // checksums of files that are not used
+	damaged  map[string]bool // checksums of damaged files, which are not used
 	verified map[string]bool // checksums of files whose content was read
 }
 
@@ -54,8 +54,8 @@ func NewLive[T any](f Folder, product string, open func([]byte) (*T, error), ver
 // as they are referenced.
 func (l *Live[T]) All() []Loaded[T] { return *l.current.Load() }
 
-// Refresh uses new files and drops those that are gone, and reports whether there
-// were any. A file that cannot be opened leaves the one that it replaces in use.
+// Refresh opens new files and drops those that are gone, and reports whether the files in use
+// have changed. If a file cannot be opened, the one that it replaces remains in use.
 func (l *Live[T]) Refresh() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +92,8 @@ func (l *Live[T]) Refresh() (changed bool, err error) {
 	return l.use(next), err
 }
 
-// load returns a file: one in use if it is the same, or if the new one cannot be
-// used.
+// load opens a file. If the map already uses the same file, or if the new one cannot be used,
+// load returns the file in use.
 func (l *Live[T]) load(name string, file File) (Loaded[T], error) {
 	var before Loaded[T]
 	for _, used := range l.All() {
@@ -129,8 +129,8 @@ func (l *Live[T]) use(next []Loaded[T]) bool {
 	return true
 }
 
-// Verify reads the files in use that were not verified yet. Those that are damaged
-// are not used any more.
+// Verify reads the files in use that have not been verified yet, and drops those that are
+// damaged.
 func (l *Live[T]) Verify() (err error) {
 	for _, used := range l.All() {
 		l.mu.Lock()

@@ -169,14 +169,14 @@ func TestImportFails(t *testing.T) {
 		want          error
 		text          string
 	}{
-		"a file that cannot be read":   {t.Context(), "fail", "milan", errBroken, "build roads from"},
-		"a full disk":                  {t.Context(), "full", "milan", syscall.ENOSPC, "no space left"},
-		"a file that was built wrong":  {t.Context(), "rotten", "milan", errBroken, ""},
-		"an import that is canceled":   {canceled, "milan", "milan", context.Canceled, ""},
-		"nothing to import":            {t.Context(), "", "milan", mapdata.ErrNothingToImport, ""},
-		"a name with a path":           {t.Context(), "milan", "../milan", nil, "lower-case letters"},
-		"a file that does not exist":   {t.Context(), "-", "milan", os.ErrNotExist, ""},
-		"a folder instead of a file  ": {t.Context(), "/", "milan", nil, "is not a file"},
+		"a file that cannot be read":  {t.Context(), "fail", "milan", errBroken, "build roads from"},
+		"a full disk":                 {t.Context(), "full", "milan", syscall.ENOSPC, "no space left"},
+		"a file that was built wrong": {t.Context(), "rotten", "milan", errBroken, ""},
+		"an import that is canceled":  {canceled, "milan", "milan", context.Canceled, ""},
+		"nothing to import":           {t.Context(), "", "milan", mapdata.ErrNothingToImport, ""},
+		"a name with a path":          {t.Context(), "milan", "../milan", nil, "lower-case letters"},
+		"a file that does not exist":  {t.Context(), "-", "milan", os.ErrNotExist, ""},
+		"a folder instead of a file":  {t.Context(), "/", "milan", nil, "is not a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFolder(t)

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Nodes is the maps of the nodes that share a database, by the name of the node.
-// Each has its own folder, and they should be the same.
+// Nodes are the maps of the nodes that share a database, by the name of the node. Each node
+// has its own folder, but the maps should be the same.
 type Nodes map[string]Node
 
-// Node is the maps of one node.
+// Node lists the maps of one node.
 type Node struct {
 	Seen time.Time         `json:"seen"` // when it was last saved
 	Maps map[string]string `json:"maps"` // checksums by name
 }
 
-// ParseNodes parses what Encode returned, without nodes that were not seen since a
-// time. No content is no nodes.
+// ParseNodes parses the output of Encode, without nodes that were not seen since a time.
+// Empty content has no nodes.
 func ParseNodes(content []byte, since time.Time) (Nodes, error) {
 	nodes := Nodes{}
 	if len(content) == 0 {

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Protect makes a query of a mapped file fail with damaged where a damaged file would
-// end the program: an index out of range, or a page of the file that cannot be read. It
-// is called at the beginning of every query and in all of its goroutines:
+// Protect makes a query of a mapped file fail with the error damaged where a damaged file
+// would end the program: at an index out of range, or a page of the file that cannot be read.
+// It is called at the beginning of every query and in all of its goroutines:
 //
 //	defer mapdata.Protect(&err, ErrDamaged)()
 func Protect(err *error, damaged error) func() {

@@ -65,7 +65,7 @@ type builder struct {
 	extra    chan struct{}   // goroutines besides the first
 	working  sync.WaitGroup
 	encoders sync.Pool
-	budget   atomic.Int64 // what dividing shapes may still cost
+	budget   atomic.Int64 // remaining cost of dividing shapes
 
 	mu       sync.Mutex
 	progress func(float64)
@@ -88,7 +88,7 @@ func (b *builder) failed() bool {
 	return b.err != nil
 }
 
-// finish adds a share of the work to what is done.
+// finish adds a share of the work that is done.
 func (b *builder) finish(share float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +96,7 @@ func (b *builder) finish(share float64) {
 	b.progress(min(readShare+(0.99-readShare)*b.done, 0.99))
 }
 
-// encode makes a tile of shapes that stands for a run of tiles from id on.
+// encode makes a tile of shapes, and adds it for a run of tiles from id on.
 func (b *builder) encode(f frame, id uint64, run uint32, shapes []*shape) {
 	e := b.encoders.Get().(*encoder)
 	defer b.encoders.Put(e)
@@ -112,7 +112,7 @@ func (b *builder) encode(f frame, id uint64, run uint32, shapes []*shape) {
 	b.entries = append(b.entries, entry{id, run, content})
 }
 
-// divide makes a tile and all tiles in it. Share is its share of the work.
+// divide makes a tile and all tiles in it. share is its share of the work.
 func (b *builder) divide(f frame, shapes []*shape, share float64) {
 	if err := b.ctx.Err(); err != nil {
 		b.fail(err)
@@ -156,7 +156,7 @@ func (b *builder) divide(f frame, shapes []*shape, share float64) {
 	}
 }
 
-// parallelFrom is how many shapes are worth a goroutine.
+// parallelFrom is the number of shapes from which a tile is divided by another goroutine.
 const parallelFrom = 200
 
 // fill makes all tiles in one that shapes fill completely.
@@ -187,7 +187,7 @@ func (b *builder) clip(shapes []*shape, f frame) (parts []*shape) {
 		}
 		one := &shape{style: s.style, size: s.size, box: noBox}
 		cost := int64(costPerPart)
-		kept, begin := false, 0 // the area that the next holes are in
+		kept, begin := false, 0 // whether the area around the next holes is kept, and its index in one.parts
 		for _, part := range s.parts {
 			var cut [][]point
 			switch s.geometry {

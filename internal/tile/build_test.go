@@ -69,7 +69,7 @@ func (d *drawing) write(tb testing.TB) []byte {
 	return file.Bytes()
 }
 
-// square returns a ring around a location; the other way around if size is negative.
+// square returns a ring around a location, counterclockwise; clockwise if size is negative.
 func square(lon, lat, size float64) [][2]float64 {
 	half := max(size, -size) / 2
 	ring := [][2]float64{{lon - half, lat - half}, {lon + half, lat - half}, {lon + half, lat + half}, {lon - half, lat + half}, {lon - half, lat - half}}
@@ -184,20 +184,20 @@ func TestAttributes(t *testing.T) {
 		layer string
 		want  string
 	}{
-		"a road":              {[]string{"highway", "residential", "name", "Elm", "ref", "B 1;B 2"}, "road", "map[class:minor name:Elm ref:B 1]"},
-		"a one-way road":      {[]string{"highway", "tertiary", "oneway", "yes"}, "road", "map[class:tertiary oneway:1]"},
-		"the other way":       {[]string{"highway", "tertiary", "oneway", "-1"}, "road", "map[class:tertiary oneway:-1]"},
-		"a motorway":          {[]string{"highway", "motorway"}, "road", "map[class:motorway oneway:1]"},
-		"a slip road":         {[]string{"highway", "trunk_link", "bridge", "viaduct"}, "road", "map[bridge:true class:trunk]"},
-		"a tunnel":            {[]string{"highway", "primary", "tunnel", "yes"}, "road", "map[class:primary tunnel:true]"},
-		"no tunnel":           {[]string{"highway", "primary", "tunnel", "no"}, "road", "map[class:primary]"},
-		"a path":              {[]string{"highway", "cycleway"}, "road", "map[class:path]"},
-		"a railway":           {[]string{"railway", "rail", "oneway", "yes"}, "road", "map[class:rail]"},
-		"a ferry":             {[]string{"route", "ferry", "name", "F"}, "road", "map[class:ferry name:F]"},
-		"a stream":            {[]string{"waterway", "stream", "name", "S"}, "waterway", "map[kind:stream name:S]"},
-		"a culvert":           {[]string{"waterway", "stream", "tunnel", "culvert"}, "", ""},
-		"a planned road":      {[]string{"highway", "proposed"}, "", ""},
-		"a text that is long": {[]string{"highway", "service", "name", strings.Repeat("ü", 200)}, "road", "map[class:service name:" + strings.Repeat("ü", 127) + "]"},
+		"a road":             {[]string{"highway", "residential", "name", "Elm", "ref", "B 1;B 2"}, "road", "map[class:minor name:Elm ref:B 1]"},
+		"a one-way road":     {[]string{"highway", "tertiary", "oneway", "yes"}, "road", "map[class:tertiary oneway:1]"},
+		"one-way in reverse": {[]string{"highway", "tertiary", "oneway", "-1"}, "road", "map[class:tertiary oneway:-1]"},
+		"a motorway":         {[]string{"highway", "motorway"}, "road", "map[class:motorway oneway:1]"},
+		"a slip road":        {[]string{"highway", "trunk_link", "bridge", "viaduct"}, "road", "map[bridge:true class:trunk]"},
+		"a tunnel":           {[]string{"highway", "primary", "tunnel", "yes"}, "road", "map[class:primary tunnel:true]"},
+		"no tunnel":          {[]string{"highway", "primary", "tunnel", "no"}, "road", "map[class:primary]"},
+		"a path":             {[]string{"highway", "cycleway"}, "road", "map[class:path]"},
+		"a railway":          {[]string{"railway", "rail", "oneway", "yes"}, "road", "map[class:rail]"},
+		"a ferry":            {[]string{"route", "ferry", "name", "F"}, "road", "map[class:ferry name:F]"},
+		"a stream":           {[]string{"waterway", "stream", "name", "S"}, "waterway", "map[kind:stream name:S]"},
+		"a culvert":          {[]string{"waterway", "stream", "tunnel", "culvert"}, "", ""},
+		"a planned road":     {[]string{"highway", "proposed"}, "", ""},
+		"a long name":        {[]string{"highway", "service", "name", strings.Repeat("ü", 200)}, "road", "map[class:service name:" + strings.Repeat("ü", 127) + "]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &drawing{}
@@ -325,7 +325,7 @@ func TestSea(t *testing.T) {
 			if test.noSea {
 				return
 			}
-			// From far away, too, it is both.
+			// At low zoom levels, the sea is drawn too.
 			if far := read(t, m, 8, 10.1, 50.1)["water"]; len(far.features) != 1 || far.features[0].tags["kind"] != "ocean" {
 				t.Errorf("from far away: %v", far.features)
 			}
@@ -389,8 +389,8 @@ func TestFullTile(t *testing.T) {
 	}
 }
 
-// manyRoads returns an extract with more tiles than fit the root directory of a file, and
-// where its roads are.
+// manyRoads returns an extract with more tiles than fit the root directory of a file, and the
+// locations of its roads.
 func manyRoads() (*drawing, [][2]float64) {
 	d := &drawing{bounds: [4]float64{10, 50, 13.1, 53.1}}
 	var spots [][2]float64

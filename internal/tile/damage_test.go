@@ -16,7 +16,7 @@ import (
 	"dray/internal/tile"
 )
 
-// small returns an extract with something of everything that is drawn.
+// small returns an extract with a feature of each kind that is drawn.
 func small(tb testing.TB) []byte {
 	tb.Helper()
 	d := &drawing{bounds: [4]float64{10, 50, 10.1, 50.1}}
@@ -30,8 +30,8 @@ func small(tb testing.TB) []byte {
 	return d.write(tb)
 }
 
-// mutant returns a damaged extract. The content of a block is damaged before it is
-// compressed, so that it passes the checksums, or the file itself is.
+// mutant returns a damaged extract. Either the file is damaged, or the content of a block,
+// which is then stored without compression, or the extract is nonsense.
 func mutant(r *rand.Rand, file []byte) []byte {
 	switch r.IntN(8) {
 	case 0:

@@ -51,8 +51,8 @@ type dirEntry struct {
 
 // Limits of directories.
 const (
-	maxEntries   = 1 << 20 // of one
-	maxDirectory = 8 << 20 // bytes of one, not compressed
+	maxEntries   = 1 << 20 // of one directory
+	maxDirectory = 8 << 20 // bytes of one directory, not compressed
 	maxDepth     = 3       // of directories in directories
 )
 
@@ -147,13 +147,13 @@ func find(list []dirEntry, id uint64) (dirEntry, bool) {
 	return list[at], true
 }
 
-// The ways of compression of PMTiles.
+// The compression methods of PMTiles.
 const (
 	plainly = 1
 	gzipped = 2
 )
 
-// unpack returns what was compressed, up to a size.
+// unpack decompresses content, up to a size.
 func unpack(content []byte, compression uint8, most int64) ([]byte, error) {
 	if compression == plainly {
 		return content, nil

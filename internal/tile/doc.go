@@ -4,10 +4,10 @@
 // Tiles follow the Mapbox Vector Tile specification 2.1, the file PMTiles 3: other
 // programs can read both. The layers and their attributes are those of Layers.
 //
-// Build reads the extract in four passes and keeps what is drawn in memory. Then it
-// divides the world into four quarters again and again, with what each of them contains,
-// and encodes a tile at every step. What fills a tile completely, such as the sea, fills
-// all tiles in it as well, which a file stores as one entry for each zoom level.
+// Build reads the extract in four passes and keeps the shapes to draw in memory. Then it
+// divides the world into quarters recursively, clips the shapes to each quarter, and encodes a
+// tile at every step. A shape that fills a tile completely, such as the sea, also fills all
+// tiles in it, which the file stores as one entry for each zoom level.
 package tile
 
 import "errors"
@@ -28,8 +28,8 @@ const (
 	maxTile   = 500_000     // bytes of a tile that is not compressed
 	maxName   = 255         // bytes
 
-	// What dividing shapes may cost, in points: a part for every file, and one for every
-	// point of it. Shapes of real extracts are short and cost a fraction of it.
+	// The maximum cost of dividing shapes, in points: a base for every file, plus a multiple
+	// of its points. The shapes of real extracts are small and cost a fraction of it.
 	baseCost     = 300_000
 	costPerPoint = 20
 	costPerPart  = 16
@@ -64,7 +64,7 @@ const (
 	layers int = iota
 )
 
-// names returns the names of the layers.
+// layerNames are the names of the layers.
 var layerNames = [layers]string{"water", "waterway", "landuse", "building", "road", "place", "housenumber"}
 
 // Layers are the layers of the tiles that Build makes.

@@ -9,18 +9,18 @@ import (
 	"dray/internal/osm"
 )
 
-// shape is a thing to draw, or the part of it that is in a tile.
+// shape is a feature to draw, or its part in a tile.
 type shape struct {
 	*style
 	box box
-	// size is the area of a polygon, or the length of a line's box, of the whole shape.
+	// size is the area of the whole polygon, or the longer side of the whole line's box.
 	size float64
-	// parts are a point, lines, or rings: those around areas run clockwise, and their
-	// holes, the other way, follow them.
+	// parts are a point, lines or rings. A ring around an area runs clockwise and is followed
+	// by its holes, which run counterclockwise.
 	parts [][]point
 }
 
-// extract reads what is drawn from an extract.
+// extract reads the shapes of an extract.
 type extract struct {
 	*styler
 	shapes    []*shape
@@ -29,7 +29,7 @@ type extract struct {
 	coasts    [][]point
 	bounds    box // of the extract; of all points if it has none
 	all       box // of all points
-	count     int // points
+	count     int // number of points
 
 	ids    []int64 // sorted nodes of all ways
 	places []place // by position in ids
@@ -49,8 +49,8 @@ type relation struct {
 	number       *style
 }
 
-// readExtract reads a file in four passes: the relations, whose ways come before them;
-// the ways, to know which nodes they need; the nodes; and the ways again.
+// readExtract reads a file in four passes: the relations, to know which ways they need; the
+// ways, to know which nodes they need; the nodes; and the ways again.
 func readExtract(ctx context.Context, open func() (io.ReadCloser, error), progress func(float64)) (*extract, error) {
 	e := &extract{styler: newStyler(), wanted: map[int64][]point{}, bounds: noBox, all: noBox}
 	for i, pass := range []osm.Handler{{Header: e.header, Relation: e.relation}, {Way: e.listWay}, {Node: e.node}, {Way: e.way}} {
@@ -227,8 +227,8 @@ func (e *extract) locate(refs []int64) []point {
 	return line
 }
 
-// nearlyWhole reports whether the extract has most nodes of an area, whose shape would be
-// another one without them.
+// nearlyWhole reports whether the extract has at least nine tenths of the nodes of an area.
+// With fewer, its shape would be wrong.
 func (e *extract) nearlyWhole(refs []int64) bool {
 	missing := 0
 	for _, id := range refs {
@@ -259,7 +259,7 @@ func (e *extract) addLine(s *style, line []point) {
 	}
 }
 
-// maxTests bounds the search for the areas that holes are in; further ones are filled.
+// maxTests limits the search for the areas that contain holes. Further holes are filled.
 const maxTests = 100_000_000
 
 func abs(n int32) int32 { return max(n, -n) }
@@ -267,7 +267,7 @@ func abs(n int32) int32 { return max(n, -n) }
 // addArea adds an area with its holes. Rings that are not closed are left out.
 func (e *extract) addArea(s *style, outer, inner [][]point) {
 	one := shape{style: s, box: noBox}
-	tests := 0 // of where the holes are, in points
+	tests := 0 // cost of locating the holes, in points
 	boxes := make([]box, len(inner))
 	for i, hole := range inner {
 		boxes[i] = boxOf(hole)

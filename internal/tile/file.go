@@ -22,7 +22,7 @@ import (
 const (
 	magic      = "PMTiles\x03"
 	headSize   = 127
-	rootWithin = 16 << 10 // bytes of the file
+	rootWithin = 16 << 10 // bytes at the start of the file, which contain the root directory
 	leafSize   = 4096     // entries of a directory that is not the root
 	typeMVT    = 1
 
@@ -105,7 +105,7 @@ func decodeHeader(in []byte) (h header, err error) {
 	return h, nil
 }
 
-// metadata is what a file says about itself.
+// metadata is the metadata of a file.
 type metadata struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
@@ -216,7 +216,7 @@ type Source func(ctx context.Context, offset, length uint64) ([]byte, error)
 // Map is a file of tiles. Its methods may be called concurrently.
 type Map struct {
 	data   []byte // the file, if it is in memory
-	source Source // of the file, if it is not
+	source Source // reads the file, if it is not in memory
 	head   header
 	root   []dirEntry
 	meta   metadata
@@ -224,7 +224,8 @@ type Map struct {
 	leaves *[leafSlots]atomic.Pointer[leaf] // most recently read, by hash of offset
 }
 
-// leafSlots is how many directories besides the root a map keeps. Each has about 100 KB.
+// leafSlots is the number of directories besides the root that a map caches. Each takes about
+// 100 KB.
 const leafSlots = 16
 
 // leaf is a directory that was read.
@@ -233,7 +234,7 @@ type leaf struct {
 	list   []dirEntry
 }
 
-// Open returns the map in a file's content, which must stay as long as the map is
+// Open returns the map in a file's content, which must not change as long as the map is
 // referenced. It checks the header and the root directory; Verify checks the rest.
 func Open(data []byte) (m *Map, err error) {
 	defer mapdata.Protect(&err, ErrDamaged)()
@@ -258,7 +259,7 @@ func OpenSource(ctx context.Context, source Source) (*Map, error) {
 // reader reads a part of the file.
 type reader func(offset, length uint64) ([]byte, error)
 
-// reader returns how the file is read for a caller.
+// reader returns a reader of the file with the context of a caller.
 func (m *Map) reader(ctx context.Context) reader {
 	if m.source == nil {
 		return m.slice

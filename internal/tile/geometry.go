@@ -13,7 +13,7 @@ const (
 	worldSize = 1 << worldBits
 	tileBits  = 12 // of the coordinates within a tile
 	extent    = 1 << tileBits
-	margin    = 64 // that tiles overlap, in their coordinates
+	margin    = 64 // by which tiles overlap, in their coordinates
 )
 
 // point is a location. Its weight is the square of the distance by which a line would
@@ -44,7 +44,7 @@ func degrees(x, y int32) (lon, lat float64) {
 	return lon, math.Atan(math.Sinh(math.Pi*(1-2*float64(y)/worldSize))) * 180 / math.Pi
 }
 
-// box is a rectangle with both of its corners.
+// box is a rectangle, including its border.
 type box struct{ west, north, east, south int32 }
 
 var noBox = box{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
@@ -117,11 +117,12 @@ func inRing(p point, ring []point) bool {
 	return inside
 }
 
-// maxRun bounds the time of weigh, which grows with the square of it at worst.
+// maxRun is the maximum number of points that weigh considers at once. The time grows with
+// its square at worst.
 const maxRun = 1000
 
-// weigh sets the weights of the points of a line, by the algorithm of Douglas and
-// Peucker: a point has the distance from the line without it.
+// weigh sets the weights of the points of a line, by the algorithm of Douglas and Peucker:
+// the weight is the square of the distance from the line without the point.
 func weigh(line []point) {
 	for start := 0; start < len(line); start += maxRun {
 		end := min(start+maxRun, len(line)-1)
@@ -219,7 +220,7 @@ func clipSegment(a, b point, in box) (point, point, bool) {
 	return start, end, true
 }
 
-// x returns a coordinate as one that is not outside of the box.
+// x rounds a coordinate and limits it to the box.
 func (b box) x(v float64) int32 {
 	return int32(min(max(math.Round(v), float64(b.west)), float64(b.east)))
 }
@@ -285,8 +286,8 @@ func clipRing(ring []point, in box) []point {
 	return ring
 }
 
-// closeRings joins lines at their ends and returns the closed ones. If directed, a line
-// continues only one that ends where it begins; rest is then what is not closed.
+// closeRings joins lines at their ends and returns the closed ones, and the rest, which are
+// not closed. If directed is set, lines are not reversed.
 func closeRings(lines [][]point, directed bool) (rings, rest [][]point) {
 	type spot struct{ x, y int32 }
 	spotOf := func(p point) spot { return spot{p.x, p.y} }
@@ -329,7 +330,7 @@ func closeRings(lines [][]point, directed bool) (rings, rest [][]point) {
 		}
 		return ring
 	}
-	begins := map[spot]bool{} // where lines begin that continue another
+	begins := map[spot]bool{} // ends of lines, where others that continue them begin
 	if directed {
 		for _, line := range lines {
 			if len(line) > 1 {

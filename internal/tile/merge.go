@@ -10,10 +10,10 @@ import (
 // Inflate returns a tile that is not compressed.
 func Inflate(content []byte) ([]byte, error) { return unpack(content, gzipped, maxStored) }
 
-// Merge returns a tile with everything that several have. What extracts that overlap have
-// in common is shown once, as in the largest tile, even if its shape has changed a little
-// from one extract to the other. All are compressed with gzip. If there is too much for
-// one tile, it is the largest of them.
+// Merge returns a tile with the features of several tiles. Features that overlapping extracts
+// have in common are drawn once, as in the largest tile, even if their shapes differ a little.
+// All tiles are compressed with gzip. If the result is too large, Merge returns the largest of
+// the tiles.
 func Merge(tiles [][]byte) ([]byte, error) {
 	var names []string
 	merged := map[string]*mergedLayer{}
@@ -132,14 +132,14 @@ func parseLayer(encoded []byte) (l parsedLayer, err error) {
 	return l, nil
 }
 
-// mergedLayer is what several tiles have in a layer.
+// mergedLayer is a layer of several tiles.
 type mergedLayer struct {
 	keys, values map[string]uint64
 	keyList      []string
 	valueList    []string
 	features     []pack
 	seen         map[string]bool
-	drawn        map[spot]bool // by the tiles before
+	drawn        map[spot]bool // cells in which earlier tiles draw something
 }
 
 func number(of map[string]uint64, list *[]string, text []byte) uint64 {
@@ -151,7 +151,7 @@ func number(of map[string]uint64, list *[]string, text []byte) uint64 {
 	return n
 }
 
-// add adds what the tiles before do not draw of the features of a tile.
+// add adds the features of a tile, without the strokes that earlier tiles have.
 func (l *mergedLayer) add(in parsedLayer) error {
 	added := map[spot]bool{}
 	for _, f := range in.features {
@@ -253,8 +253,8 @@ func (s stroke) isHole() bool {
 	return s.closed && sum < 0
 }
 
-// notDrawn returns the shape of the strokes that the tiles before do not draw, and adds
-// where they are.
+// notDrawn returns the shape of the strokes that earlier tiles do not have, and adds their
+// cells to added.
 func (l *mergedLayer) notDrawn(all []stroke, name string, added map[spot]bool) pack {
 	var out outFeature
 	known := false
@@ -320,8 +320,8 @@ func (s stroke) spots(name string) (path []spot) {
 	return path
 }
 
-// isDrawn reports whether most of a path is in or next to cells in which the tiles before
-// draw something of the same name.
+// isDrawn reports whether most of a path is in or next to cells in which earlier tiles draw
+// something with the same name.
 func (l *mergedLayer) isDrawn(path []spot) bool {
 	near := 0
 	for _, at := range path {

@@ -38,7 +38,7 @@ type encoder struct {
 	zipped    bytes.Buffer
 	layers    [layers]outLayer
 	drawn     []*shape
-	line      []int32 // of a part: x and y in turn
+	line      []int32 // coordinates of a part, x and y alternately
 }
 
 // outLayer is a layer of a tile.
@@ -66,11 +66,11 @@ type outFeature struct {
 	attributes
 	geometry geometry
 	commands pack
-	x, y     int32 // where the last command ended
+	x, y     int32 // end of the last command
 }
 
-// encode returns a compressed tile, or nil if it is empty. What is too small to see is
-// left out, and what is least important if the tile is too large.
+// encode returns a compressed tile, or nil if it is empty. Shapes that are too small to see
+// are left out and, if the tile is too large, the least important shapes.
 func (e *encoder) encode(f frame, shapes []*shape) ([]byte, error) {
 	e.drawn = e.drawn[:0]
 	unit := float64(f.unit())
@@ -97,7 +97,7 @@ func (e *encoder) encode(f frame, shapes []*shape) ([]byte, error) {
 	return e.compress(e.out)
 }
 
-// worthwhile is from how many bytes on compressing a tile makes it smaller.
+// worthwhile is the number of bytes from which compression makes a tile smaller.
 const worthwhile = 200
 
 func (e *encoder) compress(content []byte) ([]byte, error) {
@@ -118,8 +118,8 @@ func (e *encoder) compress(content []byte) ([]byte, error) {
 	return bytes.Clone(e.zipped.Bytes()), nil
 }
 
-// reduce keeps the most important of the shapes that were drawn, so that a tile of a size
-// becomes about as small as a limit.
+// reduce keeps the most important of the shapes that were drawn, so that a tile of size bytes
+// shrinks to about limit bytes.
 func (e *encoder) reduce(f frame, size, limit int) {
 	cost := func(s *shape) (bytes float64) {
 		least := tolerance(f)
@@ -149,7 +149,7 @@ func (e *encoder) reduce(f frame, size, limit int) {
 // tolerance returns the least weight of points that are drawn.
 func tolerance(f frame) float32 {
 	pixels := 4 * float32(f.unit())
-	if f.zoom == MaxZoom { // it is also shown enlarged
+	if f.zoom == MaxZoom { // it is also enlarged for higher zoom levels
 		pixels = float32(f.unit())
 	}
 	return pixels * pixels
@@ -188,7 +188,7 @@ func (e *encoder) add(f frame, s *shape) {
 		feature = &outFeature{attributes: what, geometry: s.geometry}
 	}
 	before := len(feature.commands)
-	dropped := true // the area that the next holes are in
+	dropped := true // whether the area around the next holes is not drawn
 	for _, part := range s.parts {
 		switch s.geometry {
 		case points:
@@ -230,7 +230,8 @@ func (f frame) local(p point) (x, y int32) {
 	return p.x>>shift - f.x<<tileBits, p.y>>shift - f.y<<tileBits
 }
 
-// project prepares the points of a part that are drawn, but no fewer than least.
+// project sets line to the points of a part that are drawn; to none if there are fewer than
+// least.
 func (e *encoder) project(f frame, part []point, least int) {
 	e.line = e.line[:0]
 	weight := tolerance(f)

@@ -58,8 +58,8 @@ func (e *extract) flooded(seas, islands [][]point) bool {
 	return wet*10 > tested
 }
 
-// onBorder is a line from one side of a box to another. Its ends are given by how far
-// along the border they are, clockwise from the northwest.
+// onBorder is a line from one side of a box to another. begin and end are the positions of its
+// ends along the border, clockwise from the northwest.
 type onBorder struct {
 	line       []point
 	begin, end float64
@@ -127,7 +127,8 @@ func reach(line []point, in box) []point {
 	return slices.Concat([]point{begin}, line, []point{end})
 }
 
-// along returns how far along the border a point is, from 0 to 4, and whether it is on it.
+// along returns the position of a point along the border, from 0 to 4, and reports whether it
+// is on the border.
 func (b box) along(p point) (float64, bool) {
 	width, height := float64(b.east-b.west), float64(b.south-b.north)
 	switch {

@@ -42,12 +42,12 @@ type style struct {
 
 // attributes are the attributes of a feature in a tile.
 type attributes struct {
-	kind           string // of a road, its class
-	name           string // of a house, its number
+	kind           string // for a road, its class
+	name           string // for a house, its number
 	ref            string
 	oneway         int8 // -1 against the direction of the line
 	bridge, tunnel bool
-	rank           uint8 // of a place, 1 for the most important
+	rank           uint8 // of a place; 1 is the most important
 }
 
 // The priorities of features.

@@ -11,7 +11,7 @@ import (
 	"dray/internal/tile"
 )
 
-// content is what tiles of a map contain.
+// content summarizes the tiles of a map.
 type content struct {
 	tiles, largest, largestPacked int
 	layers                        map[string]int // features of the highest zoom level

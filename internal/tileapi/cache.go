@@ -11,7 +11,7 @@ type cache struct {
 
 	mu    sync.Mutex
 	size  int
-	order list.List // of cached, the most recently used first
+	order list.List // elements are of type cached, the most recently used first
 	all   map[string]*list.Element
 }
 

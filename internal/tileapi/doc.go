@@ -1,5 +1,5 @@
-// Package tileapi serves the base map: vector tiles at /tiles/{z}/{x}/{y}, and what a map
-// needs to know to request them at /tiles.json.
+// Package tileapi serves the base map: vector tiles at /tiles/{z}/{x}/{y}, and their
+// description, which maps need to request them, at /tiles.json.
 //
 // The tiles come from the imported maps or, if the operator configured it, from a PMTiles
 // file on another server. If another server serves the tiles itself, this package serves

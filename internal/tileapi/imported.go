@@ -8,10 +8,10 @@ import (
 	"dray/internal/tile"
 )
 
-// Imported is the tiles of imported maps. Where several maps have a tile, as at a border
-// between two extracts, it shows what all of them have.
+// Imported is the source of the tiles of imported maps. Where several maps have a tile, as at
+// the border between two extracts, they are merged.
 type Imported struct {
-	// Maps returns the maps in use now, and what identifies this set of them.
+	// Maps returns the maps in use, and a version that identifies this set of maps.
 	Maps func() (maps []*tile.Map, version string)
 
 	merged cache
@@ -22,7 +22,7 @@ func NewImported(maps func() ([]*tile.Map, string)) *Imported {
 	return &Imported{Maps: maps, merged: cache{most: mergedBytes}}
 }
 
-// Describe implements Tiles. The map opens where the first one does.
+// Describe implements Tiles. The center is that of the first map.
 func (t *Imported) Describe(context.Context) (d Description, err error) {
 	maps, version := t.Maps()
 	if len(maps) == 0 {

@@ -17,15 +17,15 @@ import (
 
 // The limits of requests to another server.
 const (
-	remoteBytes   = 64 << 20 // of its file that are kept
+	remoteBytes   = 64 << 20 // cache of parts of its file
 	remoteTime    = 10 * time.Second
 	remoteAtOnce  = 32               // requests
 	remoteRetry   = 10 * time.Second // after it failed
 	remoteRefresh = 10 * time.Minute // to notice a new version of the file
 )
 
-// Open returns the tiles at a URL of an operator: of a PMTiles file, or the template of
-// tiles with {z}, {x} and {y}.
+// Open returns the tiles at a configured URL. It is that of a PMTiles file, or a template with
+// {z}, {x} and {y}.
 func Open(raw string, client *http.Client, now func() time.Time) (Tiles, error) {
 	u, err := url.Parse(strings.NewReplacer("{z}", "0", "{x}", "0", "{y}", "0").Replace(raw))
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
@@ -44,7 +44,8 @@ func Open(raw string, client *http.Client, now func() time.Time) (Tiles, error) 
 	return nil, fmt.Errorf("it must be the URL of a file whose name ends in .pmtiles, or a URL with {z}, {x} and {y}, not %q", raw)
 }
 
-// Origin returns the server whose tiles browsers request themselves; empty for none.
+// Origin returns the origin of the server from which browsers request tiles directly; empty if
+// there is none.
 func Origin(t Tiles) string {
 	at, ok := t.(template)
 	if !ok {
@@ -57,10 +58,11 @@ func Origin(t Tiles) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// template is tiles that another server serves by itself.
+// template is the URL of tiles that browsers request from another server.
 type template string
 
-// Describe implements Tiles. What the other server has is not known.
+// Describe implements Tiles. It assumes that the tiles of the other server have the layers and
+// zoom levels of those that Dray builds.
 func (t template) Describe(context.Context) (Description, error) {
 	return Description{
 		Info: tile.Info{
@@ -81,14 +83,14 @@ type remote struct {
 	parts  cache
 	slots  chan struct{}
 
-	opening sync.Mutex // held while there is no file
+	opening sync.Mutex // held while the first version of the file is opened
 	mu      sync.Mutex
 	file    *tile.Map
 	version string
 	next    time.Time // when the file is opened again
 }
 
-// errRemote is what clients learn of a failure.
+// errRemote returns the error that clients see if the other server fails.
 func errRemote() *lastmile.Error {
 	return lastmile.Overloaded("the tiles cannot be read from the server that has them: try again later")
 }
@@ -144,7 +146,7 @@ func (r *remote) current() (file *tile.Map, version string, due bool) {
 	return r.file, r.version, !r.now().Before(r.next)
 }
 
-// source returns the parts of a version of the file.
+// source returns the source of a version of the file.
 func (r *remote) source(version string) tile.Source {
 	return func(ctx context.Context, offset, length uint64) ([]byte, error) {
 		key := fmt.Sprintf("%s/%d/%d", version, offset, length)
@@ -197,7 +199,7 @@ func (r *remote) fetch(ctx context.Context, offset, length uint64) (content []by
 	return content, version(response), err
 }
 
-// version returns what changes with a file.
+// version returns a hash that changes with the file.
 func version(r *http.Response) string {
 	_, size, _ := strings.Cut(r.Header.Get("Content-Range"), "/")
 	return shorten(r.Header.Get("Etag") + r.Header.Get("Last-Modified") + size)

@@ -26,7 +26,7 @@ const (
 	currentAge   = "public, max-age=300"
 )
 
-// Tiles is where tiles come from.
+// Tiles is a source of tiles.
 type Tiles interface {
 	// Describe describes the tiles. Its version changes whenever a tile does. It returns
 	// errNone if there are none.
@@ -39,7 +39,7 @@ type Tiles interface {
 type Description struct {
 	tile.Info
 	Version  string
-	Template string // of tiles on another server; empty for those of this one
+	Template string // URL of tiles on another server; empty if this server serves them
 }
 
 // errNone returns the error of a server without a base map.
@@ -153,7 +153,8 @@ func send(r *http.Request, w http.ResponseWriter, content []byte) (err error) {
 	return nil
 }
 
-// acceptsGzip reports whether a client accepts gzip, as one without Accept-Encoding does.
+// acceptsGzip reports whether a client accepts gzip. Clients that do not send Accept-Encoding
+// do.
 func acceptsGzip(r *http.Request) bool {
 	accepted := strings.ReplaceAll(strings.ToLower(r.Header.Get("Accept-Encoding")), " ", "")
 	if accepted == "" || accepted == "*" {

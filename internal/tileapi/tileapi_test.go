@@ -21,7 +21,7 @@ import (
 	"dray/internal/tileapi"
 )
 
-// townTiles returns the tiles of the town of a seed.
+// townTiles returns the tiles of the town generated from a seed.
 func townTiles(t *testing.T, seed uint64) []byte {
 	t.Helper()
 	var source, out bytes.Buffer
@@ -44,7 +44,7 @@ func opened(t *testing.T, content []byte) *tile.Map {
 	return m
 }
 
-// middle returns the tile of a zoom level in the middle of tiles.
+// middle returns the tile of a zoom level at the center of the tiles.
 func middle(d tileapi.Description, zoom int) (x, y int) {
 	n := math.Exp2(float64(zoom))
 	sin := math.Sin(d.Center[1] * math.Pi / 180)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// block is what the elements of one block share.
+// block holds the data that the elements of one block share.
 type block struct {
 	table       string // encoded string table
-	strings     []span // of it
+	strings     []span // parts of table
 	granularity int64  // of coordinates, in 1e-9 degrees
 	lon, lat    int64  // offsets of coordinates, in 1e-9 degrees
 }
@@ -187,7 +187,7 @@ func toUnits(v, granularity, offset, most int64) (int32, bool) {
 	return int32((nano + 50) / 100), true
 }
 
-// tags returns the attributes of an element, in the slice given.
+// tags reads the tags of an element into a slice and returns it.
 func (b *block) tags(into Tags, keys, values packed) (Tags, error) {
 	into = into[:0]
 	for {
@@ -208,7 +208,7 @@ func (b *block) tags(into Tags, keys, values packed) (Tags, error) {
 	}
 }
 
-// denseTags returns the attributes of the next node. A zero ends them.
+// denseTags reads the tags of the next node into a slice and returns it. A zero ends them.
 func (b *block) denseTags(into Tags, texts *packed) (Tags, error) {
 	into = into[:0]
 	for {

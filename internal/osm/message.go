@@ -19,10 +19,10 @@ var errTruncated = errors.New("a message is truncated")
 // message reads the fields of an encoded protocol buffer.
 type message struct {
 	rest   []byte
-	number int    // of the current field
+	number int    // field number of the current field
 	kind   int    // wire type of the current field
-	value  uint64 // of a varint
-	bytes  []byte // of a field with a length
+	value  uint64 // value of a varint
+	bytes  []byte // content of a field with a length
 	err    error
 }
 
@@ -72,8 +72,8 @@ func (m *message) next() bool {
 	return false
 }
 
-// packed returns the numbers of a repeated field. Writers that neither pack them
-// nor keep them together are not known.
+// packed sets into to the numbers of a repeated field. It rejects numbers that are not packed
+// or not in one field, because no known writer produces them.
 func (m *message) packed(into *packed) {
 	if m.kind != wireBytes || len(into.rest) > 0 {
 		m.err = fmt.Errorf("the numbers of field %d are not packed", m.number)
@@ -120,7 +120,7 @@ func (p *packed) count() (n int) {
 // signed decodes a number in zigzag encoding.
 func signed(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// listField is a repeated field and where its numbers go.
+// listField is a repeated field and the list for its numbers.
 type listField struct {
 	number int
 	into   *packed

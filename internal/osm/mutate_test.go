@@ -10,9 +10,8 @@ import (
 	"dray/internal/osm/osmtest"
 )
 
-// mutant returns a damaged file: the bytes of its blocks are changed, moved,
-// repeated or cut before they are compressed, so that they pass the checksums, or
-// the bytes of the file itself are.
+// mutant returns a file that is usually damaged: the content of a block is damaged before it
+// is compressed, so that the checksum matches, or the file itself is damaged, or both.
 func mutant(r *rand.Rand) []byte {
 	var nodes, lons, lats []int64
 	for range 50 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Writer writes a PBF file: nodes, then ways, then relations, each in the order of
-// their ids. Tags are keys and values in turn.
+// their ids. Tags are alternating keys and values.
 type Writer struct {
 	out   io.Writer
 	err   error
@@ -97,7 +97,7 @@ func (w *Writer) Relation(id int64, members []Member, tags ...string) {
 	b.group.bytes(4, relation)
 }
 
-// Close writes what is left. It does not close the underlying writer.
+// Close writes the last block. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.flush()
 	return w.err

@@ -17,7 +17,7 @@ type EstimateRequest struct {
 	PickupTime       time.Time       // earliest time of the pickup; zero for as soon as possible
 	ExcludedVehicles []lastmile.VehicleType
 	Service          time.Duration // at each stop
-	Experience       Experience    // of the organization
+	Experience       Experience    // that of the organization
 }
 
 // Check rejects an empty or invalid request.
@@ -36,7 +36,7 @@ func (q EstimateRequest) Check() error {
 	return nil
 }
 
-// Estimate is which worker would carry out the request, and when.
+// Estimate describes which worker would carry out a request, and when.
 type Estimate struct {
 	Worker  lastmile.WorkerID
 	Vehicle lastmile.VehicleType // OnFoot for none
@@ -48,7 +48,7 @@ type EstimateStep struct {
 	Location            lastmile.Point
 	Travel              time.Duration   // from the previous stop
 	Distance            lastmile.Meters // from the previous stop
-	ByFormula           bool            // travel time and distance, not by a road network
+	ByFormula           bool            // travel time and distance are by formula, not by a road network
 	Service             time.Duration
 	Arrival, Completion time.Time
 }

@@ -18,10 +18,10 @@ func TestEstimateRequests(t *testing.T) {
 		request travel.EstimateRequest
 		want    lastmile.Code
 	}{
-		"both places":                   {both, 0},
-		"no place":                      {travel.EstimateRequest{}, lastmile.CodeMalformed},
+		"both locations":                {both, 0},
+		"no location":                   {travel.EstimateRequest{}, lastmile.CodeMalformed},
 		"a vehicle that does not exist": {travel.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{"BOAT"}}, lastmile.CodeInvalid},
-		"time that runs backwards":      {travel.EstimateRequest{Pickup: &shop, Service: -1}, lastmile.CodeInvalid},
+		"a negative service time":       {travel.EstimateRequest{Pickup: &shop, Service: -1}, lastmile.CodeInvalid},
 	} {
 		t.Run(name, func(t *testing.T) { rejectedAs(t, test.request.Check(), test.want) })
 	}

@@ -6,8 +6,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// How often the estimates of a worker's tasks are refreshed, as the API defines
-// it.
+// The intervals at which the estimates of a worker's tasks are refreshed, as defined by the
+// API.
 const (
 	RefreshOnDuty  = time.Minute
 	RefreshOffDuty = 10 * time.Minute
@@ -27,8 +27,8 @@ func (i Itinerary) Active() *lastmile.Task {
 	return nil
 }
 
-// NextRefresh returns when the estimates are refreshed next; zero for not until
-// something changes.
+// NextRefresh returns when the estimates are refreshed next. It is zero if they are refreshed
+// only when something changes.
 func (i Itinerary) NextRefresh(now time.Time) time.Time {
 	switch {
 	case len(i.Tasks) == 0:
@@ -52,12 +52,11 @@ func (i Itinerary) Waypoints() []lastmile.Point {
 	return way
 }
 
-// Estimate returns when each task will be reached and completed, and its delay.
-// legs are those between the Waypoints; without them only an arrival that has
-// happened is known, and the delay of tasks that are already late. The
-// completion is the sum of all travel, waiting and service times before it: a
-// worker who arrives before the time window opens waits. The ETA is given for
-// the active task only, and is travel time alone.
+// Estimate returns when each task will be reached and completed, and its delay. legs are the
+// legs between the Waypoints. Without them, only arrivals in the past and the delays of tasks
+// that are already late are known. The completion follows all travel, waiting and service
+// times before it: a worker who arrives before the time window opens waits. Only the active
+// task has an ETA, which is the travel time alone.
 func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)

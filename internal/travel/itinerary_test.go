@@ -22,7 +22,7 @@ func TestEstimate(t *testing.T) {
 	arrived.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Hour)}, {Name: "arrival", At: now.Add(-time.Minute)}}
 	lingering := task(lastmile.TaskActive, -2*time.Hour)
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
-	inTime := lingering // until after the window
+	inTime := lingering // arrived within a window that has closed since
 	inTime.CompleteBefore = now.Add(-time.Minute)
 	windowed, windowedActive, waiting := task(lastmile.TaskAssigned, 2*time.Hour), task(lastmile.TaskActive, 2*time.Hour), arrived
 	windowed.CompleteAfter, windowedActive.CompleteAfter = now.Add(time.Hour), now.Add(time.Hour)
@@ -51,17 +51,17 @@ func TestEstimate(t *testing.T) {
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
 		},
-		"its own service time counts first": {
+		"a service time of the task takes precedence": {
 			[]lastmile.Task{quick},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}},
 		},
-		"an active task also has the time to its destination": {
+		"an active task also has an ETA": {
 			[]lastmile.Task{task(lastmile.TaskActive, 0)},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), ETA: new(leg)}},
 		},
-		"a service time of zero is one": {
+		"a service time of zero counts": {
 			[]lastmile.Task{none},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg)}},
@@ -75,17 +75,17 @@ func TestEstimate(t *testing.T) {
 				{Arrival: after(3*leg + service + time.Minute), Completion: after(3*leg + 2*service + time.Minute)},
 			},
 		},
-		"late is what is begun after completeBefore": {
+		"a task that is begun after completeBefore is late": {
 			[]lastmile.Task{task(lastmile.TaskAssigned, leg-service)},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), Delay: new(service)}},
 		},
-		"in time has no delay, however long the service": {
+		"a task that is begun in time has no delay, however long the service": {
 			[]lastmile.Task{task(lastmile.TaskAssigned, leg)},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
 		},
-		"an early worker waits, and the others wait for that": {
+		"an early worker waits, which delays the next task": {
 			[]lastmile.Task{windowed, task(lastmile.TaskAssigned, time.Hour)},
 			legs(leg, leg),
 			[]lastmile.Estimates{
@@ -114,7 +114,7 @@ func TestEstimate(t *testing.T) {
 				{Arrival: after(3*time.Minute + leg), Completion: after(4*time.Minute + leg)},
 			},
 		},
-		"who stays longer leaves now": {
+		"a worker who stays longer than expected leaves now": {
 			[]lastmile.Task{lingering, quick},
 			legs(leg, leg),
 			[]lastmile.Estimates{
@@ -122,17 +122,17 @@ func TestEstimate(t *testing.T) {
 				{Arrival: after(leg), Completion: after(leg + time.Minute)},
 			},
 		},
-		"without a way nothing is known but what is late already": {
+		"without legs, only tasks that are late already have a delay": {
 			[]lastmile.Task{task(lastmile.TaskAssigned, time.Hour), task(lastmile.TaskAssigned, -time.Hour)},
 			nil,
 			[]lastmile.Estimates{{}, {Delay: new(time.Hour)}},
 		},
-		"without a way the arrival is known, and how late it was": {
+		"without legs, an arrival in the past is known": {
 			[]lastmile.Task{inTime, quick},
 			nil,
 			[]lastmile.Estimates{{Arrival: after(-time.Hour), Completion: now, ETA: new(time.Duration(0))}, {}},
 		},
-		"a worker who has arrived needs no way there": {
+		"a worker who has arrived needs no leg": {
 			[]lastmile.Task{lingering, quick},
 			legs(travel.Unreachable, leg),
 			[]lastmile.Estimates{
@@ -140,7 +140,7 @@ func TestEstimate(t *testing.T) {
 				{Arrival: after(leg), Completion: after(leg + time.Minute)},
 			},
 		},
-		"behind a place that cannot be reached nothing is known": {
+		"nothing is known after an unreachable location": {
 			[]lastmile.Task{quick, quick, quick},
 			legs(leg, travel.Unreachable, leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}, {}, {}},
@@ -177,12 +177,12 @@ func TestLearnServiceTime(t *testing.T) {
 		trips []lastmile.Trip
 		want  time.Duration
 	}{
-		"nothing known":             {nil, travel.DefaultServiceTime},
-		"too few":                   {stays(9, time.Minute), travel.DefaultServiceTime},
-		"enough":                    {stays(10, 7*time.Minute), 7 * time.Minute},
-		"the middle one":            {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
-		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), travel.DefaultServiceTime},
-		"unknown ones are left out": {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
+		"nothing known":                 {nil, travel.DefaultServiceTime},
+		"too few":                       {stays(9, time.Minute), travel.DefaultServiceTime},
+		"enough":                        {stays(10, 7*time.Minute), 7 * time.Minute},
+		"the median":                    {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
+		"implausible ones are left out": {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), travel.DefaultServiceTime},
+		"unknown ones are left out":     {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,10 +20,10 @@ func TestManifest(t *testing.T) {
 		want      []lastmile.TaskID
 		departure time.Time
 	}{
-		"all there is to do":          {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
-		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, testNow},
-		"without what is to come":     {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
-		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, testNow},
+		"all tasks":                   {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
+		"without tasks that are over": {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, testNow},
+		"without future tasks":        {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
+		"tasks within the window":     {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, testNow},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"dray/internal/lastmile"
 )
 
-// How far a worker must be from the last measured location to have moved: further
-// than a phone that lies still seems to move.
+// The minimum distance from the last measured location at which a worker has moved. It is
+// larger than the apparent movement of a phone that lies still.
 const (
 	minMove            = lastmile.Meters(20)
-	maxMove            = lastmile.Meters(200) // whatever the accuracy
+	maxMove            = lastmile.Meters(200) // maximum of the distance, whatever the accuracy
 	inaccuraciesToMove = 2
 )
 
@@ -43,10 +43,9 @@ func hasMoved(from lastmile.Point, to lastmile.Position) bool {
 // location.
 const maxStand = 10 * time.Minute
 
-// WayBetween returns the length of a worker's way between two times, from the
-// positions around each. A worker without a position for longer than maxStand was on
-// a way that does not count, such as the way home before the first task in the
-// morning.
+// WayBetween returns the length of a worker's way between two times, from the positions
+// around each. If the positions around the start are more than maxStand apart, the way between
+// them does not count: it may be the way home before the first task in the morning.
 func WayBetween(start, end Surroundings) lastmile.Meters {
 	first, last := start.Before, end.Before
 	if first == nil || start.After != nil && start.After.At.Sub(first.At) > maxStand {
@@ -58,15 +57,15 @@ func WayBetween(start, end Surroundings) lastmile.Meters {
 	return max(last.Odometer-first.Odometer, 0)
 }
 
-// Surroundings are the positions of a worker right before or at a time, and after
-// it; nil for none.
+// Surroundings are the last position of a worker at or before a time, and the first one after
+// it; nil if there is none.
 type Surroundings struct {
 	At            time.Time
 	Before, After *lastmile.Position
 }
 
-// maxLocationAge is how far in time a position may be from something that happened
-// there.
+// maxLocationAge is the maximum difference between a time and that of the position which is
+// used as the location at the time.
 const maxLocationAge = 2 * time.Minute
 
 // Location returns where the worker was at the time; nil if it is unknown.

@@ -43,14 +43,14 @@ func FilterPositions(positions []lastmile.Position, last lastmile.Whereabouts, n
 	return slices.Clip(kept)
 }
 
-// inaccurate reports whether a position says nothing about the worker's
-// location. Phones report a negative accuracy if they have no location.
+// inaccurate reports whether a position is too inaccurate to be useful. Phones report a
+// negative accuracy if they have no location.
 func inaccurate(p lastmile.Position) bool {
 	return p.Accuracy != nil && (*p.Accuracy < 0 || lastmile.Meters(*p.Accuracy) > MaxInaccuracy)
 }
 
-// unreachableFrom reports whether a late position is too far from where the
-// worker was after it.
+// unreachableFrom reports whether a position that arrives late is too far from the last known
+// location, which is newer.
 func unreachableFrom(p lastmile.Position, last lastmile.Whereabouts) bool {
 	return last.Location != nil && p.At.Before(last.LocatedAt) && isJump(p.Location, *last.Location, last.LocatedAt.Sub(p.At))
 }

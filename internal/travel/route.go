@@ -12,7 +12,7 @@ type Route struct {
 	Duration  time.Duration
 	Distance  lastmile.Meters
 	Line      []lastmile.Point
-	ByFormula bool // at least one leg is not on known roads: a straight line
+	ByFormula bool // at least one leg is a straight line, because no roads are known
 }
 
 // The limits of routes.
@@ -39,8 +39,8 @@ func (r *Route) Add(leg Route) {
 	r.Line = append(r.Line, line...)
 }
 
-// Thin leaves out points that are close to the one before, so that at most the given
-// number of them is left.
+// Thin removes points that are close to the previous one, until at most the given number is
+// left.
 func (r *Route) Thin(most int) {
 	for apart := 5.0; len(r.Line) > most; apart *= 2 {
 		kept := r.Line[:1]

@@ -2,12 +2,12 @@ package travel
 
 import "dray/internal/lastmile"
 
-// simplifiedPart is how many positions are simplified together, so that the time to do
-// so grows with their number only.
+// simplifiedPart is the maximum number of positions that are simplified together, so that the
+// time grows linearly with their number.
 const simplifiedPart = 256
 
-// Simplify leaves out positions that are within a tolerance of the way between those that
-// remain. The first and the last one remain. Without a tolerance, all do.
+// Simplify leaves out positions that are within a tolerance of the way between the others. The
+// first and the last position remain. Without a tolerance, all positions remain.
 func Simplify(positions []lastmile.Position, tolerance lastmile.Meters) []lastmile.Position {
 	if tolerance <= 0 || len(positions) <= 2 {
 		return positions
@@ -21,7 +21,7 @@ func Simplify(positions []lastmile.Position, tolerance lastmile.Meters) []lastmi
 	return kept
 }
 
-// appendSimplified appends the positions that remain of some, without the first: by the
+// appendSimplified appends the positions of some that remain, except the first, by the
 // algorithm of Ramer, Douglas and Peucker.
 func appendSimplified(kept, some []lastmile.Position, tolerance lastmile.Meters) []lastmile.Position {
 	first, last := some[0], some[len(some)-1]

@@ -17,7 +17,7 @@ type Times struct {
 	Distances [][]lastmile.Meters // by road; meaningless where unreachable
 	Source    string              // name of the source
 	Estimated bool                // by formula, not by a road network
-	Gaps      [][]bool            // pairs that are by formula although the others are not; nil if there are none
+	Gaps      [][]bool            // pairs whose time is by formula although the others are not; nil if there are none
 }
 
 // ByFormula reports whether the time of a pair is by formula.
@@ -110,7 +110,7 @@ type Factor struct {
 	Factor float64 // multiplies times by formula; 0 means 1
 	Trips  int     // number of trips it was learned from
 
-	speed float64 // of workers in a simulation, compared with reality; 0 means 1
+	speed float64 // speed factor of simulated workers; 0 means 1
 }
 
 func (f Factor) value() float64 {
@@ -185,8 +185,8 @@ type Experience struct {
 	Service time.Duration // time spent at a destination
 }
 
-// Learn derives experience from an organization's trips. speed is how many times as
-// fast as in reality its workers are, which is 1 except in a simulation.
+// Learn derives experience from an organization's trips. speed is the speed factor of
+// simulated workers; 1 is real time.
 func Learn(trips []lastmile.Trip, speed float64) Experience {
 	var stays []time.Duration
 	for _, t := range trips {
@@ -202,7 +202,7 @@ func Learn(trips []lastmile.Trip, speed float64) Experience {
 	return e
 }
 
-// learnAt learns a factor as if the trips had taken place in reality.
+// learnAt learns a factor from trips at a speed, with the limits of trips in real time.
 func learnAt(trips []lastmile.Trip, speed float64) Factor {
 	if speed == 1 || speed <= 0 {
 		return LearnFactor(trips)

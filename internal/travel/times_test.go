@@ -65,8 +65,7 @@ func TestAdjustedTimes(t *testing.T) {
 }
 
 func TestLearnFactor(t *testing.T) {
-	// trips returns trips that take ratio times as long as estimated, within 20
-	// %.
+	// trips returns trips that take ratio times as long as estimated, within 20 %.
 	trips := func(n int, ratio float64) []lastmile.Trip {
 		random := rand.New(rand.NewPCG(1, 2))
 		all := make([]lastmile.Trip, n)
@@ -93,8 +92,8 @@ func TestLearnFactor(t *testing.T) {
 		"no more than double":               {trips(1000, 3), 2, 2},
 		"no less than half":                 {trips(1000, 0.3), 0.5, 0.5},
 		"lunches do not count":              {append(trips(100, 1.2), lunches...), 1.1, 1.25},
-		"neither do broken clocks":          {append(trips(100, 1.2), broken...), 1.1, 1.25},
-		"two in five may be wrong anyhow":   {append(trips(300, 1.2), trips(200, 3.5)...), 1.1, 1.6},
+		"broken clocks do not count":        {append(trips(100, 1.2), broken...), 1.1, 1.25},
+		"two in five may be wrong":          {append(trips(300, 1.2), trips(200, 3.5)...), 1.1, 1.6},
 		"an estimate that is right remains": {trips(1000, 1), 0.95, 1.05},
 	}
 	for name, tt := range tests {
@@ -119,7 +118,7 @@ func TestWorkersOfASimulationAreFaster(t *testing.T) {
 	}{
 		"as assumed before anything is learned": {nil, 8 * time.Minute, 2 * time.Minute, 2 * time.Minute},
 		"as learned":                            {trips, 8 * time.Minute, 142 * time.Second, 145 * time.Second},
-		"not in no time":                        {nil, 20 * time.Second, 5 * time.Second, 5 * time.Second},
+		"no less than the minimum":              {nil, 20 * time.Second, 5 * time.Second, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := travel.Leg{Duration: tt.leg, Estimated: true}.Adjusted(travel.Learn(tt.trips, 4).Travel).Duration

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// house is a building with an address, or without a number if it has none.
+// house is a building with an address.
 type house struct {
 	corners [4]vec
 	at      vec // the middle
 	door    vec
 	number  int
 	street  *street
-	use     []string // tags that say what it is
+	use     []string // tags of its use and name; nil if it has none
 }
 
 // span is a side of a block of which only the first and last number are known.
@@ -23,10 +23,10 @@ type span struct {
 	street      *street
 }
 
-// lots is how a part of the town is built.
+// lots describes the lots of a part of the town, in meters.
 type lots struct {
 	frontage, setback, width, depth float64
-	built                           float64 // the part that is built on
+	built                           float64 // share of the lots that are built on
 }
 
 func (n *network) lots(p vec) lots {
@@ -212,7 +212,7 @@ func (h *house) onRoad(a, b vec) bool {
 
 // overlap reports whether two houses overlap, by the theorem of separating axes.
 func overlap(a, b *house) bool {
-	const touch = 0.4 // of neighbors in a row
+	const touch = 0.4 // meters by which neighbors in a row may overlap
 	for _, one := range []*house{a, b} {
 		for i := range 2 {
 			axis := one.corners[i].toward(one.corners[i+1])

@@ -33,7 +33,7 @@ const (
 	ringRadius = 1080.0
 	townRadius = 1600.0
 	coreRadius = 430.0
-	landRadius = 3300.0 // of what is on the map at all
+	landRadius = 3300.0 // limit of the main roads
 	riverEnds  = 4200.0
 	squareSize = 42.0
 )
@@ -56,7 +56,7 @@ func (w wave) at(t float64) (sum float64) {
 	return sum
 }
 
-// land is what was there before the streets: the river, the shape of the town and the
+// land is the site of the town before its streets: the river, the shape of the town and the
 // directions in which people build.
 type land struct {
 	random            *rand.Rand
@@ -101,7 +101,7 @@ func newLand(random *rand.Rand) *land {
 	return l
 }
 
-// riverX returns where the middle of the river is at a latitude.
+// riverX returns the x coordinate of the middle of the river.
 func (l *land) riverX(y float64) float64 { return 240 + l.bends.at(y) }
 
 // riverWidth returns half the width of the river.

@@ -18,7 +18,7 @@ type edge struct {
 	street *street
 	from   int // index of the junction
 	to     int
-	points []vec // with those of the junctions
+	points []vec // including the junctions
 	bridge bool
 	oneWay bool
 }
@@ -30,12 +30,12 @@ func (e *edge) length() (sum float64) {
 	return sum
 }
 
-// network is the streets, connected.
+// network is a network of connected streets.
 type network struct {
 	*land
 	streets   []*street
 	junctions []junction
-	edges     []*edge // of a street one after the other
+	edges     []*edge // those of a street are consecutive
 }
 
 // connect finds where streets cross and returns the largest connected network.
@@ -105,7 +105,7 @@ func intersect(a, b, c, d vec) (u, v float64, ok bool) {
 	return u, v, u >= 0 && u < 1 && v >= 0 && v < 1
 }
 
-// mergeWithin is how close crossings are that are one junction.
+// mergeWithin is the distance below which crossings are one junction, in meters.
 const mergeWithin = 17.0
 
 func (n *network) junctionAt(found map[cell][]int, p vec) int {
@@ -124,7 +124,7 @@ func (n *network) junctionAt(found map[cell][]int, p vec) int {
 	return len(n.junctions) - 1
 }
 
-// shortestEnd is the length of the shortest dead end.
+// shortestEnd is the minimum length of a dead end, in meters.
 const shortestEnd = 48.0
 
 // cutStreet divides a street at its junctions. Short ends are removed.
@@ -160,7 +160,7 @@ func (n *network) cutStreet(s *street, stops []stop) {
 	}
 }
 
-// overWater is how far from the water a bridge begins.
+// overWater is the distance from the water at which a bridge begins, in meters.
 const overWater = 12.0
 
 // addEdge adds an edge, with the bridge that it needs as a separate edge.
@@ -194,7 +194,7 @@ func (n *network) addEdge(e *edge) {
 	}
 }
 
-// keepLargest removes what is not connected with most of the town.
+// keepLargest removes streets that are not connected with most of the town.
 func (n *network) keepLargest() {
 	group := make([]int, len(n.junctions))
 	for i := range group {
@@ -283,8 +283,8 @@ func (n *network) reverse(s *street) {
 	slices.Reverse(n.edges[first : first+count])
 }
 
-// reach returns the junctions that can be reached from the largest road; backward,
-// those it can be reached from.
+// reach reports which junctions can be reached from the ring road or, if backward, from which
+// junctions it can be reached.
 func (n *network) reach(backward bool) []bool {
 	seen := make([]bool, len(n.junctions))
 	queue := []int{n.edges[0].from}
@@ -315,7 +315,7 @@ func (n *network) reach(backward bool) []bool {
 	return seen
 }
 
-// simplify removes points that a line does not need, to within some meters.
+// simplify removes points that are within a tolerance of the rest of the line, in meters.
 func simplify(points []vec, tolerance float64) []vec {
 	if len(points) < 3 {
 		return points

@@ -1,8 +1,8 @@
 // Package town generates a town: a believable street network with houses and
 // addresses, as an OpenStreetMap file. The same seed gives the same town.
 //
-// The streets follow a field of directions that is shaped by a river, a market square
-// and the neighborhoods around it, as streets of towns that grew do.
+// The streets follow a field of directions that is shaped by a river, a market square and the
+// neighborhoods around it, like the streets of towns that grew over time.
 package town
 
 import (
@@ -23,7 +23,7 @@ const (
 	metersPerLat         = 111_050.0
 )
 
-// Write writes the town of a seed as a PBF file.
+// Write generates the town of a seed and writes it as a PBF file.
 func Write(out io.Writer, seed uint64) error {
 	l := newLand(rand.New(rand.NewPCG(seed, 0x746f776e)))
 	n := connect(l, layOut(l))
@@ -35,7 +35,7 @@ func Write(out io.Writer, seed uint64) error {
 	return d.write(out)
 }
 
-// element is a node, way or relation; its id is its position.
+// element is a node, way or relation. Its id is its position, counted from 1.
 type element struct {
 	at      vec
 	refs    []int64

@@ -20,7 +20,7 @@ type survey struct {
 	counts    map[string]int
 }
 
-// towns are those that tests have generated, by seed.
+// towns are the towns that tests have generated, by seed.
 var towns = map[uint64][]byte{}
 
 func generate(t *testing.T, seed uint64) []byte {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// level is how important a street is.
+// level is the importance of a street. The most important is the first.
 type level int
 
 const (
@@ -15,7 +15,7 @@ const (
 	levelHome
 )
 
-// street is a street before it has a name.
+// street is a street as a line. nameStreets sets its name and class.
 type street struct {
 	level  level
 	points []vec

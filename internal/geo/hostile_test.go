@@ -37,16 +37,16 @@ var misbehaviours = map[string]func(w http.ResponseWriter, r *http.Request){
 	"responds with nothing": func(http.ResponseWriter, *http.Request) {},
 	"responds with null":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "null") },
 	"responds with half":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, nominatimHouse[:80]) },
-	"responds in other form": func(w http.ResponseWriter, _ *http.Request) {
+	"responds in another form": func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"a":[1,2,{"b":null}],"status":7,"features":"x"}`)
 	},
-	"responds with megabytes": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, endless{'['}, 64<<20) },
-	"responds with a bomb":    bomb,
-	"breaks off":              func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-	"names another continent": lie(`"lat":"-33.87","lon":"151.2"`, `"coordinates":[151.2,-33.87]`, `{"lat":-33.87,"lng":151.2}`),
-	"names no location":       lie(`"lat":"NaN","lon":"1e400"`, `"coordinates":[]`, `{}`),
-	"names the open sea":      lie(`"lat":"0","lon":"0"`, `"coordinates":[0,0]`, `{"lat":0,"lng":0}`),
-	"names an invalid place":  lie(`"lat":"137.788","lon":"-1122.396"`, `"coordinates":[-1122.396,137.788]`, `{"lat":137.788,"lng":-1122.396}`),
+	"responds with megabytes":   func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, endless{'['}, 64<<20) },
+	"responds with a bomb":      bomb,
+	"breaks off":                func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"names another continent":   lie(`"lat":"-33.87","lon":"151.2"`, `"coordinates":[151.2,-33.87]`, `{"lat":-33.87,"lng":151.2}`),
+	"names no location":         lie(`"lat":"NaN","lon":"1e400"`, `"coordinates":[]`, `{}`),
+	"names the open sea":        lie(`"lat":"0","lon":"0"`, `"coordinates":[0,0]`, `{"lat":0,"lng":0}`),
+	"names an invalid location": lie(`"lat":"137.788","lon":"-1122.396"`, `"coordinates":[-1122.396,137.788]`, `{"lat":137.788,"lng":-1122.396}`),
 	"names another country": func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, strings.NewReplacer(`"country_code":"us"`, `"country_code":"mx"`).Replace(nominatimHouse))
 	},

@@ -44,17 +44,17 @@ func TestReadPostalCodes(t *testing.T) {
 func TestReadPostalCodesSaysWhichLineIsWrong(t *testing.T) {
 	good := "DE\t10115\tBerlin\tBerlin\tBE\t\t00\t\t\t52.5\t13.3\t4\n"
 	for name, line := range map[string]string{
-		"no tabs":        "DE 10115 Berlin",
-		"few fields":     "DE\t10115\tBerlin",
-		"no country":     "XX\t10115\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
-		"no code":        "DE\t--\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
-		"no name":        "DE\t10115\t \t\t\t\t\t\t\t52.5\t13.3\t4",
-		"no latitude":    "DE\t10115\tBerlin\t\t\t\t\t\t\tx\t13.3\t4",
-		"off the earth":  "DE\t10115\tBerlin\t\t\t\t\t\t\t152.5\t13.3\t4",
-		"not UTF-8":      "DE\t10115\tBer\xfflin\t\t\t\t\t\t\t52.5\t13.3\t4",
-		"no longitude":   "DE\t10115\tBerlin\t\t\t\t\t\t\t52.5\t\t4",
-		"a picture":      "\x89PNG\r\n\x1a",
-		"another format": `{"postal":"10115"}`,
+		"no tabs":          "DE 10115 Berlin",
+		"few fields":       "DE\t10115\tBerlin",
+		"no country":       "XX\t10115\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
+		"no code":          "DE\t--\tBerlin\t\t\t\t\t\t\t52.5\t13.3\t4",
+		"no name":          "DE\t10115\t \t\t\t\t\t\t\t52.5\t13.3\t4",
+		"invalid latitude": "DE\t10115\tBerlin\t\t\t\t\t\t\tx\t13.3\t4",
+		"off the earth":    "DE\t10115\tBerlin\t\t\t\t\t\t\t152.5\t13.3\t4",
+		"not UTF-8":        "DE\t10115\tBer\xfflin\t\t\t\t\t\t\t52.5\t13.3\t4",
+		"no longitude":     "DE\t10115\tBerlin\t\t\t\t\t\t\t52.5\t\t4",
+		"a picture":        "\x89PNG\r\n\x1a",
+		"another format":   `{"postal":"10115"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := readCodes(strings.NewReader(good + line + "\n")); err == nil || !strings.Contains(err.Error(), "line 2") {

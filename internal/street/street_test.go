@@ -392,19 +392,19 @@ func (inMemory) Close() error { return nil }
 
 func TestFilesThatCannotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
-		"nothing":                 {"", "neither"},
-		"binary":                  {"\x00\x01\x02\xff\xfe" + strings.Repeat("\xff", 100), "neither"},
-		"text":                    {"once upon a time\nthere was a street\n", "neither"},
-		"CSV without streets":     {"a,b,c\n1,2,3\n", "no column"},
-		"CSV without addresses":   {"LON,LAT,NUMBER,STREET\n", "contains no street"},
-		"CSV without end":         {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
-		"GeoJSON without end":     {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
-		"a GeoJSON that is large": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
-		"features without a list": {`{"features":{}}`, "no list"},
-		"postal codes cut short":  {"DE\t1\tA\tB\tC\tD\tE\tF\tG\t50\t11\t4\nDE\t1\n", "line 2"},
-		"a broken archive":        {"PK\x03\x04 and nothing else", "archive"},
-		"a broken gzip":           {"\x1f\x8b and nothing else", "unpacked"},
-		"a broken extract":        {string(townFile()[:5000]), "at byte"},
+		"nothing":                       {"", "neither"},
+		"binary":                        {"\x00\x01\x02\xff\xfe" + strings.Repeat("\xff", 100), "neither"},
+		"text":                          {"once upon a time\nthere was a street\n", "neither"},
+		"CSV without streets":           {"a,b,c\n1,2,3\n", "no column"},
+		"CSV without addresses":         {"LON,LAT,NUMBER,STREET\n", "contains no street"},
+		"CSV without end":               {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
+		"GeoJSON without end":           {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
+		"GeoJSON without end of a text": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
+		"features without a list":       {`{"features":{}}`, "no list"},
+		"postal codes cut short":        {"DE\t1\tA\tB\tC\tD\tE\tF\tG\t50\t11\t4\nDE\t1\n", "line 2"},
+		"a broken archive":              {"PK\x03\x04 and nothing else", "archive"},
+		"a broken gzip":                 {"\x1f\x8b and nothing else", "unpacked"},
+		"a broken extract":              {string(townFile()[:5000]), "at byte"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := street.Build(t.Context(), reopen([]byte(tt.content)), io.Discard, func(float64) {})

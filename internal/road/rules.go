@@ -128,8 +128,8 @@ func (x *extract) unused(d uint32) bool {
 }
 
 // shared returns the end of w that is a vertex of other, and reports whether there is exactly
-// one. The vertex not does not count. If w has no such end, it returns the end of other that
-// is a vertex of w.
+// one. If w has no such end, it returns the end of other that is a vertex of w. An end that
+// equals *not does not count.
 func (x *extract) shared(w, other *way, not *uint32) (found uint32, ok bool) {
 	for _, pair := range [2][2]*way{{w, other}, {other, w}} {
 		n := 0

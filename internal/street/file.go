@@ -300,7 +300,8 @@ func (x *Index) houses(s streetRecord, each func(house) bool) reader {
 	r := x.at(secDetails, s.details)
 	h := house{at: s.at}
 	for range r.count(4) {
-		// The lowest bits report whether there is a suffix and whether the number is interpolated.
+		// The lowest bits report whether there is a suffix, and whether the number is
+		// interpolated.
 		step := r.uint()
 		h.number.value += uint32(step >> 2)
 		h.ranged = step&2 != 0

@@ -276,7 +276,7 @@ const (
 	postalFields      = 12
 )
 
-// town is the town of the postal codes of a state with the same place name.
+// town groups the postal codes of a state that have the same place name.
 type town struct {
 	name, state string
 	county      string

@@ -300,8 +300,8 @@ func (s *search) scoreNumber(c *candidate, taken *used) float64 {
 	return max(bestScore, 0)
 }
 
-// findNamed finds the house by its name, which must have at least least words. It returns 1,
-// or 0 if there is none.
+// findNamed finds the house by its name, which must have at least the given number of words.
+// It returns 1, or 0 if there is none.
 func (s *search) findNamed(c *candidate, taken *used, least int) float64 {
 	best := 0 // words of the name
 	s.houses(c.streetRecord, func(h house) bool {

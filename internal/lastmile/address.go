@@ -53,15 +53,15 @@ func (a Address) require(field string, names ...string) error {
 	return nil
 }
 
-// AddressQuery asks a geocoder for the location of an address, given in parts
-// or as one unparsed line.
+// AddressQuery is a query to a geocoder for the location of an address, which is in parts or
+// one unparsed line.
 type AddressQuery struct {
 	Address   Address
 	Unparsed  string
 	Language  string    // two-letter country or language code; may be empty
-	Country   string    // ISO 3166-1 code of the organization's country, the default
+	Country   string    // ISO 3166-1 code of the default country, that of the organization
 	Precision Precision // minimum precision; zero accepts any
-	Near      []Point   // where the address is likely to be, such as the organization's hubs
+	Near      []Point   // points near which the address probably is, such as the organization's hubs
 }
 
 // GeocodedAddress is the result of geocoding an address.
@@ -69,8 +69,8 @@ type GeocodedAddress struct {
 	Location  Point
 	Address   Address
 	PlaceID   string    // Google's id of the place, if Google found it
-	Warnings  []string  // how the address found differs from the one requested
-	Precision Precision // what Location is the location of
+	Warnings  []string  // differences between the address found and the one requested
+	Precision Precision // how precise Location is
 	Source    string    // name of the geocoder
 }
 
@@ -107,9 +107,8 @@ func ParsePrecision(name string) (Precision, error) {
 	return 0, Invalid("precision must be any, city, postalCode, street or house, not %q", name)
 }
 
-// Warnings of geocoded addresses. The first says that only the center of an
-// area was found, the others which part of the address differs from the one
-// requested.
+// Warnings of geocoded addresses. WarnApproximate means that only the center of an area was
+// found. The others name the part of the address that differs from the one requested.
 const (
 	WarnApproximate  = "APPROXIMATE"
 	MismatchNumber   = "MISMATCH_NUMBER"

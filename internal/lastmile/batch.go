@@ -7,8 +7,8 @@ import (
 
 // Limits of batches.
 const (
-	MaxBatch     = 500 // tasks of a batch in the background
-	MaxSyncBatch = 100 // tasks of a batch that is done at once
+	MaxBatch     = 500 // tasks of a batch that is processed in the background
+	MaxSyncBatch = 100 // tasks of a batch that is processed within the request
 )
 
 // BatchStatus is the progress and outcome of a batch.
@@ -30,40 +30,40 @@ var BatchStatuses = []BatchStatus{BatchPending, BatchInProgress, BatchSucceeded,
 type Batch struct {
 	ID           BatchID
 	Organization OrganizationID
-	Key          KeyID // Author that sent it
+	Key          KeyID // the Author of the principal that sent it
 	Created      time.Time
 	Completed    time.Time // zero until every item has its result
 	Received     int
-	Results      []BatchResult // of the items processed so far, in order
+	Results      []BatchResult // results of the items processed so far, in order
 }
 
-// BatchItem is one task of a batch as it was sent: a draft, or the error that
-// rejects it.
+// BatchItem is one task of a batch as it was sent: a draft, or the error with which it is
+// rejected.
 type BatchItem struct {
 	Draft      TaskDraft
 	AutoAssign bool   // the item asks for automatic assignment, which batches do not support
-	Err        *Error // nil when Draft is valid
-	Sent       []byte // what the client sent, to be returned with an error
+	Err        *Error // nil if Draft is valid
+	Sent       []byte // the item's JSON, which is returned with an error
 }
 
 // BatchResult is the outcome of one item of a batch: a task, or an error.
 type BatchResult struct {
 	TaskID TaskID
 	Warned bool   // the task's destination has warnings
-	Shown  []byte // the task as it is shown; nil when it was not read, or was deleted
-	Err    *Error // nil when the task was created
-	Sent   []byte // what the client sent, when there is an error
+	Shown  []byte // the task's JSON; nil if the task was not read or has been deleted
+	Err    *Error // nil if the task was created
+	Sent   []byte // the item's JSON, if there is an error
 }
 
-// CreatedBatch is the outcome of a batch that is done at once: the tasks that
-// were created, and the results of the items that were rejected.
+// CreatedBatch is the outcome of a batch that is processed within the request: the created
+// tasks, and the results of the rejected items.
 type CreatedBatch struct {
 	Tasks    []Task
 	Rejected []BatchResult
 }
 
-// ItemError is the error that an item of a batch is rejected with: err, if
-// clients may see it.
+// ItemError returns the error with which an item of a batch is rejected: err, or Internal if
+// clients must not see err.
 func ItemError(err error) *Error {
 	if rejected, ok := errors.AsType[*Error](err); ok {
 		return rejected
@@ -102,7 +102,7 @@ func (b Batch) TasksCreated() int {
 	return n
 }
 
-// Status returns the progress of the batch.
+// Status returns the status of the batch.
 func (b Batch) Status() BatchStatus {
 	switch made := b.TasksCreated(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
@@ -117,15 +117,15 @@ func (b Batch) Status() BatchStatus {
 	return BatchCompletedWithErrors
 }
 
-// Complete completes a batch, all items of which have a result.
+// Complete completes a batch whose items all have results, and returns the event.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
 	b.Completed = nextModified(b.Created, now)
 	copied := *b
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &copied}
 }
 
-// BatchCreationEvents returns the events of a task that a batch created. Its
-// creation is covered by the event of the batch; its assignment is not.
+// BatchCreationEvents returns the events of a task that a batch created. The event of the
+// batch covers the creation of the task, but not its assignment.
 func (t *Task) BatchCreationEvents(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil

@@ -10,9 +10,9 @@ import (
 // NoFailure is the failure reason of a task that did not fail.
 const NoFailure = "NONE"
 
-// FailureReason is why a task failed. The API contract leaves the reasons to the
-// platform, except for UNABLE_TO_LOCATE. Phones send actions days later: a reason is
-// never removed.
+// FailureReason is why a task failed. The API contract leaves the reasons to the platform,
+// except for UNABLE_TO_LOCATE. Because phones may send actions days later, reasons must never
+// be removed.
 type FailureReason string
 
 // The reasons for failures.
@@ -27,12 +27,12 @@ const (
 	OtherReason          FailureReason = "OTHER" // explained in the notes
 )
 
-// FailureReasons lists every reason in the order that workers are shown.
+// FailureReasons lists every reason in the order in which workers see them.
 var FailureReasons = []FailureReason{
 	RecipientUnavailable, UnableToLocate, WrongAddress, NoAccess, RefusedByRecipient, AgeNotVerified, Damaged, OtherReason,
 }
 
-// Completion is how a task was carried out.
+// Completion describes how a task was carried out.
 type Completion struct {
 	Events                 []CompletionEvent
 	At                     time.Time // zero until completed
@@ -40,7 +40,7 @@ type Completion struct {
 	Notes                  string
 	SuccessNotes           string
 	FailureNotes           string
-	FailureReason          string // NoFailure when not failed
+	FailureReason          string // NoFailure if the task did not fail
 	SignatureUploadID      string
 	SignatureText          string
 	PhotoUploadIDs         []string
@@ -84,14 +84,14 @@ func (c Completion) TimeOf(name string) time.Time {
 // Arrived returns when the worker arrived at the destination; zero if not yet.
 func (c Completion) Arrived() time.Time { return c.TimeOf("arrival") }
 
-// Trip compares the estimated and actual duration of a completed trip, and has
-// the time spent at its destination. Zero durations are unknown.
+// Trip holds the estimated and the actual duration of a completed trip, and the time spent at
+// its destination. Zero means unknown.
 type Trip struct {
 	Estimated, Actual time.Duration
 	Service           time.Duration
 }
 
-// Limits of what a worker's phone may report.
+// Limits of the reports of a worker's phone.
 const (
 	MaxActionID  = 100                // characters
 	MaxActionAge = 7 * 24 * time.Hour // a phone without signal catches up later
@@ -99,16 +99,16 @@ const (
 	MaxCompletionEvents = 100 // per task
 )
 
-// Action is something a worker did, as reported by the phone: with the time it
-// happened, and an id made by the phone so that it is applied only once.
+// Action is something that a worker did, as reported by the phone. The phone generates the
+// id, so that the action is applied only once.
 type Action struct {
 	ID       string
 	At       time.Time // zero means now
 	Location *Point
 }
 
-// Normalize checks an action and corrects its time: an action in the future,
-// from a phone whose clock is ahead, happened now.
+// Normalize checks an action and corrects its time: one in the future, from a phone whose
+// clock is ahead, becomes now.
 func (a Action) Normalize(now time.Time) (Action, error) {
 	switch {
 	case a.ID == "":
@@ -160,14 +160,14 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 	return []Event{t.event(TriggerTaskUpdated, by, a.At)}, nil
 }
 
-// CorrectDistance sets the distance of a completed task after late positions of its
-// worker arrived.
+// CorrectDistance sets the distance of a completed task when positions of its worker have
+// arrived late.
 func (t *Task) CorrectDistance(d Meters, now time.Time) []Event {
 	t.Completion.Distance, t.Modified = d, nextModified(t.Modified, now)
 	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
 }
 
-// Evidence is what a worker submits with a completed task.
+// Evidence is what a worker submits to complete a task, besides the outcome.
 type Evidence struct {
 	FailureReason      string
 	SignatureUploadID  string
@@ -262,8 +262,8 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 	return missing
 }
 
-// unscanned lists the required barcodes that were not scanned. A scan satisfies
-// one barcode: the one with its data, or else one that accepts any data.
+// unscanned lists the required barcodes that were not scanned. Each scan satisfies one
+// requirement: one for the scanned data or, if there is none, one for any data.
 func (bs Barcodes) unscanned(scans []CapturedBarcode) []Barcode {
 	left := slices.Clone(scans)
 	take := func(fits func(CapturedBarcode) bool) bool {
@@ -290,10 +290,10 @@ func (bs Barcodes) unscanned(scans []CapturedBarcode) []Barcode {
 	return unscanned
 }
 
-// AlreadyTaken is the error for a task that another worker has claimed.
+// AlreadyTaken is the error for claiming a task that is not unassigned any more.
 func AlreadyTaken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
 
-// CheckClaim rejects a worker who may not self-assign a task of the team.
+// CheckClaim rejects a worker who may not self-assign the task, which is one of the team's.
 func (t *Team) CheckClaim(task *Task, worker WorkerID) error {
 	switch {
 	case task.State != TaskUnassigned:

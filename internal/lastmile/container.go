@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ContainerKind is the kind of owner of a container.
+// ContainerKind is the kind of a container, which is the kind of its owner.
 type ContainerKind string
 
 // The kinds of containers.
@@ -23,17 +23,17 @@ type ContainerRef struct {
 	Owner string // id of the organization, team or worker
 }
 
-// OrganizationContainer is the container of an organization's unassigned tasks.
+// OrganizationContainer returns the container of an organization's unassigned tasks.
 func OrganizationContainer(id OrganizationID) ContainerRef {
 	return ContainerRef{Kind: InOrganization, Owner: string(id)}
 }
 
-// TeamContainer is the container of tasks for any worker of a team.
+// TeamContainer returns the container of tasks for any worker of a team.
 func TeamContainer(id TeamID) ContainerRef {
 	return ContainerRef{Kind: InTeam, Owner: string(id)}
 }
 
-// WorkerContainer is the container of tasks assigned to a worker.
+// WorkerContainer returns the container of the tasks assigned to a worker.
 func WorkerContainer(id WorkerID) ContainerRef {
 	return ContainerRef{Kind: InWorker, Owner: string(id)}
 }
@@ -81,9 +81,9 @@ const (
 // replaces the whole list.
 type ContainerChange struct {
 	Tasks                []TaskID
-	Index                int  // AtEnd, AtStart or a position; tasks behind it shift
-	Replace              bool // replaces the whole list; workers only
-	ConsiderDependencies bool // also move the tasks that depend on each other
+	Index                int  // AtEnd, AtStart or an index; later tasks shift
+	Replace              bool // replace the whole list; workers only
+	ConsiderDependencies bool // also move tasks that are connected to Tasks by dependencies
 }
 
 // Check rejects a change that containers of the kind do not support.

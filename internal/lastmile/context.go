@@ -8,8 +8,8 @@ type (
 	lockingKey struct{}
 )
 
-// Meter counts what a request reads from the database. It returns an error when
-// that is more than the request may hold in memory.
+// Meter counts the bytes that a request reads from the database. Count returns an error when
+// the request has read more than it may hold in memory.
 type Meter interface {
 	Count(bytes int) error
 }
@@ -25,22 +25,22 @@ func MeterOf(ctx context.Context) Meter {
 	return m
 }
 
-// WithCaller returns a context whose operations are performed for a caller, such as an
-// organization. Callers share the database by their use of it.
+// WithCaller returns a context for operations on behalf of a caller, such as an organization.
+// The database is shared fairly between callers.
 func WithCaller(ctx context.Context, caller string) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
-// CallerOf returns the caller of a context. It is empty for what the server does for itself.
+// CallerOf returns the caller of a context. It is empty for the server's own operations.
 func CallerOf(ctx context.Context) string {
 	caller, _ := ctx.Value(callerKey{}).(string)
 	return caller
 }
 
-// Locking returns a context for a transaction that locks all it relies on, by writing to it
-// before it reads it. On PostgreSQL its statements see what is committed when they begin,
-// and neither it nor others run again because one has read what another changed.
+// Locking returns a context for a transaction that locks every row it relies on, by writing
+// to the row before reading it. On PostgreSQL, such a transaction runs as read committed, so
+// that it is not retried because of serialization failures and does not cause them.
 func Locking(ctx context.Context) context.Context { return context.WithValue(ctx, lockingKey{}, true) }
 
-// IsLocking reports whether a context is for such transactions.
+// IsLocking reports whether a context is one of Locking.
 func IsLocking(ctx context.Context) bool { return ctx.Value(lockingKey{}) != nil }

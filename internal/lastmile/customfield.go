@@ -34,7 +34,7 @@ type CustomField struct {
 	Position     int    // order among the organization's fields
 }
 
-// CustomFieldContext says to which tasks a custom field applies.
+// CustomFieldContext defines to which tasks a custom field applies.
 type CustomFieldContext struct {
 	Name       string
 	Required   bool
@@ -48,9 +48,9 @@ type Condition struct {
 	TargetValue any
 }
 
-// CustomFieldValue is a custom field of a task: the definition as of when the
-// value was set, and the value, which is a bool, float64 or string or, for
-// array fields, an []any of these.
+// CustomFieldValue is a custom field of a task: its definition at the time when the value was
+// set, and the value. The value is a bool, float64 or string or, for array fields, an []any
+// of these.
 type CustomFieldValue struct {
 	Field CustomField
 	Value any

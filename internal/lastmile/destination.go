@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Destination is where tasks are carried out. It is immutable: another location
-// is another destination.
+// Destination is a location with an address, where tasks are carried out. It is immutable:
+// another location is another destination.
 type Destination struct {
 	ID                DestinationID
 	Organization      OrganizationID
@@ -34,9 +34,9 @@ type DestinationDraft struct {
 
 var languageForm = regexp.MustCompile(`^[A-Za-z]{2}$`)
 
-// Check applies the rules of POST /destinations. field is the prefix of the
-// draft's fields in error messages: "" for the request itself, or for example
-// "destination.".
+// Check rejects a draft that violates the rules of POST /destinations. field is the prefix of
+// the draft's fields in error messages, such as "destination."; it is empty if the draft is
+// the whole request.
 func (d DestinationDraft) Check(field string) error {
 	address := field + "address"
 	if d.Address == nil {

@@ -13,7 +13,7 @@ const (
 	DispatchApplying  DispatchStatus = "applying" // tasks are being assigned
 	DispatchSucceeded DispatchStatus = "success"
 	DispatchFailed    DispatchStatus = "failed"
-	DispatchDiscarded DispatchStatus = "discarded" // the plan of a dry run, which cannot be applied any more
+	DispatchDiscarded DispatchStatus = "discarded" // the plan of a dry run can no longer be applied
 )
 
 // Values lists every status.
@@ -21,7 +21,7 @@ func (DispatchStatus) Values() []DispatchStatus {
 	return []DispatchStatus{DispatchPending, DispatchRunning, DispatchPlanned, DispatchApplying, DispatchSucceeded, DispatchFailed, DispatchDiscarded}
 }
 
-// Active reports whether the dispatch keeps others of the same team from starting.
+// Active reports whether the dispatch prevents others of the same team from starting.
 func (s DispatchStatus) Active() bool {
 	return s == DispatchPending || s == DispatchRunning || s == DispatchApplying
 }
@@ -33,33 +33,33 @@ type Dispatch struct {
 	Organization OrganizationID
 	Team         TeamID
 	Worker       WorkerID
-	Key          KeyID // Author that requested it, or has applied the plan of a dry run
-	Requester    KeyID // Author that requested it
+	Key          KeyID // the Author of the principal that applied the plan, or else requested it
+	Requester    KeyID // the Author of the principal that requested it
 	Created      time.Time
 	Started      time.Time // zero until the routes are being planned
 	Ended        time.Time // zero until the outcome is known
-	Undone       time.Time // zero unless the plan was applied and taken back
+	Undone       time.Time // zero unless the plan was applied and then undone
 	Status       DispatchStatus
-	Rounds       int  // how often the routes were planned
+	Rounds       int  // number of times the routes were planned
 	DryRun       bool // plan without assigning
 	Options      DispatchOptions
 	Progress     DispatchProgress
 	Plan         DispatchPlan
-	Before       []DispatchRoute // as they were when a dry run was planned
-	Tasks        []DispatchTask  // all that were considered
-	Failure      string          // why it failed
-	Replan       *Replan         // set if no caller has requested it
+	Before       []DispatchRoute // the routes before a dry run
+	Tasks        []DispatchTask  // all tasks that were considered
+	Failure      string          // why the dispatch failed
+	Replan       *Replan         // set for continuous re-planning; nil if a caller requested it
 }
 
-// Replan is the cause of a dispatch by continuous re-planning, and what came of it.
+// Replan is the cause and the result of a dispatch by continuous re-planning.
 type Replan struct {
 	Cause                    string
-	Task                     TaskID        // that was added or changed
-	Worker                   WorkerID      // who has fallen behind or gone on duty
-	Lateness                 time.Duration // of the worker
-	Between, Assign, Changed bool          // tasks may move between workers; others may be assigned; a better plan was found
-	Before                   DispatchCost  // of the routes as they were
-	Unassigned               int           // tasks that no worker had
+	Task                     TaskID        // the task that was added or changed
+	Worker                   WorkerID      // the worker who has fallen behind or gone on duty
+	Lateness                 time.Duration // lateness of the worker
+	Between, Assign, Changed bool          // tasks may move between workers; unassigned tasks may be assigned; a better plan was found
+	Before                   DispatchCost  // cost of the routes before the dispatch
+	Unassigned               int           // number of unassigned tasks before the dispatch
 }
 
 // DispatchOptions are the rules of a dispatch.
@@ -67,17 +67,17 @@ type DispatchOptions struct {
 	MaxTasksPerRoute int
 	TaskWindow       Window
 	ScheduleWindow   Window
-	ServiceTime      time.Duration // of tasks without their own
+	ServiceTime      time.Duration // default for tasks without a service time
 	MaxAllowedDelay  time.Duration
 	RouteEnd         string // empty for anywhere
 	MaxContainerSize int
 	VehicleType      VehicleType // empty for all
 }
 
-// DispatchProgress is how far a dispatch is.
+// DispatchProgress is the progress of a dispatch.
 type DispatchProgress struct {
-	Phase   string    // what the optimizer is doing; empty before and after
-	Until   time.Time // when it will end at the latest
+	Phase   string    // what the optimizer is doing; empty if it is not running
+	Until   time.Time // latest time at which the optimizer ends
 	Planned int       // tasks in the best plan so far
 	Cost    DispatchCost
 }
@@ -89,11 +89,11 @@ type DispatchPlan struct {
 	Cost      DispatchCost
 }
 
-// DispatchCost is what the routes of a plan cost together, or one of them.
+// DispatchCost is the cost of a route, or the total cost of all routes of a plan.
 type DispatchCost struct {
 	Travel, Service, Waiting, Lateness time.Duration
 	Distance                           Meters
-	Workers                            int // with at least one task
+	Workers                            int // number of workers with at least one task
 }
 
 // DispatchRoute is the plan for one worker.
@@ -102,10 +102,10 @@ type DispatchRoute struct {
 	Stops     []DispatchStop
 	Cost      DispatchCost
 	Before    []TaskID    // the worker's list when the plan was made
-	Vehicle   VehicleType // as planned with
-	Capacity  [4]float64  // likewise; the additional ones last
-	Shifts    []Window    // likewise, within the window of the request
-	ByFormula bool        // a travel time is not by a road network
+	Vehicle   VehicleType // vehicle type used for planning
+	Capacity  [4]float64  // capacities used for planning: capacity, then A, B and C
+	Shifts    []Window    // shifts used for planning, cut to the window of the request
+	ByFormula bool        // at least one travel time is estimated, not from a road network
 }
 
 // DispatchStop is a task of a route.
@@ -122,8 +122,8 @@ type Pin string
 
 // The pins. Both end when the task changes its worker.
 const (
-	PinWorker   Pin = "worker"   // it stays with its worker
-	PinPosition Pin = "position" // it also keeps its position in the worker's list
+	PinWorker   Pin = "worker"   // the task stays with its worker
+	PinPosition Pin = "position" // the task also keeps its position in the worker's list
 )
 
 // Values lists every pin.
@@ -147,7 +147,7 @@ const (
 	RuleFilter      DispatchRule = "filter"
 	RuleRouteLength DispatchRule = "routeLength"
 	RuleDependency  DispatchRule = "dependency"
-	RuleChanged     DispatchRule = "changed" // while the routes were planned
+	RuleChanged     DispatchRule = "changed" // the task changed while the routes were planned
 )
 
 // Values lists every rule.
@@ -155,7 +155,7 @@ func (DispatchRule) Values() []DispatchRule {
 	return []DispatchRule{RuleWindow, RuleCapacity, RuleDistance, RuleSchedule, RuleFilter, RuleRouteLength, RuleDependency, RuleChanged}
 }
 
-// DispatchReason is why a worker cannot do a task.
+// DispatchReason is a reason why a worker cannot do a task.
 type DispatchReason struct {
 	Worker WorkerID // empty for all workers
 	Rule   DispatchRule

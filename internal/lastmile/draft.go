@@ -2,24 +2,24 @@ package lastmile
 
 import "slices"
 
-// TaskDraft is a task as sent, to create one or to change it.
+// TaskDraft is the input for creating or updating a task.
 type TaskDraft struct {
 	Change      TaskChange
-	Destination *DestinationRef // nil when none was sent
-	Recipients  *[]RecipientRef // nil when none were sent
+	Destination *DestinationRef // nil if none was sent
+	Recipients  *[]RecipientRef // nil if none were sent
 	Container   *ContainerRef   // nil for the organization's container
 	Fields      *[]FieldValue
-	Template    TemplateID // empty when none was sent
-	ImportKey   *string    // creates at most one task; nil when none was sent
+	Template    TemplateID // empty if none was sent
+	ImportKey   *string    // at most one task is created with the same key; nil if none was sent
 }
 
-// DestinationRef is a destination that was sent: the id of one, or a draft.
+// DestinationRef is a destination as sent: the id of an existing one, or a draft.
 type DestinationRef struct {
 	ID    DestinationID
 	Draft *DestinationDraft
 }
 
-// RecipientRef is a recipient that was sent: the id of one, or a draft.
+// RecipientRef is a recipient as sent: the id of an existing one, or a draft.
 type RecipientRef struct {
 	ID    RecipientID
 	Draft *RecipientDraft
@@ -36,8 +36,8 @@ func (d TaskDraft) Effective(of Task) TaskDraft {
 	return d
 }
 
-// knowing returns the draft without a validation of the phone number that the
-// task's recipient has: it may have been accepted without one, and be sent back.
+// knowing returns a draft that accepts the phone number of the task's recipient without
+// validation, because clients may send back a number that was accepted without it.
 func (d TaskDraft) knowing(r *Recipient) TaskDraft {
 	if r == nil || d.Recipients == nil {
 		return d
@@ -54,7 +54,7 @@ func (d TaskDraft) knowing(r *Recipient) TaskDraft {
 	return d
 }
 
-// FieldValue is the value of a custom field as sent; nil for none.
+// FieldValue is the value of a custom field as sent. A nil value means none.
 type FieldValue struct {
 	Key   string
 	Value any

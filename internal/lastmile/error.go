@@ -28,7 +28,7 @@ const (
 	CodeTooMany                         // the caller's rate limit is exceeded
 	CodeOverloaded                      // the server sheds load; try again
 	CodeUnknownOutcome                  // the change may or may not have been saved
-	CodeInternal                        // a fault of the server, which is logged and not explained to clients
+	CodeInternal                        // a fault of the server; details are only logged
 )
 
 // Codes lists every code, for tables that must be complete.
@@ -47,10 +47,10 @@ type Error struct {
 	Message string
 	Cause   string        // more details; may be empty
 	Key     *DuplicateKey // set for CodeDuplicate
-	Missing *MissingItems // prerequisites that are not met, if they form a list
+	Missing *MissingItems // prerequisites that are not met; nil for most errors
 
-	// RetryAfter is when the request may succeed, in whole seconds; zero for the
-	// default. Only for CodeTooMany and CodeOverloaded.
+	// RetryAfter is how long clients should wait before they retry, in whole seconds; zero
+	// for the default. Only for CodeTooMany and CodeOverloaded.
 	RetryAfter time.Duration
 }
 
@@ -66,8 +66,8 @@ const (
 	MissingDependencies = "dependencies" // ids of tasks that must be completed first
 )
 
-// DuplicateKey is the field and value that another record already has, and that
-// record's id, if it is shown.
+// DuplicateKey is a field with a value that another record already has. ID is the id of that
+// record; it may be empty.
 type DuplicateKey struct{ Key, Value, ID string }
 
 // Error implements error.
@@ -78,16 +78,16 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(e.Message, ".") + ": " + e.Cause
 }
 
-// Because sets the cause of the error and returns it.
+// Because returns a copy of the error with a cause.
 func (e *Error) Because(format string, args ...any) *Error {
 	with := *e
 	with.Cause = fmt.Sprintf(format, args...)
 	return &with
 }
 
-// Within returns an error about a field of a record that is itself part of a
-// request: prefix, such as "recipients[0].", goes before the name of the field.
-// Errors about anything else are returned as they are.
+// Within prepends a prefix, such as "recipients[0].", to the field that an error names, for
+// records that are part of a request. Errors other than CodeInvalid and CodeMalformed are
+// returned unchanged.
 func Within(prefix string, err error) error {
 	inner, ok := errors.AsType[*Error](err)
 	if !ok || inner.Code != CodeInvalid && inner.Code != CodeMalformed {
@@ -98,7 +98,7 @@ func Within(prefix string, err error) error {
 	return &outer
 }
 
-// WithMissing sets the prerequisites that are not met and returns the error.
+// WithMissing returns a copy of the error with the prerequisites that are not met.
 func (e *Error) WithMissing(kind string, items []string) *Error {
 	with := *e
 	with.Missing = &MissingItems{Kind: kind, Items: items}
@@ -193,13 +193,12 @@ func Overloaded(format string, args ...any) *Error {
 	return &Error{Code: CodeOverloaded, Message: fmt.Sprintf(format, args...)}
 }
 
-// ErrUnknownOutcome is the error of a transaction whose commit was sent to the
-// database without a response: the change may or may not have been saved. It is no
-// *Error, because in the background it is a fault like any other: the work runs
-// again and finds out.
+// ErrUnknownOutcome is the error of a transaction whose commit was sent to the database
+// without a response: the change may or may not have been saved. It is not an *Error, because
+// background work treats it like any other fault: it runs again and finds the result.
 var ErrUnknownOutcome = errors.New("the database may or may not have kept the change")
 
-// UnknownOutcome is what a client learns of ErrUnknownOutcome.
+// UnknownOutcome is the error that clients see for ErrUnknownOutcome.
 func UnknownOutcome() *Error {
 	return &Error{
 		Code: CodeUnknownOutcome,
@@ -208,12 +207,12 @@ func UnknownOutcome() *Error {
 	}
 }
 
-// Internal is what a client learns of a fault of the server.
+// Internal is the error that clients see for a fault of the server.
 func Internal() *Error {
 	return &Error{Code: CodeInternal, Message: "Something went wrong on the server. Quote the request id when asking for help."}
 }
 
-// IsNotFound reports whether err says that there is no such record.
+// IsNotFound reports whether err means that a record does not exist.
 func IsNotFound(err error) bool {
 	target, ok := errors.AsType[*Error](err)
 	return ok && target.Code == CodeNotFound

@@ -9,21 +9,21 @@ import (
 // ActorType is the type of an actor.
 type ActorType string
 
-// The types of actors. What the platform does on its own has no actor.
+// The types of actors. Events that the platform itself causes have no actor.
 const (
 	ActorAPI    ActorType = "API"
 	ActorAdmin  ActorType = "ADMIN"
 	ActorWorker ActorType = "WORKER"
 )
 
-// Actor is who caused an event.
+// Actor is the API key or the person that caused an event.
 type Actor struct {
 	Type ActorType
 	ID   string
 }
 
-// Event is a change of a record, with the record as it was right after the
-// change. It is stored in the transaction of the change.
+// Event is a change of a record, with a copy of the record right after the change. It is
+// stored in the transaction of the change.
 type Event struct {
 	ID           string
 	Organization OrganizationID
@@ -35,19 +35,19 @@ type Event struct {
 	Webhooks     []WebhookID // the only recipients; nil for all webhooks of the trigger
 	Actor        Actor
 	Task         *Task      // for triggers of tasks
-	Worker       *Worker    // for triggers of workers; for tasks, the worker they were assigned to
+	Worker       *Worker    // for triggers of workers; for tasks, see ShowsWorker
 	RoutePlan    *RoutePlan // for triggers of route plans
 	Batch        *Batch     // for triggers of batches
 	Dispatch     *Dispatch  // for triggers of dispatches
 	Reply        *Reply     // for triggers of received text messages
-	Recipient    *Recipient // who opted out of text messages
+	Recipient    *Recipient // the recipient who opted out of text messages
 
 	ETA      *time.Duration // for taskEta
 	Distance *Meters        // for taskArrival
 	Delay    *time.Duration // for taskDelayed and predictedTaskDelay
 
-	// RecipientsOnly says that only recipients are notified, by text message:
-	// the event is neither stored nor sent to webhooks.
+	// RecipientsOnly means that only recipients are notified, by text message: the event is
+	// neither stored nor sent to webhooks.
 	RecipientsOnly bool
 }
 
@@ -55,11 +55,11 @@ type Event struct {
 type EventRecord struct {
 	Event
 	Order int64  // increases with each event that a process stores
-	Body  []byte // as it is sent
+	Body  []byte // the JSON that webhooks receive
 }
 
-// Concerns reports whether a webhook is notified of the event. A webhook that
-// the event names is, even if it is disabled, because the event is a test.
+// Concerns reports whether a webhook is notified of the event. If the event names webhooks,
+// these are notified even if they are disabled, because the event is a test.
 func (e Event) Concerns(h Webhook) bool {
 	if h.Trigger != e.Trigger || e.Task != nil && !h.Covers(e.Task) {
 		return false
@@ -90,8 +90,8 @@ func (e Event) Notifications(hooks []Webhook, body []byte) []Notification {
 	return all
 }
 
-// notificationID is the id of the notification of an event for the nth webhook:
-// the id of the event with two letters changed, so that it is as hard to guess.
+// notificationID returns the id of the notification of an event for the nth webhook. It is
+// the id of the event with the last two characters replaced, so that it is as hard to guess.
 func notificationID(event string, nth int) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
@@ -179,14 +179,14 @@ func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }
 
-// MaxEventTasks is the maximum number of a worker's tasks that an event shows, the
-// first ones of the list. What is stored for an event must not grow with the list.
+// MaxEventTasks is the maximum number of a worker's tasks that an event contains: the first
+// ones of the list, so that the size of an event does not grow with the list.
 const MaxEventTasks = 200
 
 // Reply is a text message sent to a number of the installation.
 type Reply struct {
-	Gateway string // that received it
-	ID      string // the gateway's id of it
+	Gateway string // name of the gateway that received it
+	ID      string // id of the message at the gateway
 	From    Phone
 	To      string
 	Body    string

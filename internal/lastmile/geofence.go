@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// GeofenceLevel is what happens when a worker completes a task outside its
-// geofence. The API defines the numbers.
+// GeofenceLevel defines what happens when a worker completes a task outside its geofence. The
+// API defines the numbers.
 type GeofenceLevel int
 
 // The levels of a geofence.
 const (
 	GeofenceOff   GeofenceLevel = iota
 	GeofenceWarn                // the task is completed and the attempt recorded
-	GeofenceBlock               // the task is not completed, but the attempt recorded
+	GeofenceBlock               // the completion is rejected and the attempt recorded
 )
 
 var geofenceLevels = []string{"off", "warn", "block"}
@@ -53,7 +53,7 @@ func (g Geofence) Check() error {
 	return nil
 }
 
-// Within returns the radius of the geofence.
+// Within returns the radius of the geofence, or the default.
 func (g Geofence) Within() Meters {
 	if g.Radius == 0 {
 		return DefaultGeofenceRadius
@@ -68,8 +68,8 @@ type GeofenceAttempt struct {
 	At       time.Time
 }
 
-// maxLocationAge is the maximum time for which a worker is assumed to be at the
-// last known location.
+// maxLocationAge is the maximum time between an action and the worker's last known location
+// at which the worker is assumed to be there.
 const maxLocationAge = 2 * time.Minute
 
 // WithLocation returns the action with the worker's last known location, if the
@@ -81,8 +81,8 @@ func (a Action) WithLocation(w Whereabouts) Action {
 	return a
 }
 
-// ApplyGeofence makes a geofence apply to the task, unless it is off. The task shows
-// the attempts to complete it outside from then on.
+// ApplyGeofence marks the task as geofenced, unless the geofence is off. From then on, the
+// API shows the attempts to complete the task outside the geofence.
 func (t *Task) ApplyGeofence(g Geofence) { t.Geofenced = t.Geofenced || g.Level != GeofenceOff }
 
 // CheckGeofence checks the location at which a worker completes the task. An

@@ -40,8 +40,8 @@ type (
 // IDLength is the length of every id, which published clients rely on.
 const IDLength = 24
 
-// ValidID reports whether s has the form of an id. A record with any other id
-// does not exist, so the database need not be asked.
+// ValidID reports whether s has the form of an id. A record with any other id does not exist,
+// so that the database need not be queried.
 func ValidID(s string) bool {
 	if len(s) != IDLength {
 		return false

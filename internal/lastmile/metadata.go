@@ -30,7 +30,7 @@ const (
 	MetadataArray   MetadataType = "array"
 )
 
-// Who can see a metadata entry.
+// The values of the visibility of a metadata entry.
 const (
 	VisibleToAPI       = "api"
 	VisibleToDashboard = "dashboard"
@@ -109,7 +109,7 @@ func (m Metadata) Validate(field string) error {
 	return nil
 }
 
-// validate checks one entry, which error messages call at.
+// validate checks one entry. at is its name in error messages.
 func (e MetadataEntry) validate(at string) error {
 	switch {
 	case e.Name == "":
@@ -158,7 +158,7 @@ func (e MetadataEntry) validateValue(at string) error {
 	return nil
 }
 
-// scalar reports whether t is a type that arrays can hold.
+// scalar reports whether t is a type that the elements of arrays can have.
 func scalar(t MetadataType) bool {
 	switch t {
 	case MetadataBoolean, MetadataNumber, MetadataString, MetadataObject:
@@ -184,8 +184,8 @@ func matches(value any, t MetadataType) bool {
 	return false
 }
 
-// storable reports whether a value consists of JSON values only, at every
-// level.
+// storable reports whether a value can be encoded as JSON: at every level, it has the types
+// of decoded JSON, and its numbers are finite.
 func storable(value any) bool {
 	switch v := value.(type) {
 	case nil, bool, string:
@@ -210,9 +210,8 @@ func storable(value any) bool {
 	return false
 }
 
-// MetadataChange is an update of metadata in one of two forms: it replaces all
-// entries, or sets some and removes others by name. The zero value changes
-// nothing.
+// MetadataChange is an update of metadata. It either replaces all entries, or sets some and
+// removes others by name. The zero value changes nothing.
 type MetadataChange struct {
 	Replace  Metadata // the new metadata, if Replaced
 	Replaced bool
@@ -268,7 +267,7 @@ func (e MetadataEntry) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// size is how much an entry counts towards MaxMetadataBytes.
+// size returns the bytes that an entry counts towards MaxMetadataBytes.
 func (e MetadataEntry) size() int {
 	return len(e.Name) + len(AppendCanonical(nil, e.Value))
 }
@@ -312,7 +311,7 @@ func AppendCanonical(to []byte, value any) []byte {
 // appendQuoted appends a string as JSON.
 func appendQuoted(to []byte, s string) []byte {
 	to = append(to, '"')
-	from := 0 // of what is not appended yet
+	from := 0 // index of the first byte that is not appended yet
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c < ' ':

@@ -77,22 +77,21 @@ func checkTimezone(field, name string) error {
 	return nil
 }
 
-// Delegatee is an organization as its connections see it.
+// Delegatee is an organization as organizations connected with it see it.
 type Delegatee Organization
 
 // Settings are the settings of an organization.
 type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
-	HideBarcodes       bool   // apps do not show workers which barcodes they must scan
+	HideBarcodes       bool   // do not show workers which barcodes they must scan
 	FailureReasons     string // reasons offered to workers, comma-separated; empty for all
 }
 
-// PageSettings are what an organization sets for the tracking pages of its
-// recipients.
+// PageSettings are an organization's settings for the tracking pages of its recipients.
 type PageSettings struct {
 	Phone    Phone  // number for recipients to call; empty for none
-	Color    string // of links and buttons, as #rrggbb; empty for the default
+	Color    string // color of links and buttons, as #rrggbb; empty for the default
 	NewTimes bool   // recipients of failed tasks may request another time
 }
 

@@ -8,8 +8,8 @@ import (
 // Meters is a distance on the ground.
 type Meters float64
 
-// Point is a location in degrees of WGS84. The zero Point means no location: it
-// lies in the open sea off Africa, and faulty receivers report it.
+// Point is a location in degrees of WGS84. The zero Point means no location: it lies in the
+// open sea off Africa, and faulty GPS receivers report it.
 type Point struct {
 	Lon, Lat float64
 }
@@ -27,7 +27,7 @@ func NewPoint(lon, lat float64) (Point, error) {
 	return Point{Lon: lon, Lat: lat}, nil
 }
 
-// IsZero reports whether the point is no location.
+// IsZero reports whether the point is the zero Point, which means no location.
 func (p Point) IsZero() bool { return p == Point{} }
 
 // The WGS84 ellipsoid, in meters.
@@ -51,8 +51,8 @@ func (p Point) Distance(q Point) Meters {
 	return SphericalDistance(p, q)
 }
 
-// vincenty solves the inverse problem on the ellipsoid. The names follow T.
-// Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with
+// vincenty solves the inverse problem on the ellipsoid and reports whether it converged. The
+// names follow T. Vincenty, "Direct and inverse solutions of geodesics on the ellipsoid with
 // application of nested equations", Survey Review XXIII, 1975.
 func vincenty(p, q Point) (Meters, bool) {
 	const (
@@ -60,7 +60,7 @@ func vincenty(p, q Point) (Meters, bool) {
 		settled   = 1e-12 // radians of longitude: six micrometers
 	)
 	l := radians(q.Lon - p.Lon)
-	// The shorter way around if the points are on both sides of the date line.
+	// Points on different sides of the date line are connected across it if that is shorter.
 	l = math.Remainder(l, 2*math.Pi)
 	sinU1, cosU1 := math.Sincos(reducedLatitude(p.Lat))
 	sinU2, cosU2 := math.Sincos(reducedLatitude(q.Lat))
@@ -108,8 +108,8 @@ func arc(sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM float64) Meters {
 	return Meters(polarRadius * a * (sigma - delta))
 }
 
-// SphericalDistance returns the distance of two points on a sphere, by the
-// haversine formula.
+// SphericalDistance returns the distance between two points on a sphere with the mean radius
+// of the earth, by the haversine formula.
 func SphericalDistance(p, q Point) Meters {
 	sinLat := math.Sin(radians(q.Lat-p.Lat) / 2)
 	sinLon := math.Sin(radians(q.Lon-p.Lon) / 2)
@@ -123,24 +123,23 @@ func reducedLatitude(degrees float64) float64 {
 
 func radians(degrees float64) float64 { return degrees * math.Pi / 180 }
 
-// Position is where a worker was at some time.
+// Position is the location of a worker at a time.
 type Position struct {
 	Location                 Point
 	At                       time.Time
 	Accuracy, Speed, Heading *float64
 	Battery                  *float64
-	Odometer                 Meters // length of the worker's way up to here
+	Odometer                 Meters // distance that the worker has traveled up to here
 }
 
-// Odometer measures the way of a worker.
+// Odometer measures the distance that a worker travels.
 type Odometer struct {
 	Way  Meters
-	From *Point // where the next part of the way begins; nil at first
+	From *Point // point from which the next part is measured; nil at first
 }
 
-// WithPositions returns the whereabouts after the last of some positions, which
-// are ordered by time. Positions older than the current location change
-// nothing.
+// WithPositions returns the whereabouts updated with the last of positions, which are ordered
+// by time. If it is not newer than the current location, nothing changes.
 func (w Whereabouts) WithPositions(positions []Position) Whereabouts {
 	if len(positions) == 0 {
 		return w

@@ -10,10 +10,10 @@ import (
 type Principal struct {
 	Organization OrganizationID
 	Key          KeyID
-	Worker       WorkerID // set if the caller is a worker, not an API key
+	Worker       WorkerID // set if the caller is a worker
 	Admin        AdminID  // set if the caller is an administrator
-	Role         Role     // of the administrator
-	Session      Session  // of the worker; of an administrator, only the hash is set
+	Role         Role     // role of the administrator
+	Session      Session  // session of the worker or administrator; for the latter, only Hash is set
 
 	// MustSetPassword reports whether the worker signed in with a temporary
 	// password and has not chosen one yet.
@@ -23,16 +23,16 @@ type Principal struct {
 	Receipt *Receipt
 }
 
-// Role is what an administrator may do. The zero Role is that of API keys, which may
-// do everything.
+// Role defines what an administrator may do. The zero Role is that of API keys, which may do
+// everything.
 type Role struct {
 	Type     AdminType
 	ReadOnly bool
-	Teams    []TeamID // that a standard administrator manages
+	Teams    []TeamID // teams that a standard administrator manages
 }
 
-// Manager returns the administrator if the caller may see and change only what belongs to
-// the teams that the administrator manages, or to none; else it is empty.
+// Manager returns the administrator if the caller is restricted to records that belong to the
+// teams that the administrator manages, or to no team; otherwise it returns "".
 func (p Principal) Manager() AdminID {
 	if p.Role.Type == AdminStandard {
 		return p.Admin
@@ -40,10 +40,11 @@ func (p Principal) Manager() AdminID {
 	return ""
 }
 
-// adminAuthor begins the Author of an administrator. No id of a key contains a space.
+// adminAuthor is the prefix of the Author of an administrator. Ids of keys contain no space.
 const adminAuthor = "admin "
 
-// Author identifies the caller in records of work that is done later; see AuthoredBy.
+// Author returns an id of the caller for records of work that is done later. AuthoredBy
+// returns a principal for it.
 func (p Principal) Author() KeyID {
 	if p.Admin != "" {
 		return KeyID(adminAuthor + p.Admin)
@@ -51,7 +52,7 @@ func (p Principal) Author() KeyID {
 	return p.Key
 }
 
-// AuthoredBy returns the principal that does what an Author has requested.
+// AuthoredBy returns a principal to do the work that an Author requested. It has no Role.
 func AuthoredBy(org OrganizationID, author KeyID) Principal {
 	if admin, ok := strings.CutPrefix(string(author), adminAuthor); ok {
 		return Principal{Organization: org, Admin: AdminID(admin)}
@@ -66,7 +67,7 @@ func (p Principal) Actor() Actor {
 		return Actor{Type: ActorWorker, ID: string(p.Worker)}
 	case p.Admin != "":
 		return Actor{Type: ActorAdmin, ID: string(p.Admin)}
-	case p.Key == "": // the platform on its own
+	case p.Key == "": // the platform itself
 		return Actor{}
 	}
 	return Actor{Type: ActorAPI, ID: string(p.Key)}
@@ -74,11 +75,11 @@ func (p Principal) Actor() Actor {
 
 // Session is the session of a worker who is signed in.
 type Session struct {
-	Hash          string // of the token
+	Hash          string // hash of the token
 	Organization  OrganizationID
 	Worker        WorkerID
 	Created, Used time.Time
-	Temporary     bool // the worker has only a temporary password; ignored when saved
+	Temporary     bool // the worker has only a temporary password; not saved
 }
 
 // APIKey authorizes an application to act for an organization. The key itself
@@ -87,7 +88,7 @@ type APIKey struct {
 	ID           KeyID
 	Organization OrganizationID
 	Name         string
-	Hint         string // its last characters, to distinguish keys
+	Hint         string // the last characters of the key, to distinguish keys
 	Hash         string
 	Created      time.Time
 	LastUsed     time.Time // to the minute; zero if never
@@ -113,8 +114,8 @@ type Receipt struct {
 	Reply        []byte // the response to the request
 	Created      time.Time
 
-	// Encode encodes the result of the request's change as its response. A
-	// receipt that was read has none.
+	// Encode encodes the result of the request as its response. It is nil in a receipt that
+	// was read from the database.
 	Encode func(result any) ([]byte, error)
 }
 

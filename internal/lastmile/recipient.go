@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Recipient is a person for whom tasks are carried out. Within an organization
-// a recipient is identified by phone number: creating another one with the same
-// number updates the first.
+// Recipient is a person for whom tasks are carried out. Within an organization, recipients
+// are identified by their phone number: creating another one with the same number updates the
+// first.
 type Recipient struct {
 	ID                   RecipientID
 	Organization         OrganizationID
-	Keeper               OrganizationID // see RecipientDraft; saved, and not read back
+	Keeper               OrganizationID // see RecipientDraft; saved, but not loaded from the store
 	Created, Modified    time.Time
 	Name                 string
 	Phone                Phone
@@ -25,10 +25,10 @@ type Recipient struct {
 // RecipientDraft holds the input for a new recipient.
 type RecipientDraft struct {
 	Name                      string
-	Phone                     string // as sent; interpreted by the organization's country
+	Phone                     string // as sent; parsed by the rules of the organization's country
 	SkipPhoneNumberValidation bool
-	Keeper                    OrganizationID  // that names the recipient for the organization; each has its own
-	Change                    RecipientChange // the rest, applied to new and existing recipients
+	Keeper                    OrganizationID  // connected organization that sent the recipient; each has its own recipients
+	Change                    RecipientChange // the other fields, applied to new and existing recipients
 }
 
 // RecipientChange is an update of a recipient. Nil fields stay unchanged.
@@ -91,8 +91,8 @@ type PreparedRecipient struct {
 	New   Recipient // to be saved if no recipient has the phone number yet
 }
 
-// Merge returns the recipient, and whether it must be saved. known is the one who
-// has the phone number already, or nil.
+// Merge returns the recipient to use and whether it must be saved. known is the existing
+// recipient with the phone number, or nil.
 func (p PreparedRecipient) Merge(known *Recipient) (merged Recipient, changed bool, err error) {
 	if known == nil {
 		return p.New, true, nil
@@ -114,7 +114,7 @@ type Phone string
 
 var internationalForm = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
 
-// separators are what people write between the digits of a phone number.
+// separators removes the characters that people write between the digits of a phone number.
 var separators = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "", "/", "")
 
 // UncheckedPhone accepts a number without applying the rules of its country.

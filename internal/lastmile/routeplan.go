@@ -66,14 +66,14 @@ type RoutePlan struct {
 	Worker     WorkerID // may be empty
 	Team       TeamID   // may be empty
 	Tasks      []TaskID
-	TaskStates []TaskState // of Tasks, in the same order
+	TaskStates []TaskState // states of Tasks, in the same order
 
 	Status           RoutePlanStatus // as of the last call of Assess
 	Late             time.Duration   // zero if on time
-	Overdue, OnRoads bool            // OnRoads: the planned distance and duration are those of roads
+	Overdue, OnRoads bool            // past the planned end; planned distance and duration are from a road network
 }
 
-// RoutePlanChange is an update of a route plan. Nil fields stay unchanged, zero
+// RoutePlanChange is an update of a route plan. Nil fields stay unchanged; pointers to zero
 // values clear.
 type RoutePlanChange struct {
 	Name                   *string
@@ -85,10 +85,10 @@ type RoutePlanChange struct {
 	StartingHub, EndingHub *HubID
 	Worker                 *WorkerID
 	Team                   *TeamID
-	Tasks                  *[]TaskID // the whole list
+	Tasks                  *[]TaskID // replaces the whole list
 }
 
-// NewRoutePlan returns a route plan with no started task.
+// NewRoutePlan returns a new, pending route plan.
 func NewRoutePlan(id RoutePlanID, shortID string, org OrganizationID, c RoutePlanChange, now time.Time) (RoutePlan, error) {
 	switch {
 	case c.Name == nil:
@@ -101,8 +101,8 @@ func NewRoutePlan(id RoutePlanID, shortID string, org OrganizationID, c RoutePla
 	return p, err
 }
 
-// Update applies a change and reports whether the plan is different now. It
-// changes only the record; callers move the tasks.
+// Update applies a change and reports whether the plan is different now. It changes only the
+// plan; moving its tasks is up to the caller.
 func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) (changed bool, err error) {
 	before := *p
 	if c.Worker != nil && *c.Worker != p.Worker && slices.Contains(p.TaskStates, TaskActive) {
@@ -128,8 +128,8 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) (changed bool, err 
 	return touch(&p.Modified, before, *p, now), p.check()
 }
 
-// setTasks replaces the tasks of the plan. Tasks that are started or completed
-// must stay in the plan, and a completed plan accepts no new tasks.
+// setTasks replaces the tasks of the plan. Started and completed tasks cannot be removed, and
+// a completed plan accepts no new tasks. If the list changes, TaskStates becomes nil.
 func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	if len(tasks) > MaxRoutePlanTasks {
 		return Invalid("tasks has %d entries; at most %d are allowed", len(tasks), MaxRoutePlanTasks)
@@ -189,8 +189,8 @@ func (at RoutePoint) check(field, hubField string, hub HubID) error {
 	return nil
 }
 
-// Container returns where the tasks of the plan belong: in the container of its
-// worker or else its team. Without either, tasks stay where they are.
+// Container returns the container for the tasks of the plan: that of its worker, or else of
+// its team. Without either, it returns false, and the tasks stay where they are.
 func (p RoutePlan) Container() (ContainerRef, bool) {
 	switch {
 	case p.Worker != "":
@@ -201,8 +201,8 @@ func (p RoutePlan) Container() (ContainerRef, bool) {
 	return ContainerRef{}, false
 }
 
-// TravelsBy returns the type of vehicle that the route is planned for: the
-// plan's own, or else its worker's, or else a car.
+// TravelsBy returns the type of vehicle for which the route is planned: that of the plan, or
+// else of its worker, or else a car.
 func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	switch {
 	case p.VehicleType != "":
@@ -213,8 +213,8 @@ func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	return Car
 }
 
-// Progress updates the state of the plan from its tasks: the first started task
-// starts the plan, the last completed task completes it.
+// Progress updates the state of the plan from the states of its tasks, and returns the
+// events. The first started task starts the plan, the last completed task completes it.
 func (p *RoutePlan) Progress(now time.Time) []Event {
 	started := func(s TaskState) bool { return s >= TaskActive }
 	unfinished := func(s TaskState) bool { return s != TaskCompleted }
@@ -230,7 +230,7 @@ func (p *RoutePlan) Progress(now time.Time) []Event {
 	return events
 }
 
-// Assess updates whether the plan is on time. A pending plan is late after its start, a
+// Assess updates Status, Late and Overdue. A pending plan is late after its planned start, a
 // started one if it started late or is past its end, a completed one if it ended late.
 func (p *RoutePlan) Assess(now time.Time) {
 	due := p.End
@@ -261,8 +261,8 @@ func (p *RoutePlan) CreationEvents(by Actor) []Event {
 	return events
 }
 
-// ChangeEvents returns the events of an updated plan. before is the worker it
-// had, if any.
+// ChangeEvents returns the events of an updated plan. before is the worker before the update;
+// it may be empty.
 func (p *RoutePlan) ChangeEvents(before WorkerID, by Actor, at time.Time) []Event {
 	events := []Event{p.event(TriggerRoutePlanUpdated, by, at)}
 	if before != "" && before != p.Worker {
@@ -281,8 +281,8 @@ func (p *RoutePlan) event(trigger Trigger, by Actor, at time.Time) Event {
 	return Event{Organization: p.Organization, Trigger: trigger, Actor: by, At: at, RoutePlan: &copied}
 }
 
-// JoinRoutePlan adds the task to a route plan, at a position from 0. A task is in at
-// most one plan.
+// JoinRoutePlan adds the task to a route plan at a position, the first of which is 0. A task
+// is in at most one plan.
 func (t *Task) JoinRoutePlan(plan RoutePlanID, position int, at time.Time) error {
 	switch {
 	case t.RoutePlan == plan:
@@ -302,8 +302,8 @@ func (t *Task) LeaveRoutePlan(by Actor, at time.Time) Event {
 	return t.event(TriggerTaskUpdated, by, at)
 }
 
-// JoinedEvent returns the event of a task that joined a route plan without
-// moving to another container. Moving has an event that covers both.
+// JoinedEvent returns the event of a task that joined a route plan without moving to another
+// container. If the task moves, the event of the move covers both.
 func (t *Task) JoinedEvent(by Actor, at time.Time) Event {
 	return t.event(TriggerTaskUpdated, by, at)
 }

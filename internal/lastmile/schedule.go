@@ -12,19 +12,19 @@ const MaxScheduleEntries = 366
 
 // ScheduleEntry is one day of a worker's schedule.
 type ScheduleEntry struct {
-	Date     string // YYYY-MM-DD, in the time zone
+	Date     string // YYYY-MM-DD, in Timezone
 	Timezone string
 	Shifts   []Shift
 }
 
-// Schedule is the schedule of a worker, the latest day first.
+// Schedule is the schedule of a worker, with the latest day first.
 type Schedule []ScheduleEntry
 
 // Shift is a working period.
 type Shift struct{ Start, End time.Time }
 
-// NewSchedule validates a schedule and drops past days. The latest day comes
-// first.
+// NewSchedule validates the entries of a schedule and returns it without past days, with the
+// latest day first.
 func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	if len(entries) > MaxScheduleEntries {
 		return nil, Invalid("entries has %d days; at most %d are allowed", len(entries), MaxScheduleEntries)
@@ -85,7 +85,7 @@ func (e ScheduleEntry) over(now time.Time) bool {
 // Window is a period of time that includes From and excludes To.
 type Window struct{ From, To time.Time }
 
-// Overlap returns how much of the time between from and to is in the window.
+// Overlap returns the part of the time between from and to that is in the window.
 func (w Window) Overlap(from, to time.Time) time.Duration {
 	if from.Before(w.From) {
 		from = w.From
@@ -96,23 +96,23 @@ func (w Window) Overlap(from, to time.Time) time.Duration {
 	return max(to.Sub(from), 0)
 }
 
-// DutyChange is a worker going on or off duty.
+// DutyChange is a change of a worker's duty: the worker goes on or off duty.
 type DutyChange struct {
 	At     time.Time
 	OnDuty bool
 }
 
-// Duty is when a worker was on duty within a window.
+// Duty describes when a worker was on duty within a window.
 type Duty struct {
 	Before  bool         // whether the worker was on duty when the window began
 	Changes []DutyChange // ordered by time
 }
 
-// TimeWindow is when the service of a task may begin; zero times are open ends.
+// TimeWindow is the period in which the service of a task may begin. Zero times are open ends.
 type TimeWindow struct{ Opens, Closes time.Time }
 
-// ServiceStart returns when service begins if the worker arrives at a time: at
-// once, or when the window opens.
+// ServiceStart returns the time at which service begins: on arrival or, if that is before the
+// window opens, when it opens. It is zero if arrival is zero.
 func (w TimeWindow) ServiceStart(arrival time.Time) time.Time {
 	if arrival.IsZero() || !arrival.Before(w.Opens) {
 		return arrival
@@ -120,9 +120,9 @@ func (w TimeWindow) ServiceStart(arrival time.Time) time.Time {
 	return w.Opens
 }
 
-// Lateness returns by how much service that begins at a time is late; zero if it
-// is not. It is the only definition of late, for recipients, workers and the API:
-// service begins after the window closes. How long it takes does not matter.
+// Lateness returns how late service is that begins at start; zero if it is not late. Service
+// is late if it begins after the window closes; its duration does not matter. This is the
+// only definition of lateness, for recipients, workers and the API.
 func (w TimeWindow) Lateness(start time.Time) time.Duration {
 	if start.IsZero() || w.Closes.IsZero() {
 		return 0

@@ -22,8 +22,8 @@ const (
 type Task struct {
 	ID                TaskID
 	ShortID           string
-	Organization      OrganizationID // whose workers carry out the task
-	Origin            OrganizationID // that placed the task with Organization; empty if Organization created it
+	Organization      OrganizationID // the organization whose workers carry out the task
+	Origin            OrganizationID // the organization that placed the task with Organization; empty if Organization created it
 	Created, Modified time.Time
 	Creator           string
 	Merchant          OrganizationID // shown to the recipient
@@ -31,7 +31,7 @@ type Task struct {
 	TrackingToken     string
 	TrackingURL       string
 	TrackingViewed    bool
-	SourceTask        TaskID // clones only
+	SourceTask        TaskID // the task of which this is a clone; empty for none
 	ImportKey         string // set only when the task is created; not loaded from the store
 	OrderShortID      string
 
@@ -39,7 +39,7 @@ type Task struct {
 	Container      ContainerRef // empty if completed
 	Worker         WorkerID
 	RoutePlan      RoutePlanID
-	PlanPosition   int64 // in the route plan, from 0
+	PlanPosition   int64 // position in the route plan; the first is 0
 	CompleteAfter  time.Time
 	CompleteBefore time.Time
 	Pickup         bool
@@ -51,7 +51,7 @@ type Task struct {
 	Notes                    string
 	Quantity                 float64
 	AdditionalQuantities     Capacities
-	ServiceTime              *time.Duration // nil if none was sent, which is shown as zero
+	ServiceTime              *time.Duration // nil if none was sent; the API shows nil as 0
 	Priority                 int
 	Group                    string
 	Overrides                Overrides
@@ -64,7 +64,7 @@ type Task struct {
 	Feedback                 []Feedback
 	Completion               Completion
 
-	Geofenced                    bool // a geofence applies, or did
+	Geofenced                    bool // a geofence applies to the task, or did before
 	GeofenceAttempts             []GeofenceAttempt
 	CompletedWithGeofenceWarning bool
 
@@ -81,8 +81,7 @@ type Overrides struct {
 	UseMerchantForProxy           *bool
 }
 
-// OverridesChange is an update of overrides. Nil fields stay unchanged,
-// pointers to nil clear.
+// OverridesChange is an update of overrides. Nil fields stay unchanged; pointers to nil clear.
 type OverridesChange struct {
 	RecipientName                 **string
 	RecipientNotes                **string
@@ -90,7 +89,7 @@ type OverridesChange struct {
 	UseMerchantForProxy           **bool
 }
 
-// Requirements are what a worker must submit to complete a task.
+// Requirements define what a worker must submit to complete a task.
 type Requirements struct {
 	Signature, Photo, Notes bool
 	MinimumAge              int
@@ -102,8 +101,8 @@ type Barcodes struct {
 	Captured []CapturedBarcode
 }
 
-// Barcode must be scanned to complete a task; without data, any barcode will
-// do.
+// Barcode is a barcode to be scanned. Without Data, any barcode is accepted. The task cannot
+// be completed without it if BlockCompletion is set.
 type Barcode struct {
 	ID              string
 	Data            string
@@ -125,19 +124,19 @@ type Feedback struct {
 	Comments string
 }
 
-// Estimates are when a task is expected to be reached and completed; zero and
-// nil are unknown.
+// Estimates are the expected times of arrival and completion of a task. Zero times and nil
+// are unknown.
 type Estimates struct {
 	Arrival, Completion time.Time
 	ETA                 *time.Duration
 	Delay               *time.Duration
 }
 
-// ServiceStart returns when service is expected to begin in a time window, which
-// is what recipients are shown; zero if unknown.
+// ServiceStart returns the time at which service is expected to begin in a time window, which
+// recipients see; zero if unknown.
 func (e Estimates) ServiceStart(w TimeWindow) time.Time { return w.ServiceStart(e.Arrival) }
 
-// arrived returns the estimates of an active task once its worker has arrived.
+// arrived returns the estimates of an active task whose worker has arrived at a time.
 func (e Estimates) arrived(at time.Time, w TimeWindow) Estimates {
 	start := w.ServiceStart(at)
 	known := Estimates{Arrival: at, ETA: new(time.Duration(0))}
@@ -156,7 +155,7 @@ func (e Estimates) Equal(other Estimates) bool {
 	return e.Arrival.Equal(other.Arrival) && e.Completion.Equal(other.Completion) && same(e.ETA, other.ETA) && same(e.Delay, other.Delay)
 }
 
-// Assignment is an entry of a task's history: who moved it to which container.
+// Assignment is an entry of a task's history: an actor moved the task to a container.
 type Assignment struct {
 	Actor     Actor
 	Container ContainerRef
@@ -188,18 +187,18 @@ type TaskChange struct {
 	Recipients  *[]Recipient // already stored; at most one
 }
 
-// Identity is what a new task has besides the client's input.
+// Identity holds the fields of a new task that clients do not send.
 type Identity struct {
 	ID            TaskID
 	ShortID       string
 	TrackingToken string
 	TrackingURL   string
 	Creator       Actor
-	NewID         func() string // for parts of the task
+	NewID         func() string // returns an id for a part of the task, such as a barcode
 }
 
-// NewTask returns an unassigned task in the organization's container.
-// CreationEvents returns its events, once it is in its final container.
+// NewTask returns an unassigned task in the organization's container. Callers call
+// CreationEvents once the task is in its final container.
 func NewTask(id Identity, org OrganizationID, c TaskChange, now time.Time) (Task, error) {
 	t := Task{
 		ID: id.ID, ShortID: id.ShortID, Organization: org, Created: now, Creator: id.Creator.ID,
@@ -219,8 +218,8 @@ func NewTask(id Identity, org OrganizationID, c TaskChange, now time.Time) (Task
 	return t, nil
 }
 
-// apply applies every field of a change that is set, and reports whether the task
-// is different now.
+// apply applies all fields of a change that are set, and reports whether the task is
+// different now.
 func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed bool, err error) {
 	before := *t
 	if c.Recipients != nil {
@@ -241,7 +240,7 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed 
 	Set(&t.Notes, c.Notes)
 	Set(&t.Quantity, c.Quantity)
 	Set(&t.AdditionalQuantities, c.AdditionalQuantities)
-	// The API shows no service time as 0. An update that sends this 0 back does not set one.
+	// The API shows a missing service time as 0. An update that sends it back does not set it.
 	if sent := c.ServiceTime; sent != nil && (*sent != 0 || t.ServiceTime != nil || t.Modified.IsZero()) {
 		t.ServiceTime = sent
 	}
@@ -264,8 +263,8 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed 
 	return touch(&t.Modified, before, *t, now), t.check()
 }
 
-// replaceRequired returns the required barcodes that were sent. One that the task
-// already requires keeps its id.
+// replaceRequired returns the barcodes of sent with ids. A barcode that the task already
+// requires keeps its id.
 func (b Barcodes) replaceRequired(sent []Barcode, newID func() string) []Barcode {
 	known, required := slices.Clone(b.Required), slices.Clone(sent)
 	for i, r := range required {
@@ -287,7 +286,7 @@ func (o *Overrides) apply(c OverridesChange) {
 	Set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
 }
 
-// change returns the change that copies the overrides to another task.
+// change returns a change that sets these overrides on another task.
 func (o *Overrides) change() OverridesChange {
 	return OverridesChange{
 		RecipientName: &o.RecipientName, RecipientNotes: &o.RecipientNotes,
@@ -361,7 +360,7 @@ type CreatedTask struct {
 func (t *Task) Window() TimeWindow { return TimeWindow{t.CompleteAfter, t.CompleteBefore} }
 
 // Late returns how late the task is at now, ignoring estimates: the lateness of the arrival
-// or, before it, the time since the window closed. It is zero if it is completed.
+// or, before the arrival, the time since the window closed. It is zero for completed tasks.
 func (t *Task) Late(now time.Time) time.Duration {
 	if t.State == TaskCompleted {
 		return 0

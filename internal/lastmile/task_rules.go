@@ -22,8 +22,7 @@ func (s TaskState) String() string {
 	return [...]string{"unassigned", "assigned", "active", "completed"}[s]
 }
 
-// taskMoves lists all state transitions of tasks; docs/states.md is drawn from
-// it.
+// taskMoves lists all state transitions of tasks. docs/states.md is generated from it.
 var taskMoves = map[TaskState][]TaskState{
 	TaskUnassigned: {TaskAssigned},
 	TaskAssigned:   {TaskUnassigned, TaskActive},
@@ -45,7 +44,7 @@ func (t *Task) event(trigger Trigger, by Actor, at time.Time) Event {
 	return t.events(by, at, trigger)[0]
 }
 
-// events returns several events with one copy of the task, which is encoded once.
+// events returns several events that share a copy of the task, so that it is encoded once.
 func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Event) {
 	copied := *t
 	for _, trigger := range triggers {
@@ -55,8 +54,8 @@ func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Eve
 	return events
 }
 
-// MaxHistory is the maximum number of assignments of a task that are kept, because
-// saving the task writes all of them: the first and the latest ones.
+// MaxHistory is the maximum number of assignments of a task that are kept: the first and the
+// latest ones. It is limited because every save of the task writes all of them.
 const MaxHistory = 50
 
 // place puts the task into a container and records that in its history.
@@ -76,9 +75,9 @@ func (t *Task) CreationEvents(by Actor) []Event {
 	return t.events(by, t.Created, TriggerTaskCreated)
 }
 
-// Put moves a task that is not started into a container, which makes it
-// assigned or unassigned. Moving it within its container changes only its
-// position, which is not an event.
+// Put moves a task that is not started into a container, which makes it assigned or
+// unassigned. It does nothing if the task is in that container: a change of the position
+// within a container is not an event.
 func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 	if t.State == TaskActive || t.State == TaskCompleted {
 		return nil, Invalid("task %s is %v and cannot be moved", t.ID, t.State)
@@ -92,7 +91,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 			return nil, err
 		}
 		t.Worker, t.Estimates = "", Estimates{}
-		if in.Kind != InWorker { // otherwise it is on its way to another worker
+		if in.Kind != InWorker { // the task is not about to be assigned to another worker
 			t.Container = in
 		}
 		events = append(events, t.event(TriggerTaskUnassigned, by, at))
@@ -109,8 +108,8 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 	return append(events, t.events(by, at, TriggerTaskAssigned, TriggerTaskUpdated)...), nil
 }
 
-// Start makes an assigned task the active task of its worker, with estimates for
-// the way there. unfinished are the tasks it depends on that are not completed.
+// Start makes an assigned task the active task of its worker and sets its estimates. It fails
+// if unfinished, the tasks that it depends on and that are not completed, is not empty.
 func (t *Task) Start(unfinished []TaskID, e Estimates, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
 		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
@@ -154,14 +153,13 @@ func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
 // Pending reports whether the task is not started yet.
 func (t *Task) Pending() bool { return t.State == TaskUnassigned || t.State == TaskAssigned }
 
-// CustomFieldsEditable reports whether Update changes custom fields in the
-// task's state.
+// CustomFieldsEditable reports whether Update changes custom fields in the state of the task.
 func (t *Task) CustomFieldsEditable() bool { return t.State != TaskActive }
 
-// Update applies the part of a change that the state of the task permits and
-// ignores the rest. Everything can change before a task is started; notes and
-// metadata while it is active; metadata and custom fields after it is
-// completed. An update that changes nothing has no event.
+// Update applies the part of a change that the state of the task permits and ignores the
+// rest. Everything can change before a task is started; notes and metadata while it is
+// active; metadata and custom fields after it is completed. An update that changes nothing
+// has no event.
 func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time) ([]Event, error) {
 	allowed := c
 	switch t.State {
@@ -178,8 +176,8 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
 }
 
-// SeenBy returns the task as an organization sees it. One that placed it with another
-// does not see how that one organizes its work.
+// SeenBy returns the task as an organization sees it. An organization that placed the task
+// with another does not see how the other organizes its work.
 func (t Task) SeenBy(org OrganizationID) Task {
 	if org != t.Origin {
 		return t
@@ -211,7 +209,7 @@ func (t *Task) DeletionEvent(by Actor, now time.Time) Event {
 	return t.event(TriggerTaskDeleted, by, now)
 }
 
-// CloneOptions say what a clone of a task copies.
+// CloneOptions define what a clone of a task copies and what it overrides.
 type CloneOptions struct {
 	Metadata, Barcodes, Dependencies bool
 	Overrides                        TaskChange
@@ -229,8 +227,8 @@ func (o CloneOptions) Check(now time.Time) error {
 	return FirstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBefore))
 }
 
-// Clone returns a new, unassigned copy of the task with a new destination. Time
-// windows in the past are dropped.
+// Clone returns a new, unassigned copy of the task with another destination. Times in the
+// past are dropped.
 func (t *Task) Clone(id Identity, to Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
 	base := TaskChange{
 		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
@@ -269,8 +267,8 @@ func (t *Task) Clone(id Identity, to Destination, o CloneOptions, now time.Time)
 	return clone, []Event{clone.event(TriggerTaskCloned, id.Creator, now)}, nil
 }
 
-// CheckCycle rejects dependencies that lead back to the task. parents returns
-// the dependencies of a task.
+// CheckCycle rejects dependencies that lead back to the task. parents returns the dependencies
+// of any task.
 func (t *Task) CheckCycle(parents func(TaskID) ([]TaskID, error)) error {
 	seen := map[TaskID]bool{}
 	next := slices.Clone(t.Dependencies)

@@ -23,7 +23,7 @@ type TeamChange struct {
 	Name                 *string
 	Workers              *[]WorkerID
 	Managers             *[]AdminID
-	Hub                  *HubID // points to "" to clear it
+	Hub                  *HubID // a pointer to "" clears it
 	EnableSelfAssignment *bool
 	Metadata             MetadataChange
 }
@@ -63,8 +63,8 @@ func (t *Team) Update(c TeamChange, now time.Time) (changed bool, err error) {
 	return touch(&t.Modified, before, *t, now), RequireText("name", t.Name)
 }
 
-// CreatedRecord is a record in the response to the request that created it,
-// where that response differs from reading the record.
+// CreatedRecord is a record in the response to the request that created it, if that differs
+// from the response to reading the record.
 type CreatedRecord[T any] struct{ Record T }
 
 // Hub is a location where teams start and end their routes.
@@ -108,7 +108,7 @@ func (h *Hub) Update(c HubChange, now time.Time) (changed bool, err error) {
 	if d := c.Destination; d != nil && (h.Location != d.Location || !h.Address.same(d.Address)) {
 		h.Location, h.Address = d.Location, d.Address
 	}
-	if c.Teams != nil && !sameSet(h.Teams, *c.Teams) { // their order is not stored
+	if c.Teams != nil && !sameSet(h.Teams, *c.Teams) { // the order of teams is not stored
 		h.Teams = Unique(*c.Teams)
 	}
 	return touch(&h.Modified, before, *h, now), RequireText("name", h.Name)

@@ -43,8 +43,8 @@ func FirstError(checks ...error) error {
 	return nil
 }
 
-// nextModified returns the modification time of a record: now, but always later
-// than before, even if the clock went backwards.
+// nextModified returns the next modification time of a record: now, or at least a millisecond
+// after before if the clock has gone backwards.
 func nextModified(before, now time.Time) time.Time {
 	if next := before.Add(time.Millisecond); !before.IsZero() && now.Before(next) {
 		return next
@@ -52,9 +52,9 @@ func nextModified(before, now time.Time) time.Time {
 	return now
 }
 
-// touch sets the modification time of a record that an update has changed, and
-// reports whether it has. An update that changes nothing is no event, so that an
-// integration that writes back what it read does not cause its next notification.
+// touch sets the modification time of a record if an update has changed it, and reports
+// whether it has. An update that changes nothing causes no event, so that an integration that
+// writes back a record from a notification does not cause the next notification.
 func touch[T any](modified *time.Time, before, after T, now time.Time) bool {
 	if !modified.IsZero() && Same(before, after) {
 		return false
@@ -63,9 +63,8 @@ func touch[T any](modified *time.Time, before, after T, now time.Time) bool {
 	return true
 }
 
-// Same reports whether two values are equal: times if they are the same instant,
-// pointers if they point to equal values, and lists also if one is empty and the
-// other nil.
+// Same reports whether two values are deeply equal. Times are equal if they are the same
+// instant, and empty slices and maps are equal to nil.
 func Same[T any](a, b T) bool { return same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()) }
 
 func same(a, b reflect.Value) bool {
@@ -105,7 +104,7 @@ func same(a, b reflect.Value) bool {
 	}
 }
 
-// Truncate cuts a text after most characters.
+// Truncate returns the first most characters of a text.
 func Truncate(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -129,9 +128,9 @@ const (
 	maxPlainDigits = 6  // more could be a phone number
 )
 
-// PlainName makes a name safe to include in a text message. It removes control,
-// formatting and invisible characters, breaks up what phones would turn into
-// links, such as addresses and phone numbers, and truncates the rest.
+// PlainName makes a name safe to include in a text message. It removes control, formatting
+// and invisible characters and phone numbers, breaks up web and mail addresses, which phones
+// would turn into links, and truncates the rest.
 func PlainName(name string) string {
 	kept := visible(name)
 	var b strings.Builder
@@ -198,8 +197,8 @@ func isDot(r rune) bool {
 	return false
 }
 
-// withoutNumbers removes runs of digits, including separators between them,
-// that are long enough to be phone numbers.
+// withoutNumbers removes runs of digits and separators that have more than maxPlainDigits
+// digits, because they could be phone numbers.
 func withoutNumbers(text string) string {
 	runes := []rune(text)
 	var b strings.Builder

@@ -9,9 +9,8 @@ const (
 	MaxPhotos        = 20       // per task
 	MaxUnusedUploads = 200      // per worker
 
-	// UnusedUploadRetention is how long an upload is kept before it is attached
-	// to a task: a phone may be without signal for as long as its actions are
-	// accepted.
+	// UnusedUploadRetention is how long an upload is kept that is not attached to a task. It
+	// exceeds MaxActionAge, because a phone may be without signal for that time.
 	UnusedUploadRetention = MaxActionAge + 24*time.Hour
 )
 
@@ -21,14 +20,14 @@ type Upload struct {
 	ID           UploadID
 	Organization OrganizationID
 	Worker       WorkerID // empty for a logo
-	Digest       string   // of the original bytes, to recognize repeated uploads
-	Storage      string   // which storage holds its bytes
+	Digest       string   // digest of the original bytes, to recognize repeated uploads
+	Storage      string   // name of the storage that holds the bytes
 	Type         string   // media type of the stored image
 	Size         int64
 	Created      time.Time
 	State        UploadState
 	Task         TaskID // empty until attached
-	Logo         bool   // of the organization: kept without a task
+	Logo         bool   // logo of the organization, kept although it has no task
 }
 
 // The storages that every installation has.
@@ -37,11 +36,11 @@ const (
 	UploadsInDatabase = "database"
 )
 
-// UploadState says whether the bytes of an upload are stored.
+// UploadState is the state of an upload.
 type UploadState int
 
-// The states of an upload. The record is created before the bytes are stored
-// and deleted after they are removed, so that no bytes are ever orphaned.
+// The states of an upload. Its record is created before the bytes are stored and deleted
+// after they are removed, so that no bytes are ever orphaned.
 const (
 	UploadPending UploadState = iota
 	UploadStored

@@ -13,14 +13,14 @@ type WebhookID string
 const (
 	RetryInterval        = 30 * time.Minute // between two attempts
 	RetryPeriod          = 24 * time.Hour   // after which a notification is abandoned
-	MaxFailureStreak     = 300              // more consecutive failures disable a webhook
+	MaxFailureStreak     = 300              // more consecutive failures than this disable a webhook
 	MaxWebhooks          = 100              // per organization
-	MaxThresholdWebhooks = 10               // per organization and trigger with a threshold
+	MaxThresholdWebhooks = 10               // per organization, for each trigger with a threshold
 
 	maxHookURL = 2_000
 )
 
-// Webhook is a server of an organization that is notified of one trigger.
+// Webhook is a server of an organization that is notified of the events of one trigger.
 type Webhook struct {
 	ID                         WebhookID
 	Organization               OrganizationID
@@ -45,7 +45,7 @@ type WebhookChange struct {
 	CanReceiveConnectionEvents *bool
 }
 
-// NewWebhook returns a new webhook. Its server is validated elsewhere.
+// NewWebhook returns a new webhook. It does not validate the webhook's server.
 func NewWebhook(id WebhookID, org OrganizationID, c WebhookChange, now time.Time) (Webhook, error) {
 	switch {
 	case c.URL == nil:
@@ -118,8 +118,8 @@ func (t Trigger) HasThreshold() bool {
 	return t == TriggerTaskEta || t == TriggerTaskArrival || t == TriggerTaskDelayed
 }
 
-// CheckLimit rejects a webhook that exceeds the limits of an organization.
-// others are its existing webhooks.
+// CheckLimit rejects a new webhook that exceeds the limits of an organization. others are the
+// existing webhooks of the organization.
 func (h *Webhook) CheckLimit(others []Webhook) error {
 	if len(others) >= MaxWebhooks {
 		return Invalid("there are %d webhooks already, and no more are allowed", len(others))
@@ -127,8 +127,8 @@ func (h *Webhook) CheckLimit(others []Webhook) error {
 	return h.CheckTrigger(others)
 }
 
-// CheckTrigger rejects a webhook that exceeds the limit of a trigger with a
-// threshold.
+// CheckTrigger rejects a webhook that exceeds the limit of its trigger, which triggers with a
+// threshold have.
 func (h *Webhook) CheckTrigger(others []Webhook) error {
 	same := 0
 	for _, o := range others {
@@ -148,10 +148,10 @@ func (h *Webhook) Succeeded() {
 	h.FailureStreak = 0
 }
 
-// Failed records a failed attempt to send a notification that first became due
-// at due. It returns when to retry, or the zero time to give up. The last
-// attempt is slightly more than a day after the first: each attempt is a little
-// late, and the next is scheduled relative to it.
+// Failed records a failed attempt to send a notification that first became due at due. It
+// returns the time of the next attempt, or zero to give up. The last attempt may be slightly
+// more than a day after the first, because each attempt is a little late and the next one is
+// scheduled relative to it.
 func (h *Webhook) Failed(due, now time.Time) (again time.Time) {
 	h.FailureStreak++
 	if h.FailureStreak > MaxFailureStreak {
@@ -170,7 +170,7 @@ type NotificationState int
 // The states of a notification.
 const (
 	NotificationPending   NotificationState = iota // to be sent or retried
-	NotificationDelivered                          // got a 200 response
+	NotificationDelivered                          // the response was 200
 	NotificationGivenUp                            // retried for a day, or the webhook is disabled
 )
 
@@ -187,7 +187,7 @@ type Notification struct {
 	Event        string
 	Trigger      Trigger
 	Task         TaskID
-	Sequence     int64 // of the event within its task
+	Sequence     int64 // sequence number of the event within its task
 	Due          time.Time
 	Next         time.Time // time of the next attempt; zero for none
 	Attempts     int64
@@ -203,7 +203,7 @@ type Attempt struct {
 	At               time.Time
 	Took             time.Duration
 	Status           int    // HTTP status; 0 without a response
-	Reason, Response string // why it failed, and how the response begins; empty when delivered
+	Reason, Response string // why it failed, and the beginning of the response; empty if delivered
 }
 
 // Delivered reports whether the attempt got a 200 response.
@@ -231,23 +231,25 @@ type DetailedNotification struct {
 // Redelivered is the number of notifications scheduled for redelivery.
 type Redelivered int
 
-// ThresholdInterval is how often an active task is checked against the
-// thresholds of webhooks.
+// ThresholdInterval is the interval at which active tasks are compared with the thresholds of
+// webhooks.
 const ThresholdInterval = 30 * time.Second
 
 // Started returns when the worker started the task; zero if not yet.
 func (t *Task) Started() time.Time { return t.Completion.TimeOf("start") }
 
-// Covers reports whether the webhook is for a task: one that a connection placed with the
-// webhook's organization only if the webhook says so, unless it is of an order.
+// Covers reports whether the webhook is notified of the events of a task. For tasks that a
+// connection placed with the webhook's organization and that belong to no order, it must have
+// CanReceiveConnectionEvents set.
 func (h Webhook) Covers(t *Task) bool {
 	return t.Origin == "" || h.Organization != t.Organization || h.CanReceiveConnectionEvents || t.OrderShortID != ""
 }
 
-// Notice returns an event that happens by itself, without a caller.
+// Notice returns an event that no caller caused.
 func (t *Task) Notice(trigger Trigger, at time.Time) Event { return t.event(trigger, Actor{}, at) }
 
-// DelayedEvent returns the event of a route plan that is late.
+// DelayedEvent returns the event of a late route plan, and whether the plan is late and not
+// completed.
 func (p *RoutePlan) DelayedEvent(at time.Time) (Event, bool) {
 	p.Assess(at)
 	if p.Status != RoutePlanLate || p.State == RoutePlanCompleted {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// AccountStatus says whether a worker has accepted the invitation.
+// AccountStatus is the status of a worker's account.
 type AccountStatus string
 
 // The account statuses.
@@ -17,7 +17,7 @@ const (
 	AccountAccepted AccountStatus = "ACCEPTED"
 )
 
-// WorkerState is what a worker is doing; lists filter by it.
+// WorkerState is what a worker is doing. Lists of workers can be filtered by it.
 type WorkerState int
 
 // The worker states.
@@ -27,8 +27,8 @@ const (
 	WorkerActive                     // on duty with an active task
 )
 
-// Capacities are the three additional capacities of a worker, or quantities of
-// a task.
+// Capacities are the three additional capacities of a worker, or additional quantities of a
+// task.
 type Capacities struct{ A, B, C float64 }
 
 // Device is the worker's phone, as reported by the app.
@@ -121,15 +121,15 @@ func (d WorkerDraft) Check() error {
 	return nil
 }
 
-// NewWorker returns an invited worker who is off duty. vehicle is the id of the
-// worker's vehicle, if the draft has one.
+// NewWorker returns an invited worker who is off duty. vehicle is the id for the worker's
+// vehicle, if the draft has one.
 func NewWorker(id WorkerID, org OrganizationID, d WorkerDraft, phone Phone, vehicle VehicleID, now time.Time) (Worker, error) {
 	w := Worker{ID: id, Organization: org, Created: now, Phone: phone, AccountStatus: AccountInvited}
 	_, err := w.Update(d.Change, vehicle, now)
 	return w, err
 }
 
-// SetImage sets the address of the worker's photo; empty removes it.
+// SetImage sets the URL of the worker's photo; an empty one removes it.
 func (w *Worker) SetImage(url string, now time.Time) {
 	w.ImageURL, w.Modified = url, nextModified(w.Modified, now)
 }
@@ -210,7 +210,8 @@ func sameSet[T cmp.Ordered](a, b []T) bool {
 	return slices.Equal(slices.Sorted(slices.Values(Unique(a))), slices.Sorted(slices.Values(Unique(b))))
 }
 
-// AcceptInvitation marks the invitation as accepted, unless it already is.
+// AcceptInvitation marks the invitation as accepted. It returns the event, or nil if the
+// invitation was already accepted.
 func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 	if w.AccountStatus == AccountAccepted {
 		return nil
@@ -220,9 +221,8 @@ func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &copied}}
 }
 
-// UpdateDevice stores what the worker's app reports about its phone. It reports
-// whether the device changed; a different battery level alone does not count as
-// a change of the worker.
+// UpdateDevice stores the data that the worker's app reports about its phone, and reports
+// whether the device changed. The battery level does not count as a change.
 func (w *Worker) UpdateDevice(h DeviceReport, now time.Time) (changed bool, err error) {
 	err = FirstError(
 		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
@@ -314,8 +314,7 @@ type VehicleChange struct {
 	Description, LicensePlate, Color *string
 }
 
-// apply returns the vehicle after a change; a nil vehicle becomes a new one
-// with the given id.
+// apply returns the vehicle after a change. If v is nil, it returns a new vehicle with the id.
 func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle, error) {
 	next := Vehicle{ID: id}
 	if v != nil {

@@ -8,8 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The dashboard writes addresses of events as the board has them, and is tested with the
-// same file.
+// The dashboard formats the addresses of events in the same way as the board. Its tests read
+// the same file.
 func TestAddressLine(t *testing.T) {
 	data, err := os.ReadFile("testdata/lines.json")
 	if err != nil {

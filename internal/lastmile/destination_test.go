@@ -21,7 +21,7 @@ func TestDestinationRules(t *testing.T) {
 	tests := map[string]struct {
 		draft lastmile.DestinationDraft
 		want  lastmile.Code // 0 if valid
-		names string        // what the error names
+		names string        // the field that the error names
 	}{
 		"number, street, city and country":    {lastmile.DestinationDraft{Address: full}, 0, ""},
 		"no address":                          {lastmile.DestinationDraft{}, lastmile.CodeMalformed, "address"},
@@ -30,16 +30,16 @@ func TestDestinationRules(t *testing.T) {
 		"no city":                             {lastmile.DestinationDraft{Address: without(func(a *lastmile.Address) { a.City = "" })}, lastmile.CodeMalformed, "address.city"},
 		"no country":                          {lastmile.DestinationDraft{Address: without(func(a *lastmile.Address) { a.Country = "" })}, lastmile.CodeMalformed, "address.country"},
 		"an unparsed line needs nothing else": {lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "94103"}, 0, ""},
-		"a line and a location":               {lastmile.DestinationDraft{Address: full, Unparsed: "94103", Location: here}, lastmile.CodeInvalid, "address.unparsed"},
+		"an unparsed line and a location":     {lastmile.DestinationDraft{Address: full, Unparsed: "94103", Location: here}, lastmile.CodeInvalid, "address.unparsed"},
 		"a location needs city and country":   {lastmile.DestinationDraft{Address: &lastmile.Address{City: "San Francisco", Country: "US"}, Location: here}, 0, ""},
 		"a location without city":             {lastmile.DestinationDraft{Address: &lastmile.Address{Country: "US"}, Location: here}, lastmile.CodeMalformed, "address.city"},
 		"a location without country":          {lastmile.DestinationDraft{Address: &lastmile.Address{City: "San Francisco"}, Location: here}, lastmile.CodeMalformed, "address.country"},
 		"a location without address":          {lastmile.DestinationDraft{Location: here}, lastmile.CodeMalformed, "address"},
-		"a country for a language":            {lastmile.DestinationDraft{Address: full, Language: "DK"}, 0, ""},
-		"a language for a language":           {lastmile.DestinationDraft{Address: full, Language: "da"}, 0, ""},
-		"three letters for a language":        {lastmile.DestinationDraft{Address: full, Language: "dan"}, lastmile.CodeInvalid, "options.language"},
-		"a line without end":                  {lastmile.DestinationDraft{Address: full, Unparsed: strings.Repeat("x", 1001)}, lastmile.CodeInvalid, "address.unparsed"},
-		"a city without end":                  {lastmile.DestinationDraft{Address: without(func(a *lastmile.Address) { a.City = strings.Repeat("x", 1001) })}, lastmile.CodeInvalid, "address.city"},
+		"a country code as the language":      {lastmile.DestinationDraft{Address: full, Language: "DK"}, 0, ""},
+		"a language code as the language":     {lastmile.DestinationDraft{Address: full, Language: "da"}, 0, ""},
+		"three letters as the language":       {lastmile.DestinationDraft{Address: full, Language: "dan"}, lastmile.CodeInvalid, "options.language"},
+		"an unparsed line that is too long":   {lastmile.DestinationDraft{Address: full, Unparsed: strings.Repeat("x", 1001)}, lastmile.CodeInvalid, "address.unparsed"},
+		"a city that is too long":             {lastmile.DestinationDraft{Address: without(func(a *lastmile.Address) { a.City = strings.Repeat("x", 1001) })}, lastmile.CodeInvalid, "address.city"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

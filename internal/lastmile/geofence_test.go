@@ -18,21 +18,21 @@ func TestGeofence(t *testing.T) {
 		attempts int
 		warned   bool
 	}{
-		"off, far away":              {lastmile.Geofence{Radius: 100}, at(5000), false, 0, false},
-		"warned far away":            {warn, at(5000), false, 1, true},
-		"warned just outside":        {warn, at(101), false, 1, true},
-		"not warned just inside":     {warn, at(99), false, 0, false},
-		"nothing to warn of":         {warn, nil, false, 0, false},
-		"blocked far away":           {block, at(5000), true, 1, false},
-		"not blocked inside":         {block, at(99), false, 0, false},
-		"blocked without a place":    {block, nil, true, 0, false},
-		"the default radius, inside": {lastmile.Geofence{Level: lastmile.GeofenceBlock}, at(199), false, 0, false},
-		"the default radius outside": {lastmile.Geofence{Level: lastmile.GeofenceBlock}, at(201), true, 1, false},
+		"off, far away":                 {lastmile.Geofence{Radius: 100}, at(5000), false, 0, false},
+		"warned far away":               {warn, at(5000), false, 1, true},
+		"warned just outside":           {warn, at(101), false, 1, true},
+		"not warned just inside":        {warn, at(99), false, 0, false},
+		"not warned without a location": {warn, nil, false, 0, false},
+		"blocked far away":              {block, at(5000), true, 1, false},
+		"not blocked inside":            {block, at(99), false, 0, false},
+		"blocked without a location":    {block, nil, true, 0, false},
+		"inside the default radius":     {lastmile.Geofence{Level: lastmile.GeofenceBlock}, at(199), false, 0, false},
+		"outside the default radius":    {lastmile.Geofence{Level: lastmile.GeofenceBlock}, at(201), true, 1, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			task := lastmile.Task{ID: "t", State: lastmile.TaskActive, Destination: lastmile.Destination{Location: milan(0)}}
-			for range 2 { // repeating an action is the same attempt
+			for range 2 { // a repeated action is the same attempt
 				err := task.CheckGeofence(test.fence, lastmile.Action{ID: "a", At: planNow, Location: test.at})
 				if (err != nil) != test.rejected {
 					t.Errorf("rejected: %v", err)
@@ -61,7 +61,7 @@ func TestAnActionWithoutAPlaceIsWhereTheWorkerIs(t *testing.T) {
 	}
 }
 
-// milan returns the point some meters north of Milan.
+// milan returns a point in Milan, moved north by some meters.
 func milan(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }

@@ -21,19 +21,19 @@ func list(subtype lastmile.MetadataType, values ...any) lastmile.MetadataEntry {
 
 func TestMetadataAccepts(t *testing.T) {
 	tests := map[string]lastmile.Metadata{
-		"nothing":                 nil,
-		"a boolean":               {entry("a", lastmile.MetadataBoolean, false)},
-		"a number":                {entry("a", lastmile.MetadataNumber, 1.5)},
-		"a string":                {entry("a", lastmile.MetadataString, "")},
-		"an object":               {entry("a", lastmile.MetadataObject, map[string]any{"b": []any{nil, 1.0, "c", true}})},
-		"an empty array":          {list(lastmile.MetadataNumber)},
-		"an array of numbers":     {list(lastmile.MetadataNumber, 1.0, 2.0)},
-		"an array of objects":     {list(lastmile.MetadataObject, map[string]any{})},
-		"names of other case":     {entry("a", lastmile.MetadataBoolean, true), entry("A", lastmile.MetadataBoolean, true)},
-		"every visibility":        {{Name: "a", Type: "string", Value: "x", Visibility: []string{"api", "dashboard", "worker"}}},
-		"a name of 1,000 letters": {entry(strings.Repeat("é", 1_000), lastmile.MetadataBoolean, true)},
-		"64 entries":              many(64),
-		"exactly 16 KiB":          {entry("a", lastmile.MetadataString, strings.Repeat("x", 16<<10-3))},
+		"nothing":                    nil,
+		"a boolean":                  {entry("a", lastmile.MetadataBoolean, false)},
+		"a number":                   {entry("a", lastmile.MetadataNumber, 1.5)},
+		"a string":                   {entry("a", lastmile.MetadataString, "")},
+		"an object":                  {entry("a", lastmile.MetadataObject, map[string]any{"b": []any{nil, 1.0, "c", true}})},
+		"an empty array":             {list(lastmile.MetadataNumber)},
+		"an array of numbers":        {list(lastmile.MetadataNumber, 1.0, 2.0)},
+		"an array of objects":        {list(lastmile.MetadataObject, map[string]any{})},
+		"names that differ in case":  {entry("a", lastmile.MetadataBoolean, true), entry("A", lastmile.MetadataBoolean, true)},
+		"every visibility":           {{Name: "a", Type: "string", Value: "x", Visibility: []string{"api", "dashboard", "worker"}}},
+		"a name of 1,000 characters": {entry(strings.Repeat("é", 1_000), lastmile.MetadataBoolean, true)},
+		"64 entries":                 many(64),
+		"exactly 16 KiB":             {entry("a", lastmile.MetadataString, strings.Repeat("x", 16<<10-3))},
 	}
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,13 +122,13 @@ func TestMetadataApply(t *testing.T) {
 		change lastmile.MetadataChange
 		want   lastmile.Metadata
 	}{
-		"no change":            {lastmile.MetadataChange{}, before},
-		"replace all":          {lastmile.MetadataChange{Replaced: true, Replace: lastmile.Metadata{entry("z", "number", 9.0)}}, lastmile.Metadata{number("z", 9)}},
-		"replace with nothing": {lastmile.MetadataChange{Replaced: true}, nil},
-		"set keeps the place":  {lastmile.MetadataChange{Set: lastmile.Metadata{entry("b", "number", 5.0)}}, lastmile.Metadata{number("a", 1), number("b", 5), number("c", 3)}},
-		"set adds at the end":  {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 4), number("e", 5)}}, append(before[:3:3], number("d", 4), number("e", 5))},
-		"pop":                  {lastmile.MetadataChange{Pop: []string{"a", "c", "unknown", "B"}}, lastmile.Metadata{number("b", 2)}},
-		"set and pop":          {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 4)}, Pop: []string{"a"}}, lastmile.Metadata{number("b", 2), number("c", 3), number("d", 4)}},
+		"no change":              {lastmile.MetadataChange{}, before},
+		"replace all":            {lastmile.MetadataChange{Replaced: true, Replace: lastmile.Metadata{entry("z", "number", 9.0)}}, lastmile.Metadata{number("z", 9)}},
+		"replace with nothing":   {lastmile.MetadataChange{Replaced: true}, nil},
+		"set keeps the position": {lastmile.MetadataChange{Set: lastmile.Metadata{entry("b", "number", 5.0)}}, lastmile.Metadata{number("a", 1), number("b", 5), number("c", 3)}},
+		"set adds at the end":    {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 4), number("e", 5)}}, append(before[:3:3], number("d", 4), number("e", 5))},
+		"pop":                    {lastmile.MetadataChange{Pop: []string{"a", "c", "unknown", "B"}}, lastmile.Metadata{number("b", 2)}},
+		"set and pop":            {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 4)}, Pop: []string{"a"}}, lastmile.Metadata{number("b", 2), number("c", 3), number("d", 4)}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -149,11 +149,11 @@ func TestMetadataApply(t *testing.T) {
 		change lastmile.MetadataChange
 		want   string
 	}{
-		"a wrong replacement":    {lastmile.MetadataChange{Replaced: true, Replace: lastmile.Metadata{entry("z", "number", "9")}}, "metadata[0].value must be of the type number"},
-		"a wrong entry to set":   {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1), entry("z", "number", "9")}}, "metadata.$set[1].value must be of the type number"},
-		"a name twice in set":    {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1), number("d", 2)}}, "metadata.$set[1].name must be unique"},
-		"a name in set and pop":  {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1)}, Pop: []string{"d"}}, "metadata.$set[0].name must not be among the names to $pop"},
-		"too many when together": {lastmile.MetadataChange{Set: many(64)}, "metadata must have at most 64 entries, not 67"},
+		"an invalid replacement":  {lastmile.MetadataChange{Replaced: true, Replace: lastmile.Metadata{entry("z", "number", "9")}}, "metadata[0].value must be of the type number"},
+		"an invalid entry to set": {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1), entry("z", "number", "9")}}, "metadata.$set[1].value must be of the type number"},
+		"a name twice in set":     {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1), number("d", 2)}}, "metadata.$set[1].name must be unique"},
+		"a name in set and pop":   {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1)}, Pop: []string{"d"}}, "metadata.$set[0].name must not be among the names to $pop"},
+		"too many entries in all": {lastmile.MetadataChange{Set: many(64)}, "metadata must have at most 64 entries, not 67"},
 	}
 	for name, test := range rejected {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestMetadataDigest(t *testing.T) {
 	same := map[string][2]lastmile.MetadataEntry{
 		"members in another order": {object(map[string]any{"x": 1.0, "y": "z"}), object(map[string]any{"y": "z", "x": 1.0})},
 		"zero and minus zero":      {entry("a", "number", 0.0), entry("a", "number", math.Copysign(0, -1))},
-		"other visibility":         {entry("a", "number", 1.0), {Name: "a", Type: "number", Value: 1.0, Visibility: []string{"worker"}}},
+		"another visibility":       {entry("a", "number", 1.0), {Name: "a", Type: "number", Value: 1.0, Visibility: []string{"worker"}}},
 	}
 	for name, pair := range same {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestMetadataDigest(t *testing.T) {
 }
 
 func TestMetadataDigestNeverChanges(t *testing.T) {
-	// Digests are stored. A change here needs a migration.
+	// Digests are stored, so that changing them requires a migration.
 	e := entry("größe", lastmile.MetadataObject, map[string]any{"b": []any{1e21, -0.5, nil, true}, "a": "\"\\\n"})
 	// It is the SHA-256 of ["größe","object","",{"a":"\"\\\u000a","b":[1e+21,-0.5,null,true]}].
 	const want = "234b1d1d2beabd8557238edd75499455e7202ddb977cbc0e07c70d35355f472d"

@@ -16,17 +16,17 @@ func TestDistance(t *testing.T) {
 		want     lastmile.Meters
 		within   lastmile.Meters
 	}{
-		"no way at all":               {lastmile.Point{Lon: 2.35, Lat: 48.85}, lastmile.Point{Lon: 2.35, Lat: 48.85}, 0, 0},
-		"Flinders Peak to Buninyong":  {lastmile.Point{Lon: 144.42486788889, Lat: -37.95103341667}, lastmile.Point{Lon: 143.92649552778, Lat: -37.65282113889}, 54972.271, 0.001},
-		"New York to London airports": {lastmile.Point{Lon: -73.8, Lat: 40.6}, lastmile.Point{Lon: -0.5, Lat: 51.6}, 5551759.400, 0.001},
-		"a degree of the equator":     {lastmile.Point{}, lastmile.Point{Lon: 1}, 111319.4908, 0.001},
-		"a degree over the date line": {lastmile.Point{Lon: 179.5}, lastmile.Point{Lon: -179.5}, 111319.4908, 0.001},
-		"the equator to the pole":     {lastmile.Point{Lon: 12}, lastmile.Point{Lon: 12, Lat: 90}, quarterMeridian, 0.001},
-		"pole to pole":                {lastmile.Point{Lat: -90}, lastmile.Point{Lon: 77, Lat: 90}, 2 * quarterMeridian, 0.001 * 2 * quarterMeridian},
-		"the pole under two names":    {lastmile.Point{Lon: -20, Lat: 90}, lastmile.Point{Lon: 100, Lat: 90}, 0, 0.001},
-		"the date line's two names":   {lastmile.Point{Lon: -180, Lat: 10}, lastmile.Point{Lon: 180, Lat: 10}, 0, 0.001},
-		"opposite on the equator":     {lastmile.Point{Lon: 0}, lastmile.Point{Lon: 180}, 2 * quarterMeridian, 0.006 * 2 * quarterMeridian},
-		"almost opposite":             {lastmile.Point{Lon: 0, Lat: 0}, lastmile.Point{Lon: 179.7, Lat: 0.5}, 19936288.579, 0.006 * 19936288.579},
+		"the same point":                {lastmile.Point{Lon: 2.35, Lat: 48.85}, lastmile.Point{Lon: 2.35, Lat: 48.85}, 0, 0},
+		"Flinders Peak to Buninyong":    {lastmile.Point{Lon: 144.42486788889, Lat: -37.95103341667}, lastmile.Point{Lon: 143.92649552778, Lat: -37.65282113889}, 54972.271, 0.001},
+		"New York to London airports":   {lastmile.Point{Lon: -73.8, Lat: 40.6}, lastmile.Point{Lon: -0.5, Lat: 51.6}, 5551759.400, 0.001},
+		"a degree of the equator":       {lastmile.Point{}, lastmile.Point{Lon: 1}, 111319.4908, 0.001},
+		"a degree over the date line":   {lastmile.Point{Lon: 179.5}, lastmile.Point{Lon: -179.5}, 111319.4908, 0.001},
+		"the equator to the pole":       {lastmile.Point{Lon: 12}, lastmile.Point{Lon: 12, Lat: 90}, quarterMeridian, 0.001},
+		"pole to pole":                  {lastmile.Point{Lat: -90}, lastmile.Point{Lon: 77, Lat: 90}, 2 * quarterMeridian, 0.001 * 2 * quarterMeridian},
+		"the pole at two longitudes":    {lastmile.Point{Lon: -20, Lat: 90}, lastmile.Point{Lon: 100, Lat: 90}, 0, 0.001},
+		"the date line as -180 and 180": {lastmile.Point{Lon: -180, Lat: 10}, lastmile.Point{Lon: 180, Lat: 10}, 0, 0.001},
+		"opposite on the equator":       {lastmile.Point{Lon: 0}, lastmile.Point{Lon: 180}, 2 * quarterMeridian, 0.006 * 2 * quarterMeridian},
+		"almost opposite":               {lastmile.Point{Lon: 0, Lat: 0}, lastmile.Point{Lon: 179.7, Lat: 0.5}, 19936288.579, 0.006 * 19936288.579},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,13 +70,13 @@ func TestNewPoint(t *testing.T) {
 		lon, lat float64
 		want     string
 	}{
-		"too far east":  {180.01, 0, "longitude must be between -180 and 180, not 180.01"},
-		"too far west":  {-181, 0, "longitude must be between -180 and 180, not -181"},
-		"too far north": {0, 90.5, "latitude must be between -90 and 90, not 90.5"},
-		"too far south": {0, -91, "latitude must be between -90 and 90, not -91"},
-		"nowhere":       {math.NaN(), 0, "longitude must be between -180 and 180, not NaN"},
-		"nowhere else":  {0, math.NaN(), "latitude must be between -90 and 90, not NaN"},
-		"infinitely up": {0, math.Inf(1), "latitude must be between -90 and 90, not +Inf"},
+		"too far east":      {180.01, 0, "longitude must be between -180 and 180, not 180.01"},
+		"too far west":      {-181, 0, "longitude must be between -180 and 180, not -181"},
+		"too far north":     {0, 90.5, "latitude must be between -90 and 90, not 90.5"},
+		"too far south":     {0, -91, "latitude must be between -90 and 90, not -91"},
+		"longitude is NaN":  {math.NaN(), 0, "longitude must be between -180 and 180, not NaN"},
+		"latitude is NaN":   {0, math.NaN(), "latitude must be between -90 and 90, not NaN"},
+		"infinite latitude": {0, math.Inf(1), "latitude must be between -90 and 90, not +Inf"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

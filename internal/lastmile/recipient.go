@@ -27,7 +27,7 @@ type RecipientDraft struct {
 	Name                      string
 	Phone                     string // as sent; parsed by the rules of the organization's country
 	SkipPhoneNumberValidation bool
-	Keeper                    OrganizationID  // connected organization that sent the recipient; each has its own recipients
+	Keeper                    OrganizationID  // connected organization that sends the recipient for this one; each has its own recipients
 	Change                    RecipientChange // the other fields, applied to new and existing recipients
 }
 

@@ -60,19 +60,19 @@ func TestRoutePlanRules(t *testing.T) {
 		"a vehicle type":                   {func(c *lastmile.RoutePlanChange) { c.VehicleType = new(lastmile.Bicycle) }, 0},
 		"an unknown vehicle type":          {func(c *lastmile.RoutePlanChange) { c.VehicleType = new(lastmile.VehicleType("BOAT")) }, invalid},
 		"a time zone":                      {func(c *lastmile.RoutePlanChange) { c.Timezone = new("Europe/Paris") }, 0},
-		"no time zone of this world":       {func(c *lastmile.RoutePlanChange) { c.Timezone = new("Mars/Base") }, invalid},
+		"an unknown time zone":             {func(c *lastmile.RoutePlanChange) { c.Timezone = new("Mars/Base") }, invalid},
 		"a start at the worker's location": {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.AtWorkerLocation) }, 0},
 		"an end at the worker's address":   {func(c *lastmile.RoutePlanChange) { c.EndAt = new(lastmile.AtWorkerAddress) }, 0},
-		"a start that is no point":         {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.RoutePoint("HOME")) }, invalid},
-		"a start at no hub":                {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.AtHub) }, malformed},
-		"an end at no hub":                 {func(c *lastmile.RoutePlanChange) { c.EndAt = new(lastmile.AtHub) }, malformed},
+		"an unknown start point":           {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.RoutePoint("HOME")) }, invalid},
+		"a start at a hub, no hub named":   {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.AtHub) }, malformed},
+		"an end at a hub, no hub named":    {func(c *lastmile.RoutePlanChange) { c.EndAt = new(lastmile.AtHub) }, malformed},
 		"tasks":                            {func(c *lastmile.RoutePlanChange) { c.Tasks = &[]lastmile.TaskID{"a", "b"} }, 0},
 		"a task twice":                     {func(c *lastmile.RoutePlanChange) { c.Tasks = &[]lastmile.TaskID{"a", "b", "a"} }, invalid},
-		"more tasks than a plan takes":     {func(c *lastmile.RoutePlanChange) { c.Tasks = new(make([]lastmile.TaskID, 501)) }, invalid},
+		"too many tasks":                   {func(c *lastmile.RoutePlanChange) { c.Tasks = new(make([]lastmile.TaskID, 501)) }, invalid},
 		"a start at a hub": {func(c *lastmile.RoutePlanChange) {
 			c.StartAt, c.StartingHub = new(lastmile.AtHub), new(lastmile.HubID("h"))
 		}, 0},
-		"a hub that is not where it starts": {func(c *lastmile.RoutePlanChange) { c.StartingHub = new(lastmile.HubID("h")) }, 0},
+		"a hub that is not used as the start": {func(c *lastmile.RoutePlanChange) { c.StartingHub = new(lastmile.HubID("h")) }, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,17 +89,17 @@ func TestRoutePlanTasksThatStay(t *testing.T) {
 	)
 	tests := map[string]struct {
 		state  lastmile.RoutePlanState
-		states []lastmile.TaskState // of the tasks a and b
+		states []lastmile.TaskState // states of the tasks a and b
 		tasks  []lastmile.TaskID
 		want   lastmile.Code
 	}{
-		"a task that is not started leaves":  {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"a"}, 0},
-		"an active task cannot leave":        {started, []lastmile.TaskState{active, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
-		"a completed task cannot leave":      {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
-		"the order changes at any time":      {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"b", "a"}, 0},
-		"a plan that is on its way grows":    {started, []lastmile.TaskState{done, active}, []lastmile.TaskID{"a", "b", "c"}, 0},
-		"a plan that is done takes no more":  {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"a", "b", "c"}, lastmile.CodeInvalid},
-		"a plan can lose all that can leave": {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, waiting}, nil, 0},
+		"a task that is not started can leave":  {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"a"}, 0},
+		"an active task cannot leave":           {started, []lastmile.TaskState{active, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
+		"a completed task cannot leave":         {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
+		"the order can change at any time":      {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"b", "a"}, 0},
+		"a started plan accepts new tasks":      {started, []lastmile.TaskState{done, active}, []lastmile.TaskID{"a", "b", "c"}, 0},
+		"a completed plan accepts no new tasks": {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"a", "b", "c"}, lastmile.CodeInvalid},
+		"a pending plan can lose all tasks":     {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, waiting}, nil, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,18 +155,18 @@ func TestRoutePlanProgress(t *testing.T) {
 		events []lastmile.Trigger
 	}{
 		"nothing is started":               {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, waiting}, lastmile.RoutePlanPending, nil},
-		"there is nothing to do":           {lastmile.RoutePlanPending, nil, lastmile.RoutePlanPending, nil},
+		"there are no tasks":               {lastmile.RoutePlanPending, nil, lastmile.RoutePlanPending, nil},
 		"the first task is started":        {lastmile.RoutePlanPending, []lastmile.TaskState{active, waiting}, lastmile.RoutePlanStarted, []lastmile.Trigger{lastmile.TriggerRoutePlanStarted}},
 		"the second task is started first": {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, active}, lastmile.RoutePlanStarted, []lastmile.Trigger{lastmile.TriggerRoutePlanStarted}},
 		"one task is completed":            {lastmile.RoutePlanStarted, []lastmile.TaskState{done, waiting}, lastmile.RoutePlanStarted, nil},
 		"the last task is completed":       {lastmile.RoutePlanStarted, []lastmile.TaskState{done, done}, lastmile.RoutePlanCompleted, []lastmile.Trigger{lastmile.TriggerRoutePlanCompleted}},
-		"it is all over at once": {
+		"the only task is completed at once": {
 			lastmile.RoutePlanPending,
 			[]lastmile.TaskState{done},
 			lastmile.RoutePlanCompleted,
 			[]lastmile.Trigger{lastmile.TriggerRoutePlanStarted, lastmile.TriggerRoutePlanCompleted},
 		},
-		"it was over before": {lastmile.RoutePlanCompleted, []lastmile.TaskState{done}, lastmile.RoutePlanCompleted, nil},
+		"the plan was completed before": {lastmile.RoutePlanCompleted, []lastmile.TaskState{done}, lastmile.RoutePlanCompleted, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -233,14 +233,14 @@ func TestRoutePlanAssess(t *testing.T) {
 		late        time.Duration
 		wantOverdue bool
 	}{
-		"before its time":           {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(-5), 0, false},
-		"not started in time":       {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(5), 5 * time.Minute, false},
-		"never started":             {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(90), 90 * time.Minute, true},
-		"started early":             {lastmile.RoutePlanStarted, at(-10), time.Time{}, at(10), 0, false},
-		"started late":              {lastmile.RoutePlanStarted, at(10), time.Time{}, at(20), 10 * time.Minute, false},
-		"on the way after its time": {lastmile.RoutePlanStarted, at(0), time.Time{}, at(75), 15 * time.Minute, true},
-		"done in time":              {lastmile.RoutePlanCompleted, at(10), at(55), at(500), 0, false},
-		"done late":                 {lastmile.RoutePlanCompleted, at(0), at(80), at(500), 20 * time.Minute, false},
+		"before its start":         {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(-5), 0, false},
+		"not started in time":      {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(5), 5 * time.Minute, false},
+		"never started":            {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(90), 90 * time.Minute, true},
+		"started early":            {lastmile.RoutePlanStarted, at(-10), time.Time{}, at(10), 0, false},
+		"started late":             {lastmile.RoutePlanStarted, at(10), time.Time{}, at(20), 10 * time.Minute, false},
+		"started and past its end": {lastmile.RoutePlanStarted, at(0), time.Time{}, at(75), 15 * time.Minute, true},
+		"completed in time":        {lastmile.RoutePlanCompleted, at(10), at(55), at(500), 0, false},
+		"completed late":           {lastmile.RoutePlanCompleted, at(0), at(80), at(500), 20 * time.Minute, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

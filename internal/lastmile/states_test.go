@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// statesFile is generated from taskMoves by this test; DRAY_UPDATE=1 rewrites
-// it.
+// statesFile is generated from taskMoves by TestDocsStates if DRAY_UPDATE is set.
 const statesFile = "../../docs/states.md"
 
 var taskStates = []TaskState{TaskUnassigned, TaskAssigned, TaskActive, TaskCompleted}
@@ -29,7 +28,7 @@ type explainedMove struct {
 	to    TaskState
 	how   string
 	needs string
-	ways  []func(*Task, Actor, time.Time) ([]Event, error) // each returns events
+	ways  []func(*Task, Actor, time.Time) ([]Event, error) // alternatives, each with its own events
 }
 
 func put(in ContainerRef) func(*Task, Actor, time.Time) ([]Event, error) {
@@ -160,7 +159,7 @@ func drawStates(t *testing.T) string {
 	return out.String()
 }
 
-// newTasks are the rows of tasks that did not exist before.
+// newTasks returns the rows of the transitions of new tasks.
 func newTasks(t *testing.T) string {
 	t.Helper()
 	made, given := taskIn(t, TaskUnassigned), taskIn(t, TaskAssigned)
@@ -186,7 +185,7 @@ func handedOver(t *testing.T) string {
 	return triggers(events)
 }
 
-// allowed returns what can be done to a task in a state.
+// allowed returns the cells of the table of what can be done to a task in a state.
 func allowed(t *testing.T, state TaskState) []string {
 	t.Helper()
 	yes := func(err error) string {
@@ -228,7 +227,7 @@ func updatable(t *testing.T, state TaskState) string {
 func shape(t Task) Task {
 	t.Modified, t.Events = time.Time{}, 0
 	if t.Recipient != nil {
-		t.Notes += string(t.Recipient.ID) // of its own id, not its location in the store
+		t.Notes += string(t.Recipient.ID) // %+v would print the pointer
 		t.Recipient = nil
 	}
 	return t

@@ -144,36 +144,36 @@ func TestATaskIsRejected(t *testing.T) {
 		code   lastmile.Code
 		words  []string
 	}{
-		"without a destination":       {func(c *lastmile.TaskChange) { c.Destination = nil }, lastmile.CodeMalformed, []string{"destination"}},
-		"without recipients":          {func(c *lastmile.TaskChange) { c.Recipients = nil }, lastmile.CodeMalformed, []string{"recipients"}},
-		"with two recipients":         {func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{person, person} }, lastmile.CodeInvalid, []string{"recipients", "2"}},
-		"with long notes":             {func(c *lastmile.TaskChange) { c.Notes = long(10_001) }, lastmile.CodeInvalid, []string{"notes", "10001", "10000"}},
-		"with a negative quantity":    {func(c *lastmile.TaskChange) { c.Quantity = new(-1.0) }, lastmile.CodeInvalid, []string{"quantity"}},
-		"with no number as quantity":  {func(c *lastmile.TaskChange) { c.Quantity = new(math.NaN()) }, lastmile.CodeInvalid, []string{"quantity"}},
-		"with a negative quantityA":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{A: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityA"}},
-		"with a negative quantityB":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{B: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityB"}},
-		"with a negative quantityC":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{C: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityC"}},
-		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = new(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
-		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = new(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
-		"with a window that ends first": {func(c *lastmile.TaskChange) {
+		"without a destination":            {func(c *lastmile.TaskChange) { c.Destination = nil }, lastmile.CodeMalformed, []string{"destination"}},
+		"without recipients":               {func(c *lastmile.TaskChange) { c.Recipients = nil }, lastmile.CodeMalformed, []string{"recipients"}},
+		"with two recipients":              {func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{person, person} }, lastmile.CodeInvalid, []string{"recipients", "2"}},
+		"with long notes":                  {func(c *lastmile.TaskChange) { c.Notes = long(10_001) }, lastmile.CodeInvalid, []string{"notes", "10001", "10000"}},
+		"with a negative quantity":         {func(c *lastmile.TaskChange) { c.Quantity = new(-1.0) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with NaN as quantity":             {func(c *lastmile.TaskChange) { c.Quantity = new(math.NaN()) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with a negative quantityA":        {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{A: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityA"}},
+		"with a negative quantityB":        {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{B: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityB"}},
+		"with a negative quantityC":        {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{C: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityC"}},
+		"with a negative serviceTime":      {func(c *lastmile.TaskChange) { c.ServiceTime = new(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
+		"with more than a week of service": {func(c *lastmile.TaskChange) { c.ServiceTime = new(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
+		"with a window that ends before it begins": {func(c *lastmile.TaskChange) {
 			c.CompleteAfter, c.CompleteBefore = new(noon.Add(time.Hour)), new(noon)
 		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
-		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBefore = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
-		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
-		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
-		"with a negative age":                       {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
-		"with an impossible age":                    {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
-		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = new(-1) }, lastmile.CodeInvalid, []string{"priority"}},
-		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = new(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
-		"with a long group":                         {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
-		"with a long recipientName":                 {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = new(long(1_001)) }, lastmile.CodeInvalid, []string{"recipientName"}},
-		"with long recipientNotes":                  {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = new(long(10_001)) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
-		"with too many barcodes":                    {func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
-		"with a barcode that is too long":           {func(c *lastmile.TaskChange) { c.Barcodes = code(strings.Repeat("AAAA", 126)) }, lastmile.CodeInvalid, []string{"barcodes[1].data", "500"}},
-		"with a barcode that is not text in base64": {func(c *lastmile.TaskChange) { c.Barcodes = code("4006381333931") }, lastmile.CodeInvalid, []string{"barcodes[1].data", "base64"}},
-		"that depends on itself":                    {func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"p", "t"} }, lastmile.CodeInvalid, []string{"dependencies"}},
-		"that depends on too many":                  {func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(101)) }, lastmile.CodeInvalid, []string{"dependencies", "101"}},
-		"with broken metadata":                      {func(c *lastmile.TaskChange) { c.Metadata = replaced(entry("a", "number", "x")) }, lastmile.CodeInvalid, []string{"metadata"}},
+		"with a window of no length":        {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBefore = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
+		"with a color below 0":              {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
+		"with a color above 2":              {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
+		"with a negative age":               {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
+		"with an impossible age":            {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
+		"with a priority below 0":           {func(c *lastmile.TaskChange) { c.Priority = new(-1) }, lastmile.CodeInvalid, []string{"priority"}},
+		"with a priority above 499":         {func(c *lastmile.TaskChange) { c.Priority = new(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
+		"with a long group":                 {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
+		"with a long recipientName":         {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = new(long(1_001)) }, lastmile.CodeInvalid, []string{"recipientName"}},
+		"with long recipientNotes":          {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = new(long(10_001)) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
+		"with too many barcodes":            {func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
+		"with a barcode that is too long":   {func(c *lastmile.TaskChange) { c.Barcodes = code(strings.Repeat("AAAA", 126)) }, lastmile.CodeInvalid, []string{"barcodes[1].data", "500"}},
+		"with a barcode that is not base64": {func(c *lastmile.TaskChange) { c.Barcodes = code("4006381333931") }, lastmile.CodeInvalid, []string{"barcodes[1].data", "base64"}},
+		"that depends on itself":            {func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"p", "t"} }, lastmile.CodeInvalid, []string{"dependencies"}},
+		"that depends on too many":          {func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(101)) }, lastmile.CodeInvalid, []string{"dependencies", "101"}},
+		"with invalid metadata":             {func(c *lastmile.TaskChange) { c.Metadata = replaced(entry("a", "number", "x")) }, lastmile.CodeInvalid, []string{"metadata"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,20 +197,20 @@ func manyTasks(n int) []lastmile.TaskID {
 
 func TestATaskMayBe(t *testing.T) {
 	tests := map[string]func(*lastmile.TaskChange){
-		"without recipient": func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
-		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
-		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = new(7 * 24 * time.Hour) },
-		"over a millisecond": func(c *lastmile.TaskChange) {
+		"without a recipient":             func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
+		"with notes of 10,000 characters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
+		"with a week of service":          func(c *lastmile.TaskChange) { c.ServiceTime = new(7 * 24 * time.Hour) },
+		"with a window of a millisecond": func(c *lastmile.TaskChange) {
 			c.CompleteAfter, c.CompleteBefore = &noon, new(noon.Add(time.Millisecond))
 		},
-		"over":                     func(c *lastmile.TaskChange) { c.CompleteBefore = new(noon.Add(-time.Hour)) },
-		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = new(new(2)) },
-		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = new(499) },
-		"for the very old":         func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
-		"of a group of 100":        func(c *lastmile.TaskChange) { c.Group = new(strings.Repeat("é", 100)) },
-		"after 100 others":         func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(100)) },
-		"of a barcode of 500":      func(c *lastmile.TaskChange) { c.Barcodes = &[]lastmile.Barcode{{Data: strings.Repeat("AAAA", 125)}} },
-		"of a hundred of any code": func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 100)) },
+		"with a window in the past":        func(c *lastmile.TaskChange) { c.CompleteBefore = new(noon.Add(-time.Hour)) },
+		"with color 2":                     func(c *lastmile.TaskChange) { c.TriangleColor = new(new(2)) },
+		"with priority 499":                func(c *lastmile.TaskChange) { c.Priority = new(499) },
+		"with a minimum age of 150":        func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
+		"with a group of 100 characters":   func(c *lastmile.TaskChange) { c.Group = new(strings.Repeat("é", 100)) },
+		"with 100 dependencies":            func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(100)) },
+		"with a barcode of 500 characters": func(c *lastmile.TaskChange) { c.Barcodes = &[]lastmile.Barcode{{Data: strings.Repeat("AAAA", 125)}} },
+		"with 100 barcodes without data":   func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 100)) },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) { newTask(t, change) })
@@ -249,12 +249,12 @@ func TestPuttingATask(t *testing.T) {
 		state    lastmile.TaskState
 		worker   lastmile.WorkerID
 	}{
-		"to a worker assigns it":              {org, first, []string{"taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "w"},
-		"from a worker home unassigns it":     {first, org, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
-		"from a worker to a team":             {first, team, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
-		"from worker to worker does both":     {first, second, []string{"taskUnassigned", "taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "v"},
-		"from home to a team is an update":    {org, team, []string{"taskUpdated"}, lastmile.TaskUnassigned, ""},
-		"where it is already changes nothing": {first, first, []string{}, lastmile.TaskAssigned, "w"},
+		"to a worker assigns it":                         {org, first, []string{"taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "w"},
+		"from a worker to the organization unassigns it": {first, org, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"from a worker to a team":                        {first, team, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"from worker to worker does both":                {first, second, []string{"taskUnassigned", "taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "v"},
+		"from the organization to a team is an update":   {org, team, []string{"taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"where it already is changes nothing":            {first, first, []string{}, lastmile.TaskAssigned, "w"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -302,9 +302,9 @@ func TestPuttingATaskClearsItsEstimates(t *testing.T) {
 		to   lastmile.ContainerRef
 		want lastmile.Estimates
 	}{
-		"to another worker":   {lastmile.WorkerContainer("v"), lastmile.Estimates{}},
-		"to the organization": {lastmile.OrganizationContainer("acme"), lastmile.Estimates{}},
-		"unless it stays":     {lastmile.WorkerContainer("w"), of},
+		"to another worker":               {lastmile.WorkerContainer("v"), lastmile.Estimates{}},
+		"to the organization":             {lastmile.OrganizationContainer("acme"), lastmile.Estimates{}},
+		"unless it stays with its worker": {lastmile.WorkerContainer("w"), of},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := assigned(t)
@@ -377,8 +377,8 @@ func TestCompletingATask(t *testing.T) {
 		success  string
 		failure  string
 	}{
-		"well":  {lastmile.Outcome{Success: true, Notes: "left it", At: noon}, []string{"taskCompleted", "taskUpdated"}, "left it", ""},
-		"badly": {lastmile.Outcome{Notes: "nobody there", At: noon}, []string{"taskFailed", "taskUpdated"}, "", "nobody there"},
+		"successfully": {lastmile.Outcome{Success: true, Notes: "left it", At: noon}, []string{"taskCompleted", "taskUpdated"}, "left it", ""},
+		"as failed":    {lastmile.Outcome{Notes: "nobody there", At: noon}, []string{"taskFailed", "taskUpdated"}, "", "nobody there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := active(t)
@@ -410,7 +410,7 @@ func TestCompletingATask(t *testing.T) {
 	}
 }
 
-// TestUpdatingATask complements docs/states.md, which lists what can change in
+// TestUpdatingATask complements docs/states.md, which lists the fields that can change in
 // each state.
 func TestUpdatingATask(t *testing.T) {
 	task := newTask(t, func(c *lastmile.TaskChange) {
@@ -418,7 +418,7 @@ func TestUpdatingATask(t *testing.T) {
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
 		c.Overrides.RecipientName, c.TriangleColor = new(new("Bea")), new(new(1))
 	})
-	t.Run("leaves what is not sent", func(t *testing.T) {
+	t.Run("keeps fields that are not sent", func(t *testing.T) {
 		changed := task
 		events, err := changed.Update(lastmile.TaskChange{Notes: new("new")}, newIDs(), me, noon)
 		must(t, err)
@@ -431,7 +431,7 @@ func TestUpdatingATask(t *testing.T) {
 			t.Errorf("\n got %+v\nwant %+v", changed, want)
 		}
 	})
-	t.Run("takes times, recipient and color away", func(t *testing.T) {
+	t.Run("clears times, recipient and color", func(t *testing.T) {
 		changed := task
 		none := (*int)(nil)
 		must(t, ok(changed.Update(lastmile.TaskChange{
@@ -455,7 +455,7 @@ func TestUpdatingATask(t *testing.T) {
 			t.Errorf("got %v", names)
 		}
 	})
-	t.Run("holds new values against the old ones", func(t *testing.T) {
+	t.Run("validates new values together with old ones", func(t *testing.T) {
 		changed := task
 		_, err := changed.Update(lastmile.TaskChange{CompleteAfter: new(noon.Add(2 * time.Hour))}, newIDs(), me, noon)
 		rejected(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
@@ -500,7 +500,7 @@ func TestCloning(t *testing.T) {
 		}
 		return made
 	}
-	t.Run("takes all but metadata, barcodes, dependencies and what happened", func(t *testing.T) {
+	t.Run("copies all but metadata, barcodes, dependencies and what happened to the task", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{}, noon)
 		want := source
 		want.ID, want.SourceTask, want.Destination, want.Modified = "clone", "t", other, noon
@@ -512,7 +512,7 @@ func TestCloning(t *testing.T) {
 			t.Errorf("\n got %+v\nwant %+v", got, want)
 		}
 	})
-	t.Run("takes metadata, barcodes and dependencies when asked", func(t *testing.T) {
+	t.Run("copies metadata, barcodes and dependencies on request", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true}, noon)
 		if !reflect.DeepEqual(got.Metadata, source.Metadata) || !slices.Equal(got.Dependencies, source.Dependencies) {
 			t.Errorf("got %+v %v", got.Metadata, got.Dependencies)
@@ -556,7 +556,7 @@ func TestCloning(t *testing.T) {
 		}
 		must(t, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteAfter: &time.Time{}}}.Check(noon))
 	})
-	t.Run("leaves the source as it is", func(t *testing.T) {
+	t.Run("does not change the source", func(t *testing.T) {
 		before := fmt.Sprintf("%+v", source)
 		clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true, Overrides: lastmile.TaskChange{Notes: new("other")}}, noon)
 		if fmt.Sprintf("%+v", source) != before {
@@ -567,21 +567,21 @@ func TestCloning(t *testing.T) {
 
 func TestDependenciesMakeNoCycle(t *testing.T) {
 	parents := map[lastmile.TaskID][]lastmile.TaskID{"a": {"b"}, "b": {"c", "d"}, "c": {"d"}, "d": nil, "x": {"y"}, "y": {"x"}}
-	look := func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return parents[id], nil }
+	parentsOf := func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return parents[id], nil }
 	for name, test := range map[string]struct {
 		id     lastmile.TaskID
 		on     []lastmile.TaskID
 		cyclic bool
 	}{
-		"on nothing":              {"t", nil, false},
-		"on a chain":              {"t", []lastmile.TaskID{"a"}, false},
-		"on the same twice":       {"t", []lastmile.TaskID{"a", "b", "c", "d"}, false},
-		"on a child":              {"d", []lastmile.TaskID{"c"}, true},
-		"on a child's child":      {"d", []lastmile.TaskID{"a"}, true},
-		"beside what is a circle": {"t", []lastmile.TaskID{"x"}, false},
+		"on nothing":                {"t", nil, false},
+		"on a chain":                {"t", []lastmile.TaskID{"a"}, false},
+		"on a task in several ways": {"t", []lastmile.TaskID{"a", "b", "c", "d"}, false},
+		"on a child":                {"d", []lastmile.TaskID{"c"}, true},
+		"on a child's child":        {"d", []lastmile.TaskID{"a"}, true},
+		"on tasks in another cycle": {"t", []lastmile.TaskID{"x"}, false},
 	} {
 		task := lastmile.Task{ID: test.id, Dependencies: test.on}
-		err := task.CheckCycle(look)
+		err := task.CheckCycle(parentsOf)
 		if test.cyclic {
 			rejected(t, err, lastmile.CodeInvalid, "cycle")
 		} else if err != nil {
@@ -654,7 +654,7 @@ func TestContainerChanges(t *testing.T) {
 	}{
 		"append to an organization's":  {lastmile.InOrganization, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtEnd}, false},
 		"prepend to a team's":          {lastmile.InTeam, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtStart}, false},
-		"insert far behind the end":    {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Index: 1 << 30}, false},
+		"insert far beyond the end":    {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Index: 1 << 30}, false},
 		"insert nothing":               {lastmile.InTeam, lastmile.ContainerChange{Index: 1}, false},
 		"replace a worker's":           {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Replace: true}, false},
 		"empty a worker's":             {lastmile.InWorker, lastmile.ContainerChange{Replace: true}, false},

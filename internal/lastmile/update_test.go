@@ -28,20 +28,20 @@ func TestSame(t *testing.T) {
 		a, b record
 		want bool
 	}{
-		"equal":             {full(nil), full(nil), true},
-		"another zone":      {full(nil), full(func(r *record) { r.At = at.In(time.FixedZone("x", 3600)) }), true},
-		"another time":      {full(nil), full(func(r *record) { r.At = at.Add(1) }), false},
-		"nil and empty":     {record{}, record{List: []string{}, Map: map[string]any{}}, true},
-		"a longer list":     {full(nil), full(func(r *record) { r.List = []string{"a", "b"} }), false},
-		"another item":      {full(nil), full(func(r *record) { r.List[0] = "b" }), false},
-		"no pointer":        {full(nil), full(func(r *record) { r.Point = nil }), false},
-		"another pointee":   {full(nil), full(func(r *record) { r.Point.Lat = 1 }), false},
-		"another type":      {full(nil), full(func(r *record) { r.Any = "x" }), false},
-		"nothing in it":     {full(nil), full(func(r *record) { r.Any = nil }), false},
-		"deep inside":       {full(nil), full(func(r *record) { r.Any.([]any)[0] = 2.0 }), false},
-		"another key":       {full(nil), full(func(r *record) { r.Map = map[string]any{"b": true} }), false},
-		"one key too many":  {full(nil), full(func(r *record) { r.Map["b"] = true }), false},
-		"another map value": {full(nil), full(func(r *record) { r.Map["a"] = false }), false},
+		"equal":                      {full(nil), full(nil), true},
+		"another zone":               {full(nil), full(func(r *record) { r.At = at.In(time.FixedZone("x", 3600)) }), true},
+		"another time":               {full(nil), full(func(r *record) { r.At = at.Add(1) }), false},
+		"nil and empty":              {record{}, record{List: []string{}, Map: map[string]any{}}, true},
+		"a longer list":              {full(nil), full(func(r *record) { r.List = []string{"a", "b"} }), false},
+		"another item":               {full(nil), full(func(r *record) { r.List[0] = "b" }), false},
+		"a nil pointer":              {full(nil), full(func(r *record) { r.Point = nil }), false},
+		"a pointer to another value": {full(nil), full(func(r *record) { r.Point.Lat = 1 }), false},
+		"another type":               {full(nil), full(func(r *record) { r.Any = "x" }), false},
+		"a nil interface":            {full(nil), full(func(r *record) { r.Any = nil }), false},
+		"another nested value":       {full(nil), full(func(r *record) { r.Any.([]any)[0] = 2.0 }), false},
+		"another key":                {full(nil), full(func(r *record) { r.Map = map[string]any{"b": true} }), false},
+		"one key too many":           {full(nil), full(func(r *record) { r.Map["b"] = true }), false},
+		"another map value":          {full(nil), full(func(r *record) { r.Map["a"] = false }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if lastmile.Same(test.a, test.b) != test.want || lastmile.Same(test.b, test.a) != test.want {
@@ -149,7 +149,7 @@ func TestUpdatesThatChangeNothing(t *testing.T) {
 		var again lastmile.TaskChange
 		change(&again)
 		again.Destination, again.Recipients = &task.Destination, &[]lastmile.Recipient{*task.Recipient}
-		again.ServiceTime = new(time.Duration(0)) // as it is shown
+		again.ServiceTime = new(time.Duration(0)) // as the API shows it
 		events, err := task.Update(again, newIDs(), me, later)
 		unchanged(t, before, task, len(events) > 0, err)
 	})

@@ -83,25 +83,25 @@ type AdminBody struct {
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// Change returns the requested change without the the phone number.
+// Change returns the requested change without the phone number.
 func (b AdminBody) Change() lastmile.AdminChange {
 	return lastmile.AdminChange{
 		Name: b.Name, Email: b.Email, Type: b.Type, ReadOnly: b.IsReadOnly, Metadata: b.Metadata.Domain(),
 	}
 }
 
-// ResetAdminBody is how the password of an administrator is reset.
+// ResetAdminBody is the body of a request to reset the password of an administrator.
 type ResetAdminBody struct {
-	// True if the link also removes the second factor of the administrator, who has lost it.
+	// Whether the link also removes the administrator's second factor, for example because it was lost.
 	RemoveSecondFactor bool `json:"removeSecondFactor" example:"false"`
 }
 
-// AdminLink is a link that works once, for an administrator.
+// AdminLink is a one-time link for an administrator.
 type AdminLink struct {
-	// URL to give to the administrator, which is shown only here; null if it is mailed.
+	// URL to give to the administrator, which is shown only here; null if the link is sent by e-mail.
 	Link *string `json:"link" example:"https://dray.example.com/dashboard/#/link/q8Jd0sKqLw3Zx7Vn5Bm1Tc9PZx7Vn5Bm1Tc9PZx7Vn"`
-	// When the link stops working.
+	// Unix time in milliseconds at which the link expires.
 	Expires Millis `json:"expires" example:"1767830400000"`
-	// True if the link is sent to the e-mail address of the administrator.
+	// Whether the link is sent to the e-mail address of the administrator.
 	Sent bool `json:"sent" example:"false"`
 }

@@ -24,8 +24,8 @@ type WorkerDetails struct {
 type WorkerAnalytics struct {
 	// Times at which the worker went on and off duty, in order.
 	Events []DutyEvent `json:"events" example:"[{\"action\": \"onduty\", \"time\": 1767225600000}, {\"action\": \"offduty\", \"time\": 1767254400000}]"`
-	// Distance in meters, with and without a task. The distance without a task is not recorded: idle
-	// is always 0.
+	// Distance traveled in meters, with and without a task. The distance without a task is not
+	// recorded: idle is always 0.
 	Distances EnrouteIdle `json:"distances" example:"{\"enroute\": 48210.5, \"idle\": 0}"`
 	// Time in seconds on tasks, and on duty without a task.
 	Times EnrouteIdle `json:"times" example:"{\"enroute\": 16320, \"idle\": 3480}"`
@@ -108,8 +108,8 @@ type EstimateStep struct {
 	TravelTime Seconds `json:"travelTime" example:"540"`
 	// Estimated distance from the previous stop by road, in meters.
 	Distance int64 `json:"distance" example:"3900"`
-	// What travel time and distance come from: "roads" for a road network, "formula" for an estimate
-	// by formula, where no map is imported and no router is configured.
+	// Source of travel time and distance: "roads" for a road network, or "formula" for an estimate
+	// where no map is imported and no router is configured.
 	TravelSource string `json:"travelSource" example:"roads"`
 	// Time spent at the stop, in seconds.
 	ServiceTime Seconds `json:"serviceTime" example:"120"`
@@ -148,7 +148,8 @@ type Explanation struct {
 	Mode assignment.Mode `json:"mode" example:"distance"`
 	// ID of the chosen worker; null if no worker was chosen.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Number of workers who were on duty. For administrators of single teams, of those that are listed.
+	// Number of workers who were on duty. For administrators who manage only some teams, the number of
+	// workers in candidates.
 	Considered int `json:"considered" example:"2"`
 	// Workers who were on duty, best first; at most 100.
 	Candidates []Consideration `json:"candidates" example:"[\n    {\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"name\": \"Ada Lovelace\", \"distance\": 1240.5, \"excluded\": null},\n    {\"worker\": \"Q8xC5vBn2MlK7jHg4FdS9aPo\", \"name\": \"Charles Babbage\", \"distance\": null, \"excluded\": \"capacity exceeded: capacity 12 of 10\"}\n  ]"`
@@ -180,23 +181,23 @@ func NewExplanation(e assignment.Explanation) Explanation {
 func (e Explanation) Domain() assignment.Explanation {
 	return assignment.Explanation{
 		Task: e.Task, At: e.Time.Time(), Mode: e.Mode, Chosen: orZero(e.Worker),
-		Total: max(e.Considered, len(e.Candidates)), // older ones have no number
+		Total: max(e.Considered, len(e.Candidates)), // older explanations have no number
 		Considered: Each(e.Candidates, func(c Consideration) assignment.Consideration {
 			return assignment.Consideration{Worker: c.Worker, Name: c.Name, Measure: (*lastmile.Meters)(c.Distance), Excluded: orZero(c.Excluded)}
 		}),
 	}
 }
 
-// Route is the way along some stops.
+// Route is a route along stops.
 type Route struct {
-	// Length of the way, in meters.
+	// Length of the route, in meters.
 	Distance int64 `json:"distance" example:"3900"`
-	// Travel time, in seconds, without stays.
+	// Travel time in seconds, without the time spent at stops.
 	Duration Seconds `json:"duration" example:"540"`
-	// What the way comes from: "roads" if all of it is on the roads of imported maps, "formula" if a
-	// part of it is a straight line, whose travel time and distance are estimated by formula.
+	// Source of the route: "roads" if all of it is on the roads of imported maps, "formula" if a part
+	// of it is a straight line with estimated travel time and distance.
 	Source string `json:"source" example:"roads"`
-	// Line of the way as an encoded polyline with five decimals.
+	// Line of the route, as an encoded polyline with five decimals.
 	Geometry string `json:"geometry" example:"_p~iF~ps|U_ulLnnqC"`
 }
 
@@ -205,7 +206,7 @@ func NewRoute(r travel.Route) Route {
 	return Route{Distance: meters(r.Distance), Duration: Seconds(r.Duration), Source: travelSource(r.ByFormula), Geometry: r.Polyline()}
 }
 
-// travelSource names what travel times come from.
+// travelSource returns the name of the source of travel times.
 func travelSource(byFormula bool) string {
 	if byFormula {
 		return "formula"
@@ -213,7 +214,7 @@ func travelSource(byFormula bool) string {
 	return "roads"
 }
 
-// ParseTravelMode returns the type of a vehicle, or being on foot.
+// ParseTravelMode parses the type of a vehicle, or FOOT, ignoring case. The default is a car.
 func ParseTravelMode(name string) (lastmile.VehicleType, error) {
 	switch name = strings.ToUpper(name); name {
 	case "":

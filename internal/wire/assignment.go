@@ -22,25 +22,25 @@ func (b PinBody) Domain() lastmile.Pin {
 	return lastmile.PinWorker
 }
 
-// TaskPin is how a task is pinned.
+// TaskPin is the pin of a task.
 type TaskPin struct {
 	// ID of the task.
 	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// ID of its worker; null if it has none.
+	// ID of the task's worker; null if it has none.
 	Worker *lastmile.WorkerID `json:"worker" example:"h3KzQ8mWv5RtB2nXd7LcF9pJ"`
 	// Whether the task stays with its worker, or also keeps its position in the list; null if it is
 	// not pinned.
 	Pinned *lastmile.Pin `json:"pinned" example:"worker"`
 }
 
-// NewTaskPin returns how a task is pinned in its wire form.
+// NewTaskPin returns the pin of a task in its wire form.
 func NewTaskPin(p planning.PinnedTask) TaskPin {
 	return TaskPin{Task: p.Task.ID, Worker: OrNull(p.Task.Worker), Pinned: OrNull(p.Pin)}
 }
 
-// Replan is the cause of a dispatch by continuous re-planning, and what came of it.
+// Replan is the cause and the result of a dispatch by continuous re-planning.
 type Replan struct {
-	// Why the routes were planned again: the first reason since the last time.
+	// Why the routes were planned again: the first cause since the previous run.
 	Cause assignment.Cause `json:"cause" example:"workerLate"`
 	// ID of the task that was added, changed or unassigned; null for other causes.
 	Task *lastmile.TaskID `json:"task" example:"null"`
@@ -48,16 +48,16 @@ type Replan struct {
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 	// How late the worker was expected to be, in seconds; 0 for other causes.
 	Lateness Seconds `json:"lateness" example:"900"`
-	// What could move: order for the tasks of each worker only, workers for tasks between workers as
-	// well.
+	// What could change: order for only the order of each worker's tasks, workers if tasks could also
+	// move between workers.
 	Move assignment.Movement `json:"move" example:"order"`
-	// Whether tasks that no worker had could be assigned.
+	// Whether unassigned tasks could be assigned.
 	Assign bool `json:"assign"`
-	// Whether a better plan was found. If not, the plan of the dispatch shows the routes as they are.
+	// Whether a better plan was found. If not, the plan of the dispatch has the unchanged routes.
 	Changed bool `json:"changed" example:"true"`
-	// What the routes cost as they were.
+	// Cost of the routes before the dispatch.
 	CostBefore DispatchCost `json:"costBefore"`
-	// How many of the tasks no worker had before.
+	// Number of tasks that were unassigned before the dispatch.
 	UnassignedBefore int `json:"unassignedBefore"`
 }
 
@@ -94,12 +94,11 @@ type DispatchSummary struct {
 	DispatchActors
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
-	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
-	// requested.
+	// Cause and result of continuous re-planning; null if the dispatch was requested.
 	Replanning *Replan `json:"replanning" example:"null"`
-	// When the routes were planned, and the outcome.
+	// Times and outcome of the dispatch.
 	ProcessingDetails ProcessingDetails `json:"processingDetails"`
-	// What the routes cost; all zero until they are planned.
+	// Cost of the routes; all zero until they are planned.
 	Cost DispatchCost `json:"cost"`
 	// Number of tasks on the routes.
 	TasksPlanned int `json:"tasksPlanned" example:"120"`
@@ -123,17 +122,17 @@ func NewDispatchSummary(d lastmile.Dispatch) DispatchSummary {
 type Replanning struct {
 	// Whether routes are planned again during the day.
 	Enabled bool `json:"enabled"`
-	// What may move: order for the tasks of each worker only, workers for tasks between workers as
-	// well.
+	// What may change: order for only the order of each worker's tasks, workers if tasks may also move
+	// between workers.
 	Move assignment.Movement `json:"move" example:"order"`
-	// Whether tasks of a team that no worker has may be assigned.
+	// Whether unassigned tasks of a team may be assigned.
 	Assign bool `json:"assign"`
-	// Time between two runs for a team, in minutes, at least.
+	// Minimum time between two runs for a team, in minutes.
 	Interval Minutes `json:"interval" example:"10"`
 	// Expected lateness of a worker that causes a run, in minutes.
 	Lateness Minutes `json:"lateness" example:"10"`
-	// How far ahead, in minutes. Tasks with a later completeAfter are neither assigned nor moved to
-	// other workers.
+	// How far ahead routes are planned, in minutes. Tasks with a later completeAfter are neither
+	// assigned nor moved to other workers.
 	Ahead Minutes `json:"ahead" example:"240"`
 }
 
@@ -148,17 +147,17 @@ func NewReplanning(r assignment.Replanning) Replanning {
 type ReplanningBody struct {
 	// Whether routes are planned again during the day.
 	Enabled *bool `json:"enabled"`
-	// What may move: order for the tasks of each worker only, workers for tasks between workers as
-	// well.
+	// What may change: order for only the order of each worker's tasks, workers if tasks may also move
+	// between workers.
 	Move *assignment.Movement `json:"move" example:"order"`
-	// Whether tasks of a team that no worker has may be assigned.
+	// Whether unassigned tasks of a team may be assigned.
 	Assign *bool `json:"assign"`
-	// Time between two runs for a team, in minutes, at least; from 1 to 1440.
+	// Minimum time between two runs for a team, in minutes; from 1 to 1440.
 	Interval *Minutes `json:"interval" example:"10"`
 	// Expected lateness of a worker that causes a run, in minutes; from 1 to 1440. Another run follows
 	// each time the lateness has doubled.
 	Lateness *Minutes `json:"lateness" example:"10"`
-	// How far ahead, in minutes; from 15 to 720.
+	// How far ahead routes are planned, in minutes; from 15 to 720.
 	Ahead *Minutes `json:"ahead" example:"240"`
 }
 
@@ -190,7 +189,7 @@ type AutoAssignBody struct {
 	RestrictAutoAssignmentToTeam Flag `json:"restrictAutoAssignmentToTeam"`
 }
 
-// Domain returns the terms. A single team is always strict: no other worker is considered.
+// Domain returns the criteria. If Team is set, workers of other teams are never considered.
 func (b AutoAssignBody) Domain() assignment.Options {
 	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
@@ -222,8 +221,7 @@ type AutoAssigned struct {
 // Assigned is the result of an automatic assignment.
 type Assigned = assignment.Assigned
 
-// Terms returns the terms of the assignment; by default, the nearest worker gets
-// a task.
+// Terms returns the criteria of the assignment. By default, the nearest worker gets a task.
 func (b AutoAssignTasksBody) Terms() assignment.Options {
 	if b.Options == nil {
 		return assignment.Options{Mode: assignment.ByDistance}

@@ -16,12 +16,12 @@ import (
 
 // BatchBody is the body of a request to create several tasks.
 type BatchBody struct {
-	// Tasks to create, each as for POST /tasks; at most 100 for /tasks/batch.
+	// Tasks to create, each as in POST /tasks; at most 100 for /tasks/batch.
 	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
-// Items decodes the tasks that an organization sent. One that is not a valid
-// task is an item with an error: the others are created all the same.
+// Items decodes the tasks that an organization sent. An invalid task becomes an item with an
+// error, so that the others are still created.
 func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, error) {
 	if b.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
@@ -36,9 +36,9 @@ func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, err
 	return items, nil
 }
 
-// DecodeBatchItem decodes a task of a batch. Decode has scanned it with the
-// body of the batch, so that only its own shape is left to check. An error
-// means that no task can be decoded.
+// DecodeBatchItem decodes a task of a batch. Decode has already scanned its JSON with the body
+// of the batch. If the task is invalid, the item has the error. The error that is returned is
+// a fault of the server.
 func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
 	item := lastmile.BatchItem{Sent: sent}
 	var body NewTaskBody
@@ -56,14 +56,14 @@ func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchIt
 // SentTasks are the tasks of a batch as they were sent.
 type SentTasks []SentTask
 
-// MinItems and MaxItems are the limits of a batch, for documentation.
+// MinItems returns the minimum number of tasks, for documentation.
 func (SentTasks) MinItems() int { return 1 }
 
-// MaxItems is the largest number of tasks.
+// MaxItems returns the maximum number of tasks, for documentation.
 func (SentTasks) MaxItems() int { return lastmile.MaxBatch }
 
-// SentTask is a task of a batch as it was sent. It is read when its turn comes,
-// so that what is wrong with it is its own fault and not the batch's.
+// SentTask is a task of a batch as it was sent. It is decoded later, so that an invalid task
+// does not make the whole batch invalid.
 type SentTask []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -92,7 +92,7 @@ type Batch struct {
 	// Tasks that were created and still exist, in the order in which they were sent. Empty until the
 	// batch has ended.
 	NewTasks []Raw[Task] `json:"newTasks" example:"[]"`
-	// Those of the new tasks whose destination has warnings.
+	// Those of newTasks whose destination has warnings.
 	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
@@ -119,7 +119,7 @@ type BatchProgress struct {
 type BatchItemError struct {
 	// HTTP status that the error has in requests for a single task.
 	StatusCode int `json:"statusCode"`
-	// Number that identifies the error; see the table of errors.
+	// Number of the error; see the table of errors.
 	ErrorCode int `json:"errorCode"`
 	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message"`
@@ -145,8 +145,8 @@ type TaskBatchError struct {
 	Task json.RawMessage `json:"task"`
 }
 
-// NewBatch returns how far a batch is. Tasks that do not exist any more are
-// counted and not shown.
+// NewBatch returns a batch in its wire form. Tasks that no longer exist are counted, but not
+// included.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
 		Status: b.Status(), Submitted: ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.TasksCreated(),
@@ -171,8 +171,8 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// Encode encodes the batch. The tasks in it are a megabyte that is not read
-// again, as encoding/json would.
+// Encode encodes the batch. It copies the tasks, which can be a megabyte, without parsing them
+// again as encoding/json would.
 func (b Batch) Encode() ([]byte, error) {
 	head, err := codec.Marshal(b.BatchProgress)
 	if err != nil {
@@ -198,8 +198,8 @@ func appendShown(out []byte, tasks []Raw[Task]) []byte {
 	return out
 }
 
-// batchEvent is what a webhook is sent when a batch has been completed: beside
-// what all events have, the batch.
+// batchEvent is the body of a webhook request for a completed batch: an event with the fields
+// of the batch.
 type batchEvent struct {
 	Event
 	JobID lastmile.BatchID `json:"jobId"`
@@ -226,12 +226,12 @@ func (e batchEvent) Encode() ([]byte, error) {
 	return Splice(head, batch), nil
 }
 
-// NewBatchJob returns a batch in the form that responds to its submission.
+// NewBatchJob returns the response to the submission of a batch.
 func NewBatchJob(made lastmile.CreatedRecord[lastmile.Batch]) BatchJob {
 	return BatchJob{Status: made.Record.Status(), JobID: made.Record.ID}
 }
 
-// NewTaskBatch returns a batch that was done at once in its wire form.
+// NewTaskBatch returns a batch that was processed within the request, in its wire form.
 func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: Each(b.Tasks, NewTask),
@@ -241,9 +241,8 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	}
 }
 
-// TaskBatchReference is stored instead of the response to a synchronous batch if
-// that response is too large. Together with the request, which the client sends
-// again, it is enough to rebuild the response.
+// TaskBatchReference is stored instead of the response to a synchronous batch if the response
+// is too large. The response can be rebuilt from it and the request, which the client repeats.
 type TaskBatchReference struct {
 	Tasks    []lastmile.TaskID  `json:"tasks"`
 	Rejected []RejectedTaskItem `json:"rejected"`
@@ -251,7 +250,7 @@ type TaskBatchReference struct {
 
 // RejectedTaskItem is the reason why a task was not created.
 type RejectedTaskItem struct {
-	Digest string           `json:"digest"` // of the task as it was sent
+	Digest string           `json:"digest"` // digest of the task as it was sent
 	Error  codec.BatchError `json:"error"`
 }
 
@@ -318,7 +317,7 @@ func (f *FaultRecord) Domain() *lastmile.Error {
 	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
 }
 
-// ago describes in words how long before now a time was.
+// ago returns the time from at to now in words, such as "5 minutes ago."
 func ago(at, now time.Time) string {
 	const day = 24 * time.Hour
 	passed := now.Sub(at)

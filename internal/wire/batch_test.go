@@ -13,8 +13,8 @@ import (
 	"dray/internal/wire"
 )
 
-// The tasks of a batch are not written by encoding/json: this holds what is
-// written against what it would have.
+// Batch.Encode does not use encoding/json for the tasks. The test compares its output with
+// that of encoding/json.
 func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 	now := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
 	whole := lastmile.Batch{

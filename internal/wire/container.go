@@ -20,8 +20,8 @@ type ContainerRecord struct {
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Type of the container's owner.
 	Type lastmile.ContainerKind `json:"type" example:"WORKER"`
-	// ID of the task that the worker is carrying out, which is not included in tasks; null if there is
-	// none.
+	// ID of the task that the worker is carrying out; null if there is none. It is not included in
+	// tasks.
 	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// IDs of the tasks, in order.
 	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
@@ -69,13 +69,13 @@ type TaskPlacement struct {
 	placed bool
 }
 
-// SchemaOf returns a list of task ids and positions, for documentation.
+// SchemaOf returns a list whose items are task ids or positions, for documentation.
 func (TaskPlacement) SchemaOf() any { return []placementItem{} }
 
 // placementItem is an item of a TaskPlacement, for documentation.
 type placementItem struct{}
 
-// OneOf returns a value of each form.
+// OneOf returns a value of each form, for documentation.
 func (placementItem) OneOf() []any { return []any{lastmile.TaskID(""), 0} }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -10,7 +10,7 @@ import (
 
 // CustomField is a custom field: its definition and its value.
 type CustomField struct {
-	// Purpose of the field; empty if it was not described.
+	// Description of the field; empty if there is none.
 	Description string `json:"description" example:"Number of the order in the shop"`
 	// Whether values of the field are arrays.
 	AsArray bool `json:"asArray"`
@@ -58,7 +58,7 @@ type CustomFields struct {
 	Fields []CustomField `json:"fields"`
 }
 
-// NewCustomFields returns definitions in its wire form.
+// NewCustomFields returns definitions in their wire form.
 func NewCustomFields(f customfield.Fields) CustomFields {
 	return CustomFields{Fields: Each(f, NewCustomFieldDefinition)}
 }
@@ -116,7 +116,7 @@ type CustomFieldsBody struct {
 	Model string `json:"model" required:"true"`
 	// Definitions of the fields.
 	Field CustomFieldBodies `json:"field" required:"true"`
-	// Name of the integration that defines the fields, by which they can be listed.
+	// Name of the integration that defines the fields. Fields can be listed by it.
 	Integration *string `json:"integration"`
 }
 
@@ -130,13 +130,13 @@ type CustomFieldDefinitionBody struct {
 	Key string `json:"key"`
 	// Name of the field. Required for a new field.
 	Name *string `json:"name"`
-	// Purpose of the field.
+	// Description of the field.
 	Description *string `json:"description" example:"2022 Ford Transit"`
 	// Type of the value. Required for a new field.
 	Type *lastmile.CustomFieldType `json:"type"`
 	// Whether values of the field are arrays.
 	AsArray *bool `json:"asArray"`
-	// Who can see the field. Defaults to all of them.
+	// Who can see the field. Defaults to admin, api and worker.
 	Visibility *[]string `json:"visibility" enum:"admin,api,worker"`
 	// Who may set the value. Defaults to admin and api.
 	Editability *[]string `json:"editability" enum:"admin,api,worker"`
@@ -186,8 +186,8 @@ func (CustomFieldBodies) OneOf() []any {
 	return []any{[]CustomFieldDefinitionBody{}, CustomFieldDefinitionBody{}}
 }
 
-// CustomFieldKeys is the keys of custom fields: a key, an object with one, or
-// an array of either.
+// CustomFieldKeys are the keys of custom fields. In JSON, they are a key, an object with a
+// key, or an array of either.
 type CustomFieldKeys []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -213,7 +213,7 @@ func (CustomFieldKeys) OneOf() []any {
 	return append([]any{[]customFieldKey{}}, customFieldKey("").OneOf()...)
 }
 
-// customFieldKey is a key, or an object with one.
+// customFieldKey is a key. In JSON, it is a string or an object with the key.
 type customFieldKey string
 
 // OneOf returns a value of each form, for documentation.

@@ -44,8 +44,8 @@ func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 	}
 }
 
-// sources are the files with types of JSON: those of this package, of package codec,
-// which has those of errors, and of APIs that have their own.
+// sources are the files that declare JSON types: in this package, in package codec (errors),
+// and in packages of APIs.
 var sources = []string{"*.go", "../codec/*.go", "../*api/json.go", "../*api/*_json.go"}
 
 // sourceDescriptions reads the comments of the structs in the sources.
@@ -153,8 +153,8 @@ func structOf(e ast.Expr) (*ast.StructType, bool) {
 	return object, ok
 }
 
-// firstParagraph is the part of a comment that is for users of the API; what
-// follows is for readers of the source.
+// firstParagraph returns the first paragraph of a comment, which is for users of the API. The
+// other paragraphs are for readers of the source.
 func firstParagraph(doc *ast.CommentGroup) string {
 	first, _, _ := strings.Cut(doc.Text(), "\n\n")
 	return strings.Join(strings.Fields(first), " ")

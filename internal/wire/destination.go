@@ -85,7 +85,7 @@ func (b DestinationBody) Draft() lastmile.DestinationDraft {
 
 // Address is an address in separate components.
 type Address struct {
-	// Name that belongs to the address. Absent if none was sent.
+	// Name associated with the address. Absent if none was sent.
 	Name string `json:"name,omitzero"`
 	// House number, which may contain letters.
 	Number string `json:"number" example:"350"`
@@ -107,7 +107,7 @@ type Address struct {
 
 // AddressBody is an address in a request, either in separate components or in one line.
 type AddressBody struct {
-	// Name that belongs to the address.
+	// Name associated with the address.
 	Name string `json:"name"`
 	// House number, which may contain letters. Required unless a location or unparsed is sent.
 	Number Text `json:"number"`
@@ -123,13 +123,13 @@ type AddressBody struct {
 	PostalCode Text `json:"postalCode"`
 	// Name of the country. Required unless unparsed is sent.
 	Country string `json:"country" example:"US"`
-	// The whole address in one line, with its elements separated by commas. Of the other components,
-	// only name and apartment are used with it. Cannot be combined with a location.
+	// The whole address in one line, with its elements separated by commas. All other components except
+	// name and apartment are then ignored. Cannot be combined with a location.
 	Unparsed string `json:"unparsed"`
 }
 
-// SentAddress is an address as it was sent. Next to an unparsed line, only a name and
-// an apartment mean something: the rest is ignored, whatever it is.
+// SentAddress is an address as it was sent. If it has an unparsed line, only the name and the
+// apartment are decoded as well: other members are ignored, even if they are invalid.
 type SentAddress AddressBody
 
 // SchemaOf returns the body of an address, for documentation.
@@ -161,19 +161,19 @@ func (a SentAddress) domain() lastmile.Address {
 	}
 }
 
-// FoundAddress is an address that a search found.
+// FoundAddress is an address that was found by a search.
 type FoundAddress struct {
 	// Location of the address, as [longitude, latitude] in degrees.
 	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// The address. Parts that are not known are empty.
+	// The address. Unknown parts are empty.
 	Address Address `json:"address"`
-	// The address on one line, to be shown.
+	// The address on one line, for display.
 	Line string `json:"line" example:"350 5th Avenue, New York, New York 10118, United States"`
-	// What the location is the location of: house, street, postalCode or city.
+	// Precision of the location: that of the house, the street, the postal code or the city.
 	Precision string `json:"precision" enum:"house,street,postalCode,city" example:"house"`
 	// APPROXIMATE if the location is not that of the address itself.
 	Warnings []string `json:"warnings" example:"[]"`
-	// What found the address: streets for imported maps, gazetteer for the built-in list of cities.
+	// Source of the address: streets for imported maps, gazetteer for the built-in list of cities.
 	Source string `json:"source" example:"streets"`
 }
 

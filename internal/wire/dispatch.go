@@ -33,32 +33,32 @@ type Dispatch struct {
 	DispatchActors
 	// Whether the plan is only applied on request.
 	DryRun bool `json:"dryRun"`
-	// Why continuous re-planning has started the dispatch, and what came of it; null if it was
-	// requested.
+	// Cause and result of continuous re-planning; null if the dispatch was requested.
 	Replanning *Replan `json:"replanning" example:"null"`
-	// How often the routes were planned. They are planned again once if tasks could not be assigned
-	// because workers or their lists had changed meanwhile.
+	// Number of times the routes were planned. They are planned a second time if tasks could not be
+	// assigned because workers or their lists had changed in the meantime.
 	Rounds int `json:"rounds" example:"1"`
 	// Rules that the plan follows.
 	Options DispatchOptions `json:"options"`
-	// How far the optimizer is; null before and after.
+	// Progress of the optimizer; null while it is not running.
 	Progress *DispatchProgress `json:"progress" example:"null"`
 	// The routes; empty until they are planned.
 	Plan DispatchPlan `json:"plan"`
-	// The routes as they were when the plan of a dry run was made, by the same travel times; empty for other
-	// dispatches, and in notifications.
+	// The routes at the time when the plan of a dry run was made, with the same travel times; empty for
+	// other dispatches and in notifications.
 	Before []DispatchRoute `json:"before" example:"[]"`
-	// When the routes were planned, and the outcome.
+	// Times and outcome of the dispatch.
 	ProcessingDetails ProcessingDetails `json:"processingDetails"`
 	// Tasks that were considered; empty until the routes are planned.
 	Tasks []DispatchTask `json:"tasks"`
 }
 
-// DispatchActors are those who have requested and applied a dispatch.
+// DispatchActors are the API keys or administrators that requested and applied a dispatch.
 type DispatchActors struct {
-	// Who has requested the dispatch; null for continuous re-planning, and if it is not known.
+	// API key or administrator that requested the dispatch; null for continuous re-planning and if
+	// unknown.
 	RequestedBy *ActionContext `json:"requestedBy" example:"null"`
-	// Who has applied the plan of a dry run; null if it was not applied.
+	// API key or administrator that applied the plan of a dry run; null if it was not applied.
 	AppliedBy *ActionContext `json:"appliedBy" example:"null"`
 }
 
@@ -88,22 +88,22 @@ func (a DispatchActors) requester() lastmile.KeyID {
 	return lastmile.KeyID(a.RequestedBy.ID)
 }
 
-// ShownDispatch is a dispatch as it is read.
+// ShownDispatch is a dispatch, with what has changed since its plan was made.
 type ShownDispatch struct {
 	Dispatch
 	// What has changed since the plan of a dry run was made; empty if it can be applied.
 	Changes []string `json:"changes" example:"[]"`
-	// The same changes, for programs.
+	// The same changes in a form for programs.
 	Differences []DispatchDifference `json:"differences" example:"[]"`
 }
 
-// DispatchDifference is something that has changed since a plan was made.
+// DispatchDifference is a change since a plan was made.
 type DispatchDifference struct {
 	// What has changed.
 	What planning.Difference `json:"what" example:"workerSchedule"`
 	// ID of the task; null if the change is about a worker.
 	Task *lastmile.TaskID `json:"task" example:"null"`
-	// ID of the worker; null if none is concerned.
+	// ID of the worker; null if the change is not about a worker.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 }
 
@@ -139,11 +139,11 @@ type DispatchOptions struct {
 	AnyVehicle bool `json:"anyVehicle"`
 }
 
-// DispatchProgress is how far the optimizer is.
+// DispatchProgress is the progress of the optimizer.
 type DispatchProgress struct {
 	// What the optimizer is doing.
 	Phase string `json:"phase" example:"improving"`
-	// Unix time in milliseconds at which it will end at the latest.
+	// Unix time in milliseconds by which the optimizer will end.
 	Until Millis `json:"until" nullable:"true" example:"1767225610000"`
 	// Number of tasks in the best plan so far.
 	TasksPlanned int `json:"tasksPlanned" example:"118"`
@@ -151,7 +151,7 @@ type DispatchProgress struct {
 	Cost DispatchCost `json:"cost"`
 }
 
-// DispatchPlan is a set of routes, and the tasks that are in none of them.
+// DispatchPlan is a set of routes, with the tasks that are on none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
 	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false, \"pinned\": null}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": [], \"vehicleType\": \"CAR\", \"capacities\": [20, 0, 0, 0], \"shifts\": [[1767225600000, 1767247200000]], \"travelSource\": \"roads\"}]"`
@@ -161,7 +161,7 @@ type DispatchPlan struct {
 	Cost DispatchCost `json:"cost"`
 }
 
-// DispatchCost is what routes cost. Times are in seconds.
+// DispatchCost is the cost of routes. Times are in seconds.
 type DispatchCost struct {
 	// Time on the road.
 	Travel Seconds `json:"travel" example:"14200"`
@@ -191,12 +191,13 @@ type DispatchRoute struct {
 	TasksBefore []lastmile.TaskID `json:"tasksBefore" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// Type of the worker's vehicle when the plan was made; null if the worker had none.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
-	// Capacities of the worker when the plan was made: the first and the three additional ones.
+	// Capacities of the worker when the plan was made: capacity, capacityA, capacityB and capacityC.
 	Capacities [4]float64 `json:"capacities" example:"[20, 0, 0, 0]"`
-	// When the worker was scheduled within scheduleTimeWindow when the plan was made: starts and ends, in Unix
-	// milliseconds; empty for plans of older versions.
+	// Shifts of the worker within scheduleTimeWindow when the plan was made, each as start and end in
+	// Unix milliseconds; empty for plans of older versions.
 	Shifts [][2]Millis `json:"shifts" example:"[[1767225600000, 1767247200000]]"`
-	// What the travel times come from: roads, or formula if a part of the route is outside of all maps and no router knows it.
+	// Source of the travel times: roads, or formula if a part of the route is outside all maps and
+	// unknown to the router.
 	TravelSource string `json:"travelSource" example:"roads"`
 }
 
@@ -224,21 +225,21 @@ type UnplannedTask struct {
 	ID lastmile.TaskID `json:"id" example:"Z9xW4vTq7RnB2kLd6MfH3sYc"`
 	// Always TASK.
 	Type string `json:"type" example:"TASK"`
-	// The rule that each worker's route would break at the best place for the task.
+	// For each worker, the rule that the route would break at the best position for the task.
 	Reasons []DispatchReason `json:"reasons"`
 }
 
-// DispatchReason is why a worker cannot do a task.
+// DispatchReason is the reason why a worker cannot do a task.
 type DispatchReason struct {
 	// ID of the worker; null if the reason applies to all workers.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 	// The rule that would be broken.
 	Rule lastmile.DispatchRule `json:"rule" example:"window"`
-	// The rule with its numbers, for people.
+	// Human-readable details, with the numbers of the rule.
 	Detail string `json:"detail" example:"earliest start 14:32, latest 14:00 + 10 min"`
 }
 
-// ProcessingDetails is when a dispatch was carried out, and its outcome.
+// ProcessingDetails are the times and the outcome of a dispatch.
 type ProcessingDetails struct {
 	// Unix time in milliseconds at which planning began; null before.
 	StartTime Millis `json:"startTime" nullable:"true" example:"1767225600100"`

@@ -29,7 +29,7 @@ type DispatchBody struct {
 	RouteEnd Optional[string] `json:"routeEnd" example:"teams://DEFAULT"`
 	// How late a task may be, in minutes; above 0. Defaults to 10.
 	MaxAllowedDelay *Minutes `json:"maxAllowedDelay"`
-	// Which workers are considered.
+	// Filters that exclude workers.
 	Filters *DispatchFilters `json:"filters"`
 	// Whether to plan without assigning any task. The plan can be applied later.
 	DryRun *Flag `json:"dryRun"`
@@ -43,12 +43,13 @@ type DispatchFilters struct {
 
 // WorkerFilters are the conditions that a worker must meet.
 type WorkerFilters struct {
-	// Excludes workers who have more tasks than this; at most maxTasksPerRoute, which is the default.
+	// Excludes workers with more tasks than this; at most maxTasksPerRoute, which is the default.
 	MaxContainerSize *int `json:"maxContainerSize"`
-	// Only workers with this type of vehicle. If the workers on duty have different types, this or anyVehicle
-	// is required.
+	// Excludes workers with other types of vehicle. If the workers on duty have different types, this or
+	// anyVehicle is required.
 	VehicleType *lastmile.VehicleType `json:"vehicleType"`
-	// Whether to plan for workers with different types of vehicles together, each with its own travel times.
+	// Whether to plan for workers with different types of vehicles together, with the travel times of
+	// each type.
 	AnyVehicle *Flag `json:"anyVehicle"`
 }
 

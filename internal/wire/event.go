@@ -25,12 +25,12 @@ type Event struct {
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
 	Distance      *float64             `json:"distance,omitzero"`    // meters, for taskArrival
 	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
-	From          *string              `json:"from,omitzero"`        // for a reply that no rule handled
+	From          *string              `json:"from,omitzero"`        // for smsRecipientResponseMissed
 	To            *string              `json:"to,omitzero"`
 	Body          *string              `json:"body,omitzero"`
 	Recipient     *OptedOutRecipient   `json:"recipient,omitzero"` // for a recipient who opted out of text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
-	SMS           *string              `json:"SMS,omitzero"`  // empty if the gateway reported it
+	SMS           *string              `json:"SMS,omitzero"`  // text of the reply; empty if the gateway reported the opt-out
 	Test          bool                 `json:"test,omitzero"` // only in a test event
 }
 
@@ -50,15 +50,14 @@ type OptedOutRecipient struct {
 	Phone lastmile.Phone       `json:"phone"`
 }
 
-// withoutWorker lists the triggers of tasks whose events do not contain the
-// worker.
+// withoutWorker lists the triggers of tasks whose events have no workerId.
 var withoutWorker = []lastmile.Trigger{
 	lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted,
 	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
 }
 
-// EncodeEvents encodes events as webhooks and followers receive them. A task or a worker
-// that several of them point to is encoded once.
+// EncodeEvents encodes events as webhooks and followers of the event stream receive them. A
+// task or worker to which several events point is encoded once.
 func EncodeEvents(events []lastmile.Event) ([][]byte, error) {
 	bodies, known := make([][]byte, len(events)), map[any][]byte{}
 	for i, e := range events {
@@ -70,7 +69,7 @@ func EncodeEvents(events []lastmile.Event) ([][]byte, error) {
 	return bodies, nil
 }
 
-// encodeEvent encodes an event. known has the tasks and workers encoded so far.
+// encodeEvent encodes an event. known holds the tasks and workers encoded so far.
 func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
 	if e.Batch != nil {
 		return newBatchEvent(e).Encode()
@@ -87,7 +86,7 @@ func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const data = `"data":{` // nowhere else: a quotation mark in a text is escaped
+	const data = `"data":{` // cannot occur in a string, where quotation marks are escaped
 	at := bytes.Index(head, []byte(data)) + len(data)
 	body := append(make([]byte, 0, len(head)+len(task)+len(worker)+20), head[:at]...)
 	if task != nil {
@@ -102,7 +101,7 @@ func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
 	return append(body, head[at:]...), nil
 }
 
-// encodeOnce encodes a record, unless it is known or nil.
+// encodeOnce returns the encoded record, which it adds to known; nil if record is nil.
 func encodeOnce[T, F any](known map[any][]byte, record *T, convert func(T) F) ([]byte, error) {
 	if record == nil || known[record] != nil {
 		return known[record], nil
@@ -139,7 +138,7 @@ func newEvent(e lastmile.Event) Event {
 	}
 	if e.Dispatch != nil {
 		dispatch := NewDispatch(*e.Dispatch)
-		dispatch.Before = []DispatchRoute{} // for people who compare plans
+		dispatch.Before = []DispatchRoute{} // only the dashboard compares plans
 		body.DispatchID, body.Data.Dispatch = e.Dispatch.ID, &dispatch
 	}
 	body.addEstimates(e)
@@ -152,7 +151,7 @@ func newEvent(e lastmile.Event) Event {
 	return body
 }
 
-// addEstimates adds the estimates that triggered the event of a threshold.
+// addEstimates adds the measurements of events of triggers with thresholds.
 func (b *Event) addEstimates(e lastmile.Event) {
 	b.EtaSeconds, b.Distance = seconds(e.ETA), (*float64)(e.Distance)
 	if e.Trigger == lastmile.TriggerPredictedTaskDelay {
@@ -162,7 +161,7 @@ func (b *Event) addEstimates(e lastmile.Event) {
 	b.Delay = seconds(e.Delay)
 }
 
-// seconds returns a duration in seconds, with its fraction.
+// seconds returns a duration in seconds, with a fraction.
 func seconds(d *time.Duration) *float64 {
 	if d == nil {
 		return nil

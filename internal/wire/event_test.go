@@ -43,7 +43,7 @@ func TestEncodeEventsWithTheirRecords(t *testing.T) {
 			if err != nil || len(bodies) != 2 {
 				t.Fatal(bodies, err)
 			}
-			for _, body := range bodies { // the second one has the records of the first
+			for _, body := range bodies { // the second one reuses the records of the first
 				if got := decoded(t, body)["data"]; !reflect.DeepEqual(got, test.want) {
 					t.Errorf("the data is %v, want %v", got, test.want)
 				}

@@ -66,8 +66,8 @@ func (b HubBody) Change() lastmile.HubChange {
 	return lastmile.HubChange{Name: b.Name, Teams: b.Teams}
 }
 
-// Update returns the body as a request to change a hub. A published client
-// sends an empty name and an empty address for none.
+// Update returns the body of an update without an empty name or address, which a published
+// client sends if they do not change.
 func (b HubBody) Update() HubBody {
 	if orZero(b.Name) == "" {
 		b.Name = nil
@@ -78,8 +78,8 @@ func (b HubBody) Update() HubBody {
 	return b
 }
 
-// Place returns the requested location as a destination, or nil if the request
-// has neither an address nor a location.
+// Place returns the requested address and location as a draft of a destination, or nil if the
+// request has neither.
 func (b HubBody) Place() *lastmile.DestinationDraft {
 	if b.Address == nil && b.Location == nil {
 		return nil

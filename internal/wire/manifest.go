@@ -11,7 +11,7 @@ import (
 
 // Manifest is a delivery manifest: a printable list of a worker's tasks.
 //
-// Directions need a road network: without one there are none, and no total distance.
+// The server does not generate directions: TurnByTurn is always empty and TotalDistance null.
 type Manifest struct {
 	// Unix time in milliseconds at which the manifest was generated.
 	ManifestDate Millis `json:"manifestDate" example:"1894017600000"`
@@ -26,9 +26,9 @@ type Manifest struct {
 	HubAddress string `json:"hubAddress" example:"350 5th Avenue, New York, New York 10118, United States"`
 	// All tasks of the worker, in the order of the route.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// Directions to each stop; empty if the server has none.
+	// Directions to each stop. Reserved; always empty.
 	TurnByTurn []ManifestLeg `json:"turnByTurn" example:"[]"`
-	// Length of the route; null if there are no directions.
+	// Length of the route. Reserved; always null.
 	TotalDistance *string `json:"totalDistance" example:"null"`
 }
 
@@ -84,7 +84,7 @@ func NewManifest(m travel.Manifest) Manifest {
 	return shown
 }
 
-// MarketplaceBody is the body of a request for a manifest, in the form used by published clients.
+// MarketplaceBody is the body of a request for a manifest, in the form that published clients use.
 type MarketplaceBody struct {
 	// Path of the request: providers/manifest/generate?hubId=…&workerId=…, with the two IDs.
 	Path string `json:"path" required:"true"`

@@ -143,7 +143,8 @@ func NewReplanning(r assignment.Replanning) Replanning {
 	}
 }
 
-// ReplanningBody changes the settings of continuous re-planning. Absent fields stay unchanged.
+// ReplanningBody is the body of a request to change the settings of continuous re-planning. Absent
+// fields stay unchanged.
 type ReplanningBody struct {
 	// Whether routes are planned again during the day.
 	Enabled *bool `json:"enabled"`

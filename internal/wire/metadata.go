@@ -21,7 +21,7 @@ type MetadataEntry struct {
 	Value any `json:"value" type:"boolean,number,string,object,array" required:"true" example:"C-1044"`
 }
 
-// Metadata is the metadata of a record; never null.
+// Metadata is the metadata of a record. In responses, it is never null.
 type Metadata []MetadataEntry
 
 // NewMetadata returns metadata in its wire form.
@@ -33,7 +33,7 @@ func NewMetadata(m lastmile.Metadata) Metadata {
 	return entries
 }
 
-// Domain returns metadata as it was sent, which lastmile.NewMetadata checks.
+// Domain returns the entries as they were sent, without validation.
 func (m Metadata) Domain() lastmile.Metadata {
 	if m == nil {
 		return nil
@@ -45,12 +45,12 @@ func (m Metadata) Domain() lastmile.Metadata {
 	return entries
 }
 
-// MaxItems is the limit of entries, for documentation.
+// MaxItems returns the maximum number of entries, for documentation.
 func (Metadata) MaxItems() int { return lastmile.MaxMetadataEntries }
 
-// UnmarshalJSON implements json.Unmarshaler. It rejects what cannot be within
-// the limits of metadata before anything is made of it: in Go, an array of
-// small numbers takes many times the memory of its JSON.
+// UnmarshalJSON implements json.Unmarshaler. It rejects JSON that must exceed the limits of
+// metadata before decoding it, because an array of small numbers takes many times more memory
+// in Go than its JSON.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
 		var s codec.Scanner
@@ -60,9 +60,9 @@ func (m *Metadata) UnmarshalJSON(data []byte) error {
 		if s.Items > lastmile.MaxMetadataEntries {
 			return codec.Invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.Items)
 		}
-		// A value and the comma, colon or bracket after it are two bytes, so
-		// this is never stricter than the domain. The names, types and
-		// visibility of each entry are besides.
+		// A value and the comma, colon or bracket after it are at least two bytes, so that
+		// this is never stricter than the domain. The names, types and visibility of each
+		// entry are counted separately.
 		const perEntry = 8
 		if s.Values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
 			return codec.Invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
@@ -71,12 +71,11 @@ func (m *Metadata) UnmarshalJSON(data []byte) error {
 	return codec.DecodePart(data, (*[]MetadataEntry)(m))
 }
 
-// MetadataUpdate is metadata in the body of an update: an array replaces all
-// of it, an object sets and removes entries by name. Absent and null change
-// nothing.
+// MetadataUpdate is metadata in the body of an update. An array replaces all entries; an
+// object sets and removes entries by name. Absent and null change nothing.
 type MetadataUpdate lastmile.MetadataChange
 
-// Domain returns the change, which lastmile.Metadata.Apply checks.
+// Domain returns the change, which lastmile.Metadata.Apply validates.
 func (u MetadataUpdate) Domain() lastmile.MetadataChange { return lastmile.MetadataChange(u) }
 
 // OneOf returns a value of each form, for documentation.

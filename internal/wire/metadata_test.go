@@ -109,16 +109,16 @@ func TestMetadataRejects(t *testing.T) {
 		code lastmile.Code
 		want string
 	}{
-		"text for an update":      {`{"update":"x"}`, lastmile.CodeMalformed, "update must be an array of entries, or an object with $set and $pop, not a string"},
-		"an entry for an update":  {`{"update":{"name":"a"}}`, lastmile.CodeMalformed, "update must be an array of entries, or an object with $set and $pop: this object has neither"},
-		"a wrong entry":           {`{"update":[{},{"visibility":["api",1]}]}`, lastmile.CodeMalformed, "update[1].visibility[1] must be a string, not a number"},
-		"an object to set":        {`{"update":{"$set":{}}}`, lastmile.CodeMalformed, "update.$set must be an array, not an object"},
-		"a wrong entry to set":    {`{"update":{"$set":[{"name":"a"},{"name":7}]}}`, lastmile.CodeMalformed, "update.$set[1].name must be a string, not a number"},
-		"an entry to pop":         {`{"update":{"$pop":["a",{"name":"b"}]}}`, lastmile.CodeMalformed, "update.$pop[1] must be a string, not an object"},
-		"too many entries to set": {`{"update":{"$set":[` + strings.Repeat("{},", 64) + `{}]}}`, lastmile.CodeInvalid, "update.$set must have at most 64 entries, not 65"},
-		"an object for metadata":  {`{"metadata":{}}`, lastmile.CodeMalformed, "metadata must be an array, not an object"},
-		"too many entries":        {`{"metadata":[` + strings.Repeat("{},", 64) + `{}]}`, lastmile.CodeInvalid, "metadata must have at most 64 entries, not 65"},
-		"too large a value":       {`{"metadata":[{"value":[` + strings.Repeat("1,", 9_000) + `1]}]}`, lastmile.CodeInvalid, "metadata must be at most 16384 bytes of names and values in all"},
+		"text for an update":        {`{"update":"x"}`, lastmile.CodeMalformed, "update must be an array of entries, or an object with $set and $pop, not a string"},
+		"an entry for an update":    {`{"update":{"name":"a"}}`, lastmile.CodeMalformed, "update must be an array of entries, or an object with $set and $pop: this object has neither"},
+		"an invalid entry":          {`{"update":[{},{"visibility":["api",1]}]}`, lastmile.CodeMalformed, "update[1].visibility[1] must be a string, not a number"},
+		"an object to set":          {`{"update":{"$set":{}}}`, lastmile.CodeMalformed, "update.$set must be an array, not an object"},
+		"an invalid entry to set":   {`{"update":{"$set":[{"name":"a"},{"name":7}]}}`, lastmile.CodeMalformed, "update.$set[1].name must be a string, not a number"},
+		"an entry to pop":           {`{"update":{"$pop":["a",{"name":"b"}]}}`, lastmile.CodeMalformed, "update.$pop[1] must be a string, not an object"},
+		"too many entries to set":   {`{"update":{"$set":[` + strings.Repeat("{},", 64) + `{}]}}`, lastmile.CodeInvalid, "update.$set must have at most 64 entries, not 65"},
+		"an object for metadata":    {`{"metadata":{}}`, lastmile.CodeMalformed, "metadata must be an array, not an object"},
+		"too many entries":          {`{"metadata":[` + strings.Repeat("{},", 64) + `{}]}`, lastmile.CodeInvalid, "metadata must have at most 64 entries, not 65"},
+		"a value that is too large": {`{"metadata":[{"value":[` + strings.Repeat("1,", 9_000) + `1]}]}`, lastmile.CodeInvalid, "metadata must be at most 16384 bytes of names and values in all"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

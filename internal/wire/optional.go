@@ -9,15 +9,15 @@ import (
 // Optional is an optional field of an update, which can be absent, null or a value.
 type Optional[T any] struct {
 	Present bool // the key was in the body
-	Null    bool // and its value was null
+	Null    bool // the key was in the body, with the value null
 	Value   T
 }
 
 // Set reports whether a value was sent.
 func (o Optional[T]) Set() bool { return o.Present && !o.Null }
 
-// orNull is the value as an update of the domain has it: nil changes nothing, a
-// pointer to nil removes the value.
+// orNull returns the value for an update of the domain: nil if it was absent, which changes
+// nothing; a pointer to nil for null, which removes the value.
 func (o Optional[T]) orNull() **T {
 	value := &o.Value
 	switch {
@@ -29,7 +29,7 @@ func (o Optional[T]) orNull() **T {
 	return &value
 }
 
-// SchemaOf returns a *T: the field is a T or null, for documentation.
+// SchemaOf returns a *T, because the field is a T or null, for documentation.
 func (Optional[T]) SchemaOf() any { return (*T)(nil) }
 
 // IsZero reports whether the field was absent, for the omitzero tag.
@@ -52,7 +52,7 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.Value)
 }
 
-// OrNull is null for the zero value.
+// OrNull returns a pointer to v, or nil for the zero value.
 func OrNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -61,7 +61,7 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
-// orZero is the zero value for null.
+// orZero returns *p, or the zero value if p is nil.
 func orZero[T any](p *T) T {
 	if p == nil {
 		var zero T
@@ -70,7 +70,7 @@ func orZero[T any](p *T) T {
 	return *p
 }
 
-// OrEmpty is [] for no list: arrays are never null.
+// OrEmpty returns the list, or an empty one for nil, because arrays in JSON are never null.
 func OrEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

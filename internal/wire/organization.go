@@ -32,7 +32,7 @@ type OrganizationRecord struct {
 	Country string `json:"country" example:"US"`
 }
 
-// Delegatee is a connected organization, as it is visible to its connections.
+// Delegatee is an organization, as organizations connected to it see it.
 type Delegatee struct {
 	// ID of the organization.
 	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
@@ -54,8 +54,8 @@ type Delegatee struct {
 type PageSettings struct {
 	// Phone number that recipients can call; null if there is none.
 	Phone *string `json:"phone" example:"+12125550100"`
-	// Color of links and buttons, as #rrggbb; null for the default. Pages show a darker or lighter
-	// one where this one would be hard to read.
+	// Color of links and buttons, as #rrggbb; null for the default. Pages use a darker or lighter shade
+	// where it would be hard to read.
 	Color *string `json:"color" example:"#0b6b50"`
 	// Whether the recipient of a failed task may request another time. The request is the task's
 	// metadata entry requestedTime.
@@ -67,7 +67,8 @@ func NewPageSettings(s lastmile.PageSettings) PageSettings {
 	return PageSettings{Phone: OrNull(string(s.Phone)), Color: OrNull(s.Color), AllowNewTimes: s.NewTimes}
 }
 
-// PageSettingsBody changes the settings of tracking pages. Absent fields stay unchanged.
+// PageSettingsBody is the body of a request to change the settings of tracking pages. Absent
+// fields stay unchanged.
 type PageSettingsBody struct {
 	// Phone number that recipients can call; null removes it.
 	Phone Optional[string] `json:"phone" example:"+12125550100"`
@@ -103,7 +104,7 @@ func (r OrganizationRecord) Domain() lastmile.Organization {
 	}
 }
 
-// NewDelegatee returns an organization as its connections see it.
+// NewDelegatee returns an organization as organizations connected to it see it.
 func NewDelegatee(d lastmile.Delegatee) Delegatee {
 	return Delegatee{
 		ID: d.ID, Name: d.Name, Email: d.Email, DriverSupportEmail: d.DriverSupportEmail,
@@ -119,39 +120,43 @@ type Client struct {
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// Unix time in milliseconds at which the client was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Name by which the caller's organization knows the client; null until an invited organization accepts.
+	// Name that the caller's organization gave the client; null until an invited organization accepts.
 	Name *string `json:"name" example:"Example Kitchens"`
 	// ID of the client's organization.
 	Organization lastmile.OrganizationID `json:"organization" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// pending until the organization accepts; then active.
+	// Status of the client: pending until the organization accepts, then active.
 	Status string `json:"status" example:"active" enum:"pending,active"`
-	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant.
+	// Whether recipients see the name of the client instead of the courier's, for tasks without a
+	// merchant.
 	ShowClientName bool `json:"showClientName" example:"true"`
 }
 
 // NewClient is a client that was created.
 type NewClient struct {
 	Client
-	// API key of the organization that was opened for the client. It is shown only here. Absent if the organization existed before.
+	// API key of the organization that was created for the client. It is shown only here. Absent if the
+	// organization existed before.
 	APIKey *string `json:"apiKey,omitzero" example:"dray_4vB9kQm2Xc7RtLw1Zs8Nf3Hj6Pd0Gy5Ta9Ue2Ko4Ib7VqCx"`
 }
 
-// NewClientBody is the body of a request to create a client: with a name to open an
+// NewClientBody is the body of a request to create a client: with a name to create an
 // organization for it, or with the ID of an existing organization.
 type NewClientBody struct {
-	// ID of an existing organization, which has to accept. Without it, a new organization is opened.
+	// ID of an existing organization, which has to accept. If absent, a new organization is created.
 	Organization *lastmile.OrganizationID `json:"organization"`
-	// Name of the client. Required for a new organization; by default, the name of the existing one.
+	// Name of the client. Required for a new organization. Defaults to the name of the existing one.
 	Name *string `json:"name" example:"Example Kitchens"`
 	// Email address of the owner of the new organization.
 	Email *string `json:"email" example:"orders@example.com"`
 	// Email address at which workers of the new organization get support.
 	DriverSupportEmail *string `json:"driverSupportEmail" example:"drivers@example.com"`
-	// IANA time zone of the new organization; by default, that of the caller's organization.
+	// IANA time zone of the new organization. Defaults to that of the caller's organization.
 	Timezone *string `json:"timezone" example:"America/New_York"`
-	// Two-letter country code (ISO 3166-1) of the new organization; by default, that of the caller's organization.
+	// Two-letter country code (ISO 3166-1) of the new organization. Defaults to that of the caller's
+	// organization.
 	Country *string `json:"country" example:"US"`
-	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant; true by default.
+	// Whether recipients see the name of the client instead of the courier's, for tasks without a
+	// merchant. Defaults to true.
 	ShowClientName *bool `json:"showClientName" example:"true"`
 }
 
@@ -165,16 +170,17 @@ func (b NewClientBody) Draft() lastmile.OrganizationDraft {
 
 // ClientBody is the body of a request to update a client.
 type ClientBody struct {
-	// Name by which the caller's organization knows the client.
+	// Name that the caller's organization gives the client.
 	Name *string `json:"name" example:"Example Kitchens"`
-	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant.
+	// Whether recipients see the name of the client instead of the courier's, for tasks without a
+	// merchant.
 	ShowClientName *bool `json:"showClientName" example:"true"`
 }
 
-// Invitation is an organization that delivers, or offers to deliver, for the caller's
+// Invitation is an invitation of a courier that delivers, or offers to deliver, for the caller's
 // organization.
 type Invitation struct {
-	// ID of the client that the caller's organization is.
+	// ID of the caller's organization as a client of the courier.
 	ID lastmile.ClientID `json:"id" example:"Cq7RtV2mXz9LwKd4NbH8sPfJ"`
 	// Unix time in milliseconds of the invitation.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
@@ -184,15 +190,17 @@ type Invitation struct {
 	Courier lastmile.OrganizationID `json:"courier" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Name of the courier.
 	CourierName string `json:"courierName" example:"Example Couriers"`
-	// pending until the caller's organization accepts; then active.
+	// Status of the invitation: pending until the caller's organization accepts, then active.
 	Status string `json:"status" example:"pending" enum:"pending,active"`
-	// Whether recipients see the name of the caller's organization, rather than that of the courier, unless a task names its merchant.
+	// Whether recipients see the name of the caller's organization instead of the courier's, for tasks
+	// without a merchant.
 	ShowClientName bool `json:"showClientName" example:"true"`
 }
 
-// InvitationBody is the body of a request to change what a client decides.
+// InvitationBody is the body of a request of a client to change its settings with a courier.
 type InvitationBody struct {
-	// Whether recipients see the name of the caller's organization, rather than that of the courier, unless a task names its merchant.
+	// Whether recipients see the name of the caller's organization instead of the courier's, for tasks
+	// without a merchant.
 	ShowClientName *bool `json:"showClientName" example:"true"`
 }
 

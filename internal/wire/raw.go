@@ -7,11 +7,10 @@ import (
 	"dray/internal/codec"
 )
 
-// Raw is a T that is encoded already: records are stored as JSON and sent as
-// they were stored.
+// Raw is the JSON of a T. Records are stored as JSON and sent without decoding.
 type Raw[T any] []byte
 
-// Encode returns the JSON as it is.
+// Encode returns the JSON.
 func (r Raw[T]) Encode() ([]byte, error) { return r, nil }
 
 // MarshalJSON implements json.Marshaler.
@@ -29,7 +28,7 @@ func MarshalRaw[T any](v T) (Raw[T], error) {
 	return data, err
 }
 
-// RawList makes an array of encoded records.
+// RawList returns a JSON array of encoded records.
 func RawList[T any](docs [][]byte) Raw[[]T] {
 	size := 2
 	for _, doc := range docs {
@@ -54,7 +53,7 @@ func Each[T, F any](list []T, convert func(T) F) []F {
 	return converted
 }
 
-// Splice merges the members of two encoded objects into one. Neither is empty.
+// Splice merges the members of two encoded objects into one. Both must have members.
 func Splice(record, live []byte) []byte {
 	joined := make([]byte, 0, len(record)+len(live))
 	joined = append(joined, record[:len(record)-1]...)

@@ -6,8 +6,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// FailureReasons returns the reasons for failures that workers are offered, in order. The
-// server accepts every reason, because an offline phone may send one that was offered
+// FailureReasons returns the reasons for failures that workers can choose from, in order. The
+// server accepts every reason, because an offline phone may send one that could be chosen
 // days ago.
 func FailureReasons(s lastmile.Settings) []string {
 	if s.FailureReasons != "" {

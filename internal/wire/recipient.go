@@ -2,7 +2,7 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Recipient is a recipient: a person whom tasks are carried out for.
+// Recipient is a recipient: a person for whom tasks are carried out.
 type Recipient struct {
 	// ID of the recipient.
 	ID lastmile.RecipientID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`

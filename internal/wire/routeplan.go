@@ -32,13 +32,13 @@ type RoutePlanRecord struct {
 	State lastmile.RoutePlanState `json:"state" example:"PENDING"`
 	// Color on the map, as #RRGGBB; null if there is none.
 	Color *string `json:"color" example:"#2F80ED"`
-	// Type of vehicle that the route is planned for; null for that of the worker.
+	// Type of vehicle for which the route is planned; null for that of the worker.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
 	// IANA time zone of the plan; null if there is none.
 	Timezone *string `json:"timezone" example:"America/New_York"`
 	// Unix time in milliseconds at which the route is planned to start.
 	StartTime Millis `json:"startTime" example:"1894021200000"`
-	// Unix time in milliseconds at which the route is planned to end; null if it was not planned.
+	// Unix time in milliseconds at which the route is planned to end; null if there is none.
 	EndTime Millis `json:"endTime" nullable:"true" example:"1894035600000"`
 	// Unix time in milliseconds at which the first task was started; null until then.
 	ActualStartTime Millis `json:"actualStartTime" nullable:"true"`
@@ -56,7 +56,7 @@ type RoutePlanRecord struct {
 	PlannedDistance int64 `json:"plannedDistance" example:"18400"`
 	// Estimated duration of the route in seconds, including the time spent at the tasks.
 	PlannedDuration Seconds `json:"plannedDuration" example:"5400"`
-	// What plannedDistance and plannedDuration come from: roads, or formula if a part of the route is outside of
+	// Source of plannedDistance and plannedDuration: roads, or formula if a part of the route is outside
 	// all maps. It is formula for a plan with fewer than two stops.
 	TravelSource string `json:"travelSource" example:"roads"`
 }
@@ -73,7 +73,7 @@ type RoutePlanLive struct {
 	TaskStates []lastmile.TaskState `json:"taskStates" example:"[1]"`
 	// Whether the planned end has passed while tasks are not completed.
 	IsOverdue bool `json:"isOverdue"`
-	// LATE if the plan did not start or did not end on time.
+	// LATE if the plan has not started or not ended on time.
 	Status lastmile.RoutePlanStatus `json:"status" example:"ON_TIME"`
 	// Delay of the plan in seconds; 0 if it is on time.
 	StatusTimeDifference Seconds `json:"statusTimeDifference"`
@@ -122,7 +122,7 @@ func meters(d lastmile.Meters) int64 { return int64(math.Round(float64(d))) }
 type RoutePlanPage struct {
 	// Route plans, oldest first.
 	RoutePlans []RoutePlan `json:"routePlans"`
-	// ID to request the next page with. Absent on the last page.
+	// ID for the request of the next page. Absent on the last page.
 	LastID lastmile.RoutePlanID `json:"lastId,omitzero"`
 }
 
@@ -152,11 +152,11 @@ type RoutePlanBody struct {
 	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
 	// Color on the map, as #RRGGBB; null removes it.
 	Color Optional[string] `json:"color" example:"white"`
-	// Type of vehicle that the route is planned for; null for that of the worker.
+	// Type of vehicle for which the route is planned; null for that of the worker.
 	VehicleType Optional[lastmile.VehicleType] `json:"vehicleType"`
-	// ID of the worker that the tasks are assigned to; null unassigns them.
+	// ID of the worker to whom the tasks are assigned; null unassigns them.
 	Worker Optional[lastmile.WorkerID] `json:"worker"`
-	// ID of the team that the tasks are assigned to if there is no worker; null unassigns them.
+	// ID of the team to which the tasks are assigned if there is no worker; null unassigns them.
 	Team Optional[lastmile.TeamID] `json:"team"`
 	// Where the route starts; null for anywhere.
 	StartAt Optional[lastmile.RoutePoint] `json:"startAt" example:"HUB"`
@@ -174,8 +174,8 @@ type RoutePlanBody struct {
 	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
 }
 
-// Change returns the requested change. A published client always sends a
-// name and a start, empty when it means neither.
+// Change returns the requested change. An empty name or start changes nothing: a published
+// client always sends both.
 func (b RoutePlanBody) Change() lastmile.RoutePlanChange {
 	change := lastmile.RoutePlanChange{
 		Color: b.Color.pointer(), VehicleType: b.VehicleType.pointer(), Timezone: b.Timezone.pointer(),
@@ -204,8 +204,8 @@ func (b RoutePlanBody) Change() lastmile.RoutePlanChange {
 	return change
 }
 
-// Added returns the tasks of a request that holds nothing else, which is how a
-// published client adds tasks to a plan.
+// Added returns the tasks of the request, and whether it contains nothing else. A published
+// client adds tasks to a plan with such a request.
 func (b RoutePlanBody) Added() (tasks []lastmile.TaskID, only bool) {
 	change := b.Change()
 	if change.Tasks == nil {

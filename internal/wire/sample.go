@@ -1,7 +1,7 @@
 package wire
 
-// SampleIDs are the ids in the examples of the documentation, with the names of the shell
-// variables that stand for them in commands.
+// SampleIDs maps the ids in the examples of the documentation to the shell variables that
+// replace them in commands.
 var SampleIDs = map[string]string{
 	"T5mQ8rVx2LkD7wNz4HbC9pJs": "TEAM",
 	"W4nB7xKq9LsT2vDz6MfR3hYc": "WORKER",

@@ -35,13 +35,13 @@ type TaskRecord struct {
 	TrackingURL string `json:"trackingURL" example:"https://dray.example/t/q7Vd2mXw9LkT4pZs"`
 	// Whether the recipient has opened the tracking page.
 	TrackingViewed bool `json:"trackingViewed"`
-	// ID of the worker that the task is assigned to; null if it is unassigned.
+	// ID of the worker to whom the task is assigned; null if it is unassigned.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 	// ID of the organization that is shown to the recipient.
 	Merchant lastmile.OrganizationID `json:"merchant" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// ID of the organization that fulfills the task.
 	Executor lastmile.OrganizationID `json:"executor" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// ID of the API key that created the task.
+	// ID of the API key or administrator that created the task.
 	Creator string `json:"creator" example:"k5Rt8yUi2OpA6sDf9GhJ3lZx"`
 	// IDs of the tasks that must be completed before this one can be started.
 	Dependencies []lastmile.TaskID `json:"dependencies" example:"[]"`
@@ -64,7 +64,7 @@ type TaskRecord struct {
 	Feedback []Feedback `json:"feedback" example:"[]"`
 	// Metadata of the task: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
-	// Settings for this task that override those of the recipient.
+	// Settings of the recipient that are overridden for this task.
 	Overrides Overrides `json:"overrides"`
 	// Quantity to be carried, in units.
 	Quantity float64 `json:"quantity" example:"2"`
@@ -232,7 +232,7 @@ type Feedback struct {
 
 // Overrides are overrides of the recipient's settings for one task. Each is null if there is none.
 //
-// A published client cannot read a boolean in the last one.
+// UseMerchantForProxy is a string because a published client cannot decode a boolean there.
 type Overrides struct {
 	// Whether the recipient gets no text messages about this task. This cannot enable messages for a
 	// recipient who has them disabled.
@@ -241,7 +241,7 @@ type Overrides struct {
 	RecipientNotes *string `json:"recipientNotes"`
 	// Name of the recipient.
 	RecipientName *string `json:"recipientName"`
-	// "true" if the phone number of the merchant organization is used for this task.
+	// "true" if the phone number of the merchant organization is used for this task, otherwise "false".
 	UseMerchantForProxy *string `json:"useMerchantForProxy"`
 }
 

@@ -17,13 +17,13 @@ import (
 type NewTaskBody struct {
 	_ struct{} `required:"destination,recipients"`
 	TaskBody
-	// Key of 1 to 100 characters that creates at most one task of the organization, ever: a task with
-	// a key that has been used is rejected with error 1004, whose cause has the ID of the existing
-	// task. Deleting that task makes the key usable again. An extension.
+	// Key of 1 to 100 characters with which the organization can create only one task. Another task
+	// with the same key is rejected with error 1004, whose cause has the ID of the existing task. When
+	// that task is deleted, the key can be used again. An extension.
 	ImportKey *string `json:"importKey" example:"S-20771"`
 }
 
-// Draft translates a new task as an organization sent it.
+// Draft returns the draft of a new task that an organization sent.
 func (b NewTaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
 	draft, err := b.TaskBody.Draft(org)
 	draft.ImportKey = b.ImportKey
@@ -34,11 +34,11 @@ func (b NewTaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, err
 type TaskBody struct {
 	// ID of a destination, or the fields of a new one.
 	Destination Optional[DestinationRef] `json:"destination"`
-	// ID of a recipient, or the fields of one; empty for no recipient.
+	// ID of a recipient, or the fields of a new one; empty for no recipient.
 	Recipients Optional[[]RecipientRef] `json:"recipients"`
 	// ID of the organization that is shown to the recipient: the caller's organization or one
-	// connected to it. Defaults to the caller's organization, or to its courier as the client's
-	// showClientName says.
+	// connected to it. Defaults to the caller's organization or, if showClientName of the client is
+	// false, to its courier.
 	Merchant *lastmile.OrganizationID `json:"merchant"`
 	// ID of the organization that fulfills the task: the caller's organization or one connected to it,
 	// which then has the task in its container. Defaults to the caller's organization. It cannot be
@@ -58,7 +58,7 @@ type TaskBody struct {
 	// Criteria for assigning a worker automatically. Only for new tasks; cannot be combined with
 	// container.
 	AutoAssign *AutoAssignBody `json:"autoAssign"`
-	// Container that the task is assigned to. The task is added at the end.
+	// Container to which the task is assigned. The task is added at the end.
 	Container *ContainerRefBody `json:"container"`
 	// Quantity to be carried, in units.
 	Quantity *float64 `json:"quantity"`
@@ -110,7 +110,7 @@ type ContainerRefBody struct {
 	Worker string `json:"worker"`
 }
 
-// Domain returns the container, whose id must go with its type.
+// Domain returns the container. It rejects a reference without an id of the owner's type.
 func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.ContainerRef, error) {
 	ref := lastmile.ContainerRef{Kind: b.Type}
 	field := ""
@@ -135,7 +135,8 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 	return ref, nil
 }
 
-// RequirementsBody is what the worker must provide to complete a task, in a request.
+// RequirementsBody is the set of things that the worker must provide to complete a task, in a
+// request.
 type RequirementsBody struct {
 	// Whether a signature is required.
 	Signature Flag `json:"signature"`
@@ -156,9 +157,8 @@ type BarcodeBody struct {
 	BlockCompletion Flag `json:"blockCompletion"`
 }
 
-// BarcodeBodies are the barcodes that a request requires: a list of them, or an
-// object that has it as required. Tasks are shown so, and some clients send back
-// all that they read.
+// BarcodeBodies are the required barcodes of a request: an array, or an object whose member
+// required is that array. Responses have the latter form, which some clients send back.
 type BarcodeBodies []BarcodeBody
 
 // OneOf returns a value of each form, for documentation.
@@ -203,8 +203,8 @@ type CustomFieldBody struct {
 	Value any `json:"value" type:"boolean,number,string,array,null"`
 }
 
-// AssignOptions returns how a worker is to be found for a new task; nil when
-// none is.
+// AssignOptions returns the criteria for assigning a worker to a new task automatically, or
+// nil if that was not requested.
 func (b TaskBody) AssignOptions() *assignment.Options {
 	if b.AutoAssign == nil {
 		return nil
@@ -213,7 +213,7 @@ func (b TaskBody) AssignOptions() *assignment.Options {
 	return &options
 }
 
-// Draft translates a task as an organization sent it.
+// Draft returns the draft of a task that an organization sent.
 func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
 	draft := lastmile.TaskDraft{Change: b.Change(), Template: b.CustomFieldGroup}
 	if b.Destination.Set() {
@@ -256,7 +256,7 @@ func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error)
 }
 
 // RecipientRef is a recipient in a request: the ID of an existing recipient, or the fields of a
-// new one. Neither means no recipient: a published client sends null for that.
+// new one. The zero value means no recipient, for which a published client sends null.
 type RecipientRef struct {
 	ID   lastmile.RecipientID
 	Body *RecipientBody
@@ -279,8 +279,8 @@ func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	return codec.Malformed("must be the id of a recipient or an object, not %s", codec.KindName(data[0]))
 }
 
-// Change returns the requested change, without what must be looked up first:
-// destination, recipients, container, custom fields.
+// Change returns the requested change without the fields that refer to other records:
+// destination, recipients, container and custom fields.
 func (b TaskBody) Change() lastmile.TaskChange {
 	change := lastmile.TaskChange{
 		Merchant: b.Merchant, Executor: b.Executor,
@@ -338,7 +338,7 @@ type CompleteBody struct {
 	} `json:"completionDetails" required:"true"`
 }
 
-// Outcome returns how the task ends.
+// Outcome returns the requested outcome of the task.
 func (b CompleteBody) Outcome() (lastmile.Outcome, error) {
 	switch {
 	case b.CompletionDetails == nil:
@@ -351,7 +351,7 @@ func (b CompleteBody) Outcome() (lastmile.Outcome, error) {
 
 // CloneBody is the body of a request to clone a task.
 //
-// Some clients put the options at the top.
+// Some clients send the options at the top level.
 type CloneBody struct {
 	// Options of the clone.
 	Options *CloneOptions `json:"options"`
@@ -372,7 +372,7 @@ type CloneOptions struct {
 	Overrides *TaskBody `json:"overrides"`
 }
 
-// Chosen returns the options, wherever they were.
+// Chosen returns the options, in whichever form they were sent.
 func (b CloneBody) Chosen() CloneOptions {
 	if b.Options != nil {
 		return *b.Options
@@ -380,8 +380,8 @@ func (b CloneBody) Chosen() CloneOptions {
 	return b.CloneOptions
 }
 
-// LocateError names the field of a rejected override as it was sent, like the
-// errors about its JSON. The rules of tasks do not know that they apply to overrides.
+// LocateError adds the path of the overrides to an error that names a field of a task, because
+// the rules of tasks do not know that they are applied to overrides.
 func (b CloneBody) LocateError(err error) error {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
 	if !ok || !taskFields[strings.FieldsFunc(rejected.Message+" ", endsField)[0]] {
@@ -404,31 +404,30 @@ var taskFields = func() map[string]bool {
 	return names
 }()
 
-// endsField reports whether a character follows the name of a field in a message.
+// endsField reports whether a character ends the name of a field in an error message.
 func endsField(c rune) bool { return c == ' ' || c == '.' || c == '[' || c == ':' }
 
 // TaskPage is a page of a list of tasks.
 type TaskPage struct {
 	// Tasks, in the order in which they were created.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// ID to request the next page with. Absent on the last page.
+	// ID for the request of the next page. Absent on the last page.
 	LastID lastmile.TaskID `json:"lastId,omitzero"`
 }
 
-// NewAutoAssigned returns what became of tasks in its wire form.
+// NewAutoAssigned returns the result of assigning tasks automatically, in its wire form.
 func NewAutoAssigned(a assignment.Assigned) AutoAssigned {
 	return AutoAssigned{AssignedTasksCount: len(a), AssignedTasks: a}
 }
 
-// NewCreatedTask returns a task in the form that responds to its creation.
+// NewCreatedTask returns the response to the creation of a task.
 func NewCreatedTask(c lastmile.CreatedTask) Task {
 	shown := NewTask(c.Task)
 	shown.DidAutoAssign = &c.DidAutoAssign
 	return shown
 }
 
-// NewTaskPage returns a page of tasks that are encoded already. Without last, it
-// is the last page.
+// NewTaskPage returns a page of encoded tasks. last is empty for the last page.
 func NewTaskPage(docs [][]byte, last lastmile.TaskID) (Raw[TaskPage], error) {
 	page := append([]byte(`{"tasks":`), RawList[Task](docs)...)
 	if last != "" {

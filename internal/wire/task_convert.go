@@ -14,7 +14,7 @@ func NewTask(t lastmile.Task) Task {
 	return Task{TaskRecord: NewTaskRecord(t), TaskLive: NewTaskLive(t)}
 }
 
-// NewTaskLive returns the part of a task that changes by the minute.
+// NewTaskLive returns the part of a task that changes with time or with other records.
 func NewTaskLive(t lastmile.Task) TaskLive {
 	live := TaskLive{
 		Recipients: []Recipient{}, Destination: NewDestination(t.Destination),
@@ -26,7 +26,7 @@ func NewTaskLive(t lastmile.Task) TaskLive {
 	return live
 }
 
-// NewTaskTimes returns estimates in its wire form.
+// NewTaskTimes returns estimates in their wire form.
 func NewTaskTimes(e lastmile.Estimates) TaskTimes {
 	return TaskTimes{
 		EstimatedCompletionTime: Millis(e.Completion), EstimatedArrivalTime: Millis(e.Arrival),
@@ -139,8 +139,8 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 	}
 }
 
-// NewAssignments returns a task's history in its wire form. Each container
-// is described with its organization.
+// NewAssignments returns the history of a task in its wire form. Every container includes the
+// organization.
 func NewAssignments(t lastmile.Task) []Assignment {
 	return Each(t.History, func(a lastmile.Assignment) Assignment {
 		in := NewContainerRef(a.Container)
@@ -258,8 +258,8 @@ func (b Barcodes) domain() lastmile.Barcodes {
 	}
 }
 
-// Modified returns when an encoded task was modified. It reads only the beginning of
-// the task, where that is.
+// Modified returns the modification time of an encoded task. It decodes only the beginning of
+// the task, which contains it.
 func Modified(task []byte) (time.Time, error) {
 	in := json.NewDecoder(bytes.NewReader(task))
 	if _, err := in.Token(); err != nil {

@@ -6,7 +6,7 @@ import "dray/internal/lastmile"
 type Team struct {
 	TeamRecord
 	TeamLive
-	// IDs of the team's tasks. Not included in the response that creates the team.
+	// IDs of the team's tasks. Not included in the response to the creation of the team.
 	Tasks []lastmile.TaskID `json:"tasks,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 }
 
@@ -43,7 +43,7 @@ func NewTeam(t lastmile.Team) Team {
 	return made
 }
 
-// NewCreatedTeam returns a team in the form that responds to its creation.
+// NewCreatedTeam returns the response to the creation of a team.
 func NewCreatedTeam(made lastmile.CreatedRecord[lastmile.Team]) Team { return newTeam(made.Record) }
 
 func newTeam(t lastmile.Team) Team {
@@ -77,7 +77,7 @@ type NewTeamBody struct {
 
 // TeamBody is the body of a request to update a team.
 //
-// Clients send null for what they do not change.
+// Clients send null for lists that they do not change.
 type TeamBody struct {
 	// Name of the team.
 	Name *string `json:"name"`
@@ -101,8 +101,8 @@ func (b TeamBody) Draft() (lastmile.TeamChange, error) {
 	return change, err
 }
 
-// Change returns the requested change of a team. A null list changes nothing,
-// and neither does an empty name, which a published client sends if it has none.
+// Change returns the requested change of a team. Null for a list changes nothing, and neither
+// does an empty name, which a published client sends if it does not change the name.
 func (b TeamBody) Change() (lastmile.TeamChange, error) {
 	change, err := b.change()
 	if orZero(b.Name) == "" {

@@ -11,8 +11,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The API counts time in four units. A type for each makes it a compile
-// error to mix them up.
+// The API uses four units of time. A type for each makes it a compile error to mix them up.
 type (
 	// Millis is a time, in Unix milliseconds. The zero time is null.
 	Millis time.Time
@@ -30,19 +29,19 @@ type (
 // LonLat is a location, as an array of longitude and latitude.
 type LonLat lastmile.Point
 
-// Flag is a boolean that is also read from the strings "true" and "false",
-// which published clients send.
+// Flag is a boolean that is also decoded from the strings "true" and "false", which published
+// clients send.
 type Flag bool
 
-// The API accepts times from the first of these instants (inclusive) to the
-// second (exclusive). A time outside most likely has the wrong unit.
+// The API accepts times from earliest (inclusive) to latest (exclusive). Other times most
+// likely have the wrong unit.
 var (
 	earliest = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// maxDuration bounds durations in both directions: a century is longer than
-// any that the API has, and far from overflowing a time.Duration.
+// maxDuration is the maximum absolute value of durations: a century, which is longer than any
+// duration of the API needs to be and cannot overflow a time.Duration.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
 // Time returns the time in UTC.
@@ -69,8 +68,7 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OptionalMillis is a time in a request, in Unix milliseconds, where zero
-// means no time.
+// OptionalMillis is a time in a request, in Unix milliseconds; 0 means no time.
 type OptionalMillis time.Time
 
 // JSONSchema describes the JSON of the time, for documentation.
@@ -227,8 +225,8 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// shown describes a value for a message: scalars as they are, containers by
-// their kind.
+// shown returns a JSON value for an error message: a scalar as it is, shortened, and an array
+// or object by its kind.
 func shown(data []byte) string {
 	if data[0] == '{' || data[0] == '[' {
 		return codec.KindName(data[0])
@@ -236,8 +234,8 @@ func shown(data []byte) string {
 	return codec.Clip(string(data))
 }
 
-// Text is a string that is also read from a JSON number: house numbers,
-// apartments and postal codes are sent as both.
+// Text is a string that is also decoded from a JSON number, because clients send house
+// numbers, apartments and postal codes as either.
 type Text string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -6,14 +6,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Webhook is a webhook: a URL that is notified of one trigger.
+// Webhook is a webhook: a URL that is notified of the events of one trigger.
 type Webhook struct {
 	NewWebhookBody
 	// Name of the webhook; empty if there is none.
 	Name string `json:"name"`
 	// Whether the webhook is enabled. It is disabled after more than 300 consecutive failures.
 	IsEnabled bool `json:"isEnabled"`
-	// Number of attempts that failed since the last one that succeeded. Absent if it is 0.
+	// Number of failed attempts since the last successful one. Absent if it is 0.
 	Failures int64 `json:"failures,omitzero" example:"3"`
 	// Threshold in seconds or meters at which the webhook is notified. Absent if none is set.
 	Threshold *float64 `json:"threshold,omitzero"`
@@ -27,13 +27,13 @@ type NewWebhookBody struct {
 	ID lastmile.WebhookID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 	// Number of notifications that the webhook has accepted.
 	Count int64 `json:"count"`
-	// URL that notifications are sent to.
+	// URL to which notifications are sent.
 	URL string `json:"url"`
-	// Trigger that the webhook is notified of.
+	// Trigger of the events of which the webhook is notified.
 	Trigger lastmile.Trigger `json:"trigger"`
 }
 
-// NewWebhook returns a webhook in the form of lists.
+// NewWebhook returns a webhook in its wire form.
 func NewWebhook(h lastmile.Webhook) Webhook {
 	return Webhook{
 		NewWebhookBody: newWebhookBody(h), Name: h.Name, IsEnabled: h.Enabled, Failures: h.FailureStreak, Threshold: h.Threshold,
@@ -41,7 +41,7 @@ func NewWebhook(h lastmile.Webhook) Webhook {
 	}
 }
 
-// NewCreatedWebhook returns a webhook in the form that responds to its creation.
+// NewCreatedWebhook returns the response to the creation of a webhook.
 func NewCreatedWebhook(made lastmile.CreatedRecord[lastmile.Webhook]) NewWebhookBody {
 	return newWebhookBody(made.Record)
 }
@@ -54,14 +54,15 @@ func newWebhookBody(h lastmile.Webhook) NewWebhookBody {
 type WebhookBody struct {
 	// Name of the webhook.
 	Name *string `json:"name"`
-	// URL that notifications are sent to. Must use https and have a valid certificate.
+	// URL to which notifications are sent. Must use https and have a valid certificate.
 	URL *string `json:"url"`
-	// Trigger that the webhook is notified of; see the list of triggers.
+	// Trigger of the events of which the webhook is notified; see the list of triggers.
 	Trigger *lastmile.Trigger `json:"trigger"`
 	// Threshold of the trigger, in seconds for triggers 1 and 12 and in meters for trigger 2. Defaults
 	// to 0.
 	Threshold *float64 `json:"threshold"`
-	// true enables a webhook that was disabled after too many failures.
+	// Whether the webhook is enabled. true also enables a webhook that was disabled after too many
+	// failures.
 	IsEnabled *bool `json:"isEnabled"`
 	// Whether the webhook receives events of connected organizations.
 	CanReceiveConnectionEvents *bool `json:"canReceiveConnectionEvents"`
@@ -136,7 +137,7 @@ type Redelivered struct {
 	Count int `json:"count" example:"1"`
 }
 
-// NewRedelivered returns how many notifications are sent again.
+// NewRedelivered returns the number of notifications that are sent again, in its wire form.
 func NewRedelivered(n lastmile.Redelivered) Redelivered { return Redelivered{Count: int(n)} }
 
 // NewNotification returns a notification in its wire form.
@@ -160,7 +161,7 @@ func newAttempt(a lastmile.Attempt) Attempt {
 }
 
 // NewTaskNotification returns a notification of an event of a task, with the name of its
-// webhook and the last attempt, which has no number if there was none.
+// webhook and the last attempt. The Number of last is 0 if there was no attempt.
 func NewTaskNotification(n lastmile.Notification, webhook string, last lastmile.Attempt) TaskNotification {
 	shown := TaskNotification{Notification: NewNotification(n), WebhookName: webhook}
 	if last.Number > 0 {
@@ -173,16 +174,17 @@ func NewTaskNotification(n lastmile.Notification, webhook string, last lastmile.
 // NoBody is the body of a request that has no fields.
 type NoBody struct{}
 
-// RedeliverBody selects notifications that are sent again.
+// RedeliverBody is the body of a request to send notifications again.
 type RedeliverBody struct {
 	// Unix time in milliseconds at which the period starts. If absent, the period has no start.
 	From Millis `json:"from" example:"1794700000000"`
 	// Unix time in milliseconds before which the period ends. If absent, the period has no end.
 	To Millis `json:"to" example:"1794786400000"`
-	// true for notifications that were delivered, too; by default, only those that were given up.
+	// Whether to include notifications that were delivered. By default, only those that were given up
+	// are sent again.
 	Delivered bool `json:"delivered" example:"false"`
 	// IDs of notifications, instead of a period.
 	IDs []string `json:"ids"`
-	// Another name of from.
+	// Alias of from.
 	Since Millis `json:"since"`
 }

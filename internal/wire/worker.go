@@ -65,7 +65,7 @@ type WorkerLive struct {
 	DelayTime *Seconds `json:"delayTime" example:"null"`
 	// Location of the worker, as [longitude, latitude]; null if unknown.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// Whether the worker's phone recently reported a simulated location.
+	// Whether the worker's phone recently reported a simulated location. Reserved; always false.
 	Spoofed bool `json:"hasRecentlyUsedSpoofedLocations"`
 }
 
@@ -91,7 +91,7 @@ type Device struct {
 	Platform string `json:"platform,omitzero" example:"Android"`
 }
 
-// Domain returns the device with its charge.
+// Domain returns the device with its battery level.
 func (d Device) Domain() lastmile.DeviceReport {
 	return lastmile.DeviceReport{
 		Device: lastmile.Device{AppVersion: d.AppVersion, Description: d.Description, Platform: d.Platform}, Battery: d.BatteryLevel,
@@ -120,11 +120,11 @@ type Vehicle struct {
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
 }
 
-// WorkerInvitation is what a worker needs to sign in.
+// WorkerInvitation is the information that a worker needs to sign in.
 type WorkerInvitation struct {
-	// Link to the worker's app, which fills in the phone number and the password, for a QR code.
+	// Link to the worker's app, for a QR code. It fills in the phone number and the password.
 	Link string `json:"link" example:"https://dray.example.com/driver#/invitation/+12125550142/h7Kq2mXw9RtB"`
-	// Phone number that the worker signs in with.
+	// Phone number with which the worker signs in.
 	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
 	// Temporary password. It is shown only here.
 	Password string `json:"password" example:"h7Kq2mXw9RtB"`
@@ -162,7 +162,7 @@ func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 	return record
 }
 
-// NewWorkerLive returns the part of a worker that changes by the minute.
+// NewWorkerLive returns the part of a worker that changes with time or with other records.
 func NewWorkerLive(w lastmile.Worker) WorkerLive {
 	live := WorkerLive{
 		Teams: OrEmpty(w.Teams), ActiveTask: OrNull(w.ActiveTask), Tasks: OrEmpty(w.Tasks),
@@ -211,10 +211,10 @@ type NearbyWorker struct {
 	IsResponding bool `json:"isResponding" example:"true"`
 }
 
-// respondingFor is how long after its last word a worker counts as responding.
+// respondingFor is how long after the last contact a worker counts as responding.
 const respondingFor = 5 * time.Minute
 
-// NewNearbyWorkers returns workers found by location in its wire form.
+// NewNearbyWorkers returns workers near a location in their wire form.
 func NewNearbyWorkers(found []lastmile.Worker, now time.Time) NearbyWorkers {
 	near := make([]NearbyWorker, 0, len(found))
 	for _, w := range found {

@@ -115,8 +115,8 @@ func (d *DestinationRef) UnmarshalJSON(data []byte) error {
 	return codec.Malformed("must be the id of a destination or an object, not %s", codec.KindName(data[0]))
 }
 
-// pointer is the value as an update of the domain has it: nil leaves as it is,
-// null empties.
+// pointer returns the value for an update of the domain: nil if it was absent, which changes
+// nothing; a pointer to the zero value for null, which clears the field.
 func (o Optional[T]) pointer() *T {
 	if !o.Present {
 		return nil
@@ -172,7 +172,7 @@ type ScheduleBody struct {
 	Entries *[]ScheduleEntry `json:"entries" required:"true"`
 }
 
-// Domain returns the days that the request sets.
+// Domain returns the requested days.
 func (b ScheduleBody) Domain() ([]lastmile.ScheduleEntry, error) {
 	if b.Entries == nil {
 		return nil, lastmile.Missing("entries")

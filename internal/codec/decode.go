@@ -12,18 +12,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Decode reads a request body into what into points to. An empty body and the
-// literal null are no body: into stays as it is.
+// Decode decodes a request body into the value that into points to. If the body is empty or
+// null, the value stays unchanged.
 //
-// It is strict where encoding/json is not: keys must match in letter case and
-// come once, text must be UTF-8 without control characters, numbers must be
-// exact, nesting and counts are limited. Unknown keys are ignored, but what is
-// under them must keep the same rules. See scanner for the limits.
+// It is stricter than encoding/json: keys are case-sensitive and must be unique, strings must
+// be UTF-8 without control characters, numbers must be exact, and nesting and counts are
+// limited. Unknown keys are ignored, but their values must follow the same rules. The limits
+// are those of Scanner.
 //
-// It is lenient with numbers, in every field alike: see Number.
+// It is lenient with the notation of numbers, in all fields: see Number.
 //
-// A rejection is a *lastmile.Error that names the field. Any other error means
-// that into is of a type that cannot be read, which is our fault.
+// If the body is rejected, the error is a *lastmile.Error that names the field. Any other
+// error means that the type of into cannot be decoded, which is a fault of the server.
 func Decode(data []byte, into any) error {
 	switch string(bytes.Trim(data, " \t\r\n")) {
 	case "", "null":
@@ -36,7 +36,7 @@ func Decode(data []byte, into any) error {
 	return Rejection(DecodePart(data, into))
 }
 
-// Rejection turns an error of DecodePart into the one that clients see.
+// Rejection converts an error of DecodePart to the error that clients see.
 func Rejection(err error) error {
 	if rejected, ok := errors.AsType[*FieldError](err); ok {
 		return rejected.rejection()
@@ -44,8 +44,8 @@ func Rejection(err error) error {
 	return err
 }
 
-// Unmarshal decodes what Marshal has encoded, such as a stored record. It is several
-// times as fast as encoding/json.
+// Unmarshal decodes JSON that Marshal encoded, such as a stored record. It is several times as
+// fast as encoding/json.
 func Unmarshal(data []byte, into any) error {
 	err := json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -54,17 +54,17 @@ func Unmarshal(data []byte, into any) error {
 	return nil
 }
 
-// DecodePart is for the UnmarshalJSON methods of types that take more than one
-// form: it reads a part of a body that Decode is reading. Its errors must be
-// returned as they are, so that Decode can say where the part is.
+// DecodePart decodes a part of a body, in UnmarshalJSON methods of types that have more than
+// one form. The methods must return its errors unchanged, so that Decode can add the path of
+// the part.
 //
-// A method may be called again for the same value, if the body is read again because
-// of the notation of a number: it must not add to what it has read before.
+// A method may be called twice for the same value, because the body is decoded again if it
+// has numbers in an unusual notation. The second call must not add to the result of the first.
 //
-// Such methods may also return a *lastmile.Error, or any error that reads on
-// from the field's name, such as "must be an id or an object".
+// Such methods may also return a *lastmile.Error, or any error whose message continues the
+// name of the field, such as "must be an id or an object".
 func DecodePart(data []byte, into any) error {
-	// The scanner has looked for duplicate keys, at a fraction of the cost.
+	// The scanner has checked for duplicate keys, at a fraction of the cost.
 	options := []json.Options{jsontext.AllowDuplicateNames(true)}
 	if bytes.Contains(data, []byte("null")) {
 		options = append(options, json.WithUnmarshalers(noNullItems))
@@ -74,8 +74,8 @@ func DecodePart(data []byte, into any) error {
 		return nil
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && otherNotation(semantic) {
-		// Rare, so that the others do not pay for it. What has been read so far is
-		// read again.
+		// Decode everything again with anyNotation. That is rare, and without it decoding
+		// is faster.
 		unmarshalers := json.JoinUnmarshalers(noNullItems, anyNotation)
 		if err = json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), json.WithUnmarshalers(unmarshalers)); err == nil {
 			return nil
@@ -95,8 +95,7 @@ func DecodePart(data []byte, into any) error {
 	return rejected.at(dotted(semantic.JSONPointer))
 }
 
-// noNullItems rejects null among the items of a list, which would be read as
-// an empty item.
+// noNullItems rejects null as an item of an array, which would be decoded as an empty item.
 var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 	if d.PeekKind() != 'n' {
 		return errors.ErrUnsupported
@@ -109,7 +108,8 @@ var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) err
 	return Malformed("must be %s, not null", want)
 })
 
-// DecodeID reads an id where another form is possible, too.
+// DecodeID decodes the id of a field that also has another form. want describes all forms in
+// the error for an empty id.
 func DecodeID[ID ~string](data []byte, id *ID, want string) error {
 	var text string
 	if err := DecodePart(data, &text); err != nil {
@@ -122,8 +122,8 @@ func DecodeID[ID ~string](data []byte, id *ID, want string) error {
 	return nil
 }
 
-// explain puts a decoder's error in the client's terms. It returns nil for an
-// error that no body can cause unless a Go type is at fault.
+// explain converts an error of the decoder to one for the client. It returns nil for an error
+// that only a wrong Go type can cause.
 func explain(e *json.SemanticError) *FieldError {
 	if e.GoType == nil {
 		return nil
@@ -146,15 +146,15 @@ func explain(e *json.SemanticError) *FieldError {
 	return nil
 }
 
-// isWhole reports whether a kind holds whole numbers only.
+// isWhole reports whether a kind is one of integers.
 func isWhole(kind reflect.Kind) bool {
 	return kind >= reflect.Int && kind <= reflect.Uint64
 }
 
 func isFloat(kind reflect.Kind) bool { return kind == reflect.Float32 || kind == reflect.Float64 }
 
-// readsItself reports whether a type has its own method to read JSON or text, so
-// that the error is the method's.
+// readsItself reports whether a type has its own method to decode JSON or text, which then
+// determines the error.
 func readsItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
@@ -162,7 +162,7 @@ func readsItself(t reflect.Type) bool {
 		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// wanted names the JSON that a Go type is read from.
+// wanted returns the name of the kind of JSON value from which a Go type is decoded, or "".
 func wanted(t reflect.Type) string {
 	switch kind := t.Kind(); {
 	case kind == reflect.Pointer:
@@ -181,9 +181,8 @@ func wanted(t reflect.Type) string {
 	return ""
 }
 
-// dotted turns a JSON pointer such as /tasks/3/notes into tasks[3].notes. A
-// pointer does not say whether 3 is a key or a position; keys of digits are
-// not part of the API.
+// dotted converts a JSON pointer such as /tasks/3/notes to tasks[3].notes. In a pointer, 3 can
+// be a key or an index, but the API has no keys that consist of digits.
 func dotted(pointer jsontext.Pointer) string {
 	var path []byte
 	for token := range pointer.Tokens() {

@@ -16,7 +16,7 @@ import (
 	"dray/internal/wire"
 )
 
-// taskLike has one field of every sort that bodies are made of.
+// taskLike has a field of every kind that bodies have.
 type taskLike struct {
 	Destination struct {
 		Address struct {
@@ -57,7 +57,7 @@ type windowLike struct {
 	Times []wire.Millis `json:"times"`
 }
 
-// picky is a type of another package that rejects in its own words.
+// picky is a type of another package that returns its own errors.
 type picky struct{ said string }
 
 func (p *picky) UnmarshalJSON(data []byte) error {
@@ -89,7 +89,7 @@ func TestDecodeRejects(t *testing.T) {
 	tests := map[string]struct {
 		body string
 		code lastmile.Code
-		want string // what the message begins with
+		want string // beginning of the message
 	}{
 		"an array for an object":          {`[]`, malformed, "the request body must be an object, not an array"},
 		"a string for an object":          {`"x"`, malformed, "the request body must be an object, not a string"},
@@ -125,14 +125,14 @@ func TestDecodeRejects(t *testing.T) {
 		"a wrong value in a map":          {`{"teams":{"a~/b":"x"}}`, malformed, `teams["a~/b"] must be an array, not a string`},
 		"a wrong element in a map":        {`{"teams":{"ab":["x",1]}}`, malformed, `teams.ab[1] must be a string, not a number`},
 
-		"a date for a time":                 {`{"completeAfter":"2021-01-01"}`, malformed, `completeAfter must be a time in Unix milliseconds, not "2021-01-01"`},
-		"seconds for milliseconds":          {`{"completeAfter":1609459200}`, invalid, "completeAfter must be a time in Unix milliseconds between the years 2000 and 2100, not 1609459200"},
-		"a wrong optional":                  {`{"capacity":"x"}`, malformed, "capacity must be a number, not a string"},
-		"a wrong field in an optional":      {`{"window":{"times":[null,true]}}`, malformed, "window.times[1] must be a time in Unix milliseconds, not true"},
-		"a type's plain error":              {`{"picky":"plain"}`, malformed, "picky must be an id or an object"},
-		"a type's rejection":                {`{"picky":"rejection"}`, lastmile.CodeDuplicate, `picky phone "+1" is already in use: taken`},
-		"a type's rejection with its place": {`{"picky":"named"}`, invalid, "the field picky must be kinder"},
-		"metadata of a wrong type":          {`{"metadata":[{"name":1}]}`, malformed, "metadata[0].name must be a string, not a number"},
+		"a date for a time":                {`{"completeAfter":"2021-01-01"}`, malformed, `completeAfter must be a time in Unix milliseconds, not "2021-01-01"`},
+		"seconds for milliseconds":         {`{"completeAfter":1609459200}`, invalid, "completeAfter must be a time in Unix milliseconds between the years 2000 and 2100, not 1609459200"},
+		"a wrong optional":                 {`{"capacity":"x"}`, malformed, "capacity must be a number, not a string"},
+		"a wrong field in an optional":     {`{"window":{"times":[null,true]}}`, malformed, "window.times[1] must be a time in Unix milliseconds, not true"},
+		"a type's plain error":             {`{"picky":"plain"}`, malformed, "picky must be an id or an object"},
+		"a type's rejection":               {`{"picky":"rejection"}`, lastmile.CodeDuplicate, `picky phone "+1" is already in use: taken`},
+		"a type's rejection with its path": {`{"picky":"named"}`, invalid, "the field picky must be kinder"},
+		"metadata of a wrong type":         {`{"metadata":[{"name":1}]}`, malformed, "metadata[0].name must be a string, not a number"},
 
 		"nothing but an open brace": {`{`, invalid, "the request body is not valid JSON: at byte 1 there is the end instead of a key in double quotes"},
 		"a missing comma":           {`{"notes":"a" "b":1}`, invalid, `the request body is not valid JSON: at byte 13 in notes there is '"' instead of a comma or }`},
@@ -154,40 +154,40 @@ func TestDecodeRejects(t *testing.T) {
 		"UTF-16":                    {"\xff\xfe{\x00}\x00", invalid, "the request body is not valid JSON: at byte 0 there is the byte 0xff instead of a value"},
 		"NUL bytes":                 {"\x00", invalid, `the request body is not valid JSON: at byte 0 there is '\x00' instead of a value`},
 
-		"a key given twice":                  {`{"notes":"a","notes":"b"}`, invalid, "notes is given more than once"},
-		"a key given twice, escaped":         {`{"notes":"a","not\u0065s":"b"}`, invalid, "notes is given more than once"},
-		"a key given twice in an array":      {`{"recipients":[{"name":"a","name":"a"}]}`, invalid, "recipients[0].name is given more than once"},
-		"an unknown key given twice":         {`{"x":1,"x":1}`, invalid, "x is given more than once"},
-		"a key given twice in an unknown":    {`{"x":[{"y":{"z":1,"z":1}}]}`, invalid, "x[0].y.z is given more than once"},
-		"a key given twice in metadata":      {`{"metadata":[{"value":{"a":1,"a":2}}]}`, invalid, "metadata[0].value.a is given more than once"},
-		"a key given twice in an optional":   {`{"window":{"a":1,"a":2}}`, invalid, "window.a is given more than once"},
-		"invalid UTF-8":                      {"{\"notes\":\"a\xff\"}", invalid, "notes is not valid UTF-8 at byte 11"},
-		"an overlong encoding":               {"{\"notes\":\"\xc0\x80\"}", invalid, "notes is not valid UTF-8 at byte 10"},
-		"an encoded surrogate":               {"{\"notes\":\"\xed\xa0\x80\"}", invalid, "notes is not valid UTF-8 at byte 10"},
-		"invalid UTF-8 in a key":             {"{\"destination\":{\"\xff\":1}}", invalid, "destination has a key that is not valid UTF-8 at byte 17"},
-		"a high surrogate alone":             {`{"notes":"\ud800"}`, invalid, `notes holds half of a surrogate pair, \ud800`},
-		"a high surrogate before a letter":   {`{"notes":"\ud800\u0041"}`, invalid, `notes holds half of a surrogate pair, \ud800`},
-		"a low surrogate alone":              {`{"notes":"\uDC00"}`, invalid, `notes holds half of a surrogate pair, \udc00`},
-		"an escaped NUL":                     {`{"notes":"a\u0000"}`, invalid, "notes holds the control character U+0000"},
-		"a raw NUL":                          {"{\"notes\":\"a\x00\"}", invalid, "notes holds the control character U+0000"},
-		"an escaped escape character":        {`{"notes":"\u001B"}`, invalid, "notes holds the control character U+001B"},
-		"a backspace":                        {`{"notes":"\b"}`, invalid, "notes holds the control character U+0008"},
-		"a form feed":                        {`{"notes":"\f"}`, invalid, "notes holds the control character U+000C"},
-		"a raw newline":                      {"{\"notes\":\"\n\"}", invalid, `notes holds U+000A as it is: write it as \n`},
-		"a NUL in a key":                     {`{"a\u0000":1}`, invalid, "the request body has a key that holds the control character U+0000"},
-		"a NUL in an unknown key's value":    {`{"x":{"y":["\u0000"]}}`, invalid, "x.y[0] holds the control character U+0000"},
-		"nesting too deep":                   {`{"x":` + deep(32) + `}`, invalid, "x[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0] is nested too deeply: at most 32 levels are allowed"},
-		"nesting much too deep":              {strings.Repeat(`{"a":`, 100_000), invalid, "a.a.a.a"},
-		"too many members":                   {`{"x":` + members(257) + `}`, invalid, "x has too many members: at most 256 are allowed"},
-		"too many elements":                  {`{"x":{"y":` + elements(10_001) + `}}`, invalid, "x.y has too many elements: at most 10000 are allowed"},
-		"a number over 2^53":                 {`{"quantity":9007199254740993}`, invalid, "quantity must be a number between -2^53 and 2^53, not 9007199254740993"},
-		"a number under -2^53":               {`{"quantity":-9007199254740993}`, invalid, "quantity must be a number between -2^53 and 2^53"},
-		"a number just over 2^53":            {`{"quantity":9007199254740992.1}`, invalid, "quantity must be a number between -2^53 and 2^53"},
-		"a number over 2^53, with exponent":  {`{"quantity":1e16}`, invalid, "quantity must be a number between -2^53 and 2^53, not 1e16"},
-		"a number over the largest float":    {`{"quantity":1e999}`, invalid, "quantity must be a number between -2^53 and 2^53, not 1e999"},
-		"a large number under an unknown":    {`{"x":[0,-1e999]}`, invalid, "x[1] must be a number between -2^53 and 2^53"},
-		"a number of very many digits":       {`{"quantity":` + strings.Repeat("9", 100_000) + `}`, invalid, "quantity must be a number between -2^53 and 2^53, not 999"},
-		"a place under a key of odd letters": {`{"a b\n":{"é":"\u0000"}}`, invalid, `["a b\n"]["é"] holds the control character`},
+		"a key given twice":                 {`{"notes":"a","notes":"b"}`, invalid, "notes is given more than once"},
+		"a key given twice, escaped":        {`{"notes":"a","not\u0065s":"b"}`, invalid, "notes is given more than once"},
+		"a key given twice in an array":     {`{"recipients":[{"name":"a","name":"a"}]}`, invalid, "recipients[0].name is given more than once"},
+		"an unknown key given twice":        {`{"x":1,"x":1}`, invalid, "x is given more than once"},
+		"a key given twice in an unknown":   {`{"x":[{"y":{"z":1,"z":1}}]}`, invalid, "x[0].y.z is given more than once"},
+		"a key given twice in metadata":     {`{"metadata":[{"value":{"a":1,"a":2}}]}`, invalid, "metadata[0].value.a is given more than once"},
+		"a key given twice in an optional":  {`{"window":{"a":1,"a":2}}`, invalid, "window.a is given more than once"},
+		"invalid UTF-8":                     {"{\"notes\":\"a\xff\"}", invalid, "notes is not valid UTF-8 at byte 11"},
+		"an overlong encoding":              {"{\"notes\":\"\xc0\x80\"}", invalid, "notes is not valid UTF-8 at byte 10"},
+		"an encoded surrogate":              {"{\"notes\":\"\xed\xa0\x80\"}", invalid, "notes is not valid UTF-8 at byte 10"},
+		"invalid UTF-8 in a key":            {"{\"destination\":{\"\xff\":1}}", invalid, "destination has a key that is not valid UTF-8 at byte 17"},
+		"a high surrogate alone":            {`{"notes":"\ud800"}`, invalid, `notes holds half of a surrogate pair, \ud800`},
+		"a high surrogate before a letter":  {`{"notes":"\ud800\u0041"}`, invalid, `notes holds half of a surrogate pair, \ud800`},
+		"a low surrogate alone":             {`{"notes":"\uDC00"}`, invalid, `notes holds half of a surrogate pair, \udc00`},
+		"an escaped NUL":                    {`{"notes":"a\u0000"}`, invalid, "notes holds the control character U+0000"},
+		"a raw NUL":                         {"{\"notes\":\"a\x00\"}", invalid, "notes holds the control character U+0000"},
+		"an escaped escape character":       {`{"notes":"\u001B"}`, invalid, "notes holds the control character U+001B"},
+		"a backspace":                       {`{"notes":"\b"}`, invalid, "notes holds the control character U+0008"},
+		"a form feed":                       {`{"notes":"\f"}`, invalid, "notes holds the control character U+000C"},
+		"a raw newline":                     {"{\"notes\":\"\n\"}", invalid, `notes holds U+000A as it is: write it as \n`},
+		"a NUL in a key":                    {`{"a\u0000":1}`, invalid, "the request body has a key that holds the control character U+0000"},
+		"a NUL in an unknown key's value":   {`{"x":{"y":["\u0000"]}}`, invalid, "x.y[0] holds the control character U+0000"},
+		"nesting too deep":                  {`{"x":` + deep(32) + `}`, invalid, "x[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0] is nested too deeply: at most 32 levels are allowed"},
+		"nesting much too deep":             {strings.Repeat(`{"a":`, 100_000), invalid, "a.a.a.a"},
+		"too many members":                  {`{"x":` + members(257) + `}`, invalid, "x has too many members: at most 256 are allowed"},
+		"too many elements":                 {`{"x":{"y":` + elements(10_001) + `}}`, invalid, "x.y has too many elements: at most 10000 are allowed"},
+		"a number over 2^53":                {`{"quantity":9007199254740993}`, invalid, "quantity must be a number between -2^53 and 2^53, not 9007199254740993"},
+		"a number under -2^53":              {`{"quantity":-9007199254740993}`, invalid, "quantity must be a number between -2^53 and 2^53"},
+		"a number just over 2^53":           {`{"quantity":9007199254740992.1}`, invalid, "quantity must be a number between -2^53 and 2^53"},
+		"a number over 2^53, with exponent": {`{"quantity":1e16}`, invalid, "quantity must be a number between -2^53 and 2^53, not 1e16"},
+		"a number over the largest float":   {`{"quantity":1e999}`, invalid, "quantity must be a number between -2^53 and 2^53, not 1e999"},
+		"a large number under an unknown":   {`{"x":[0,-1e999]}`, invalid, "x[1] must be a number between -2^53 and 2^53"},
+		"a number of very many digits":      {`{"quantity":` + strings.Repeat("9", 100_000) + `}`, invalid, "quantity must be a number between -2^53 and 2^53, not 999"},
+		"a path with unusual keys":          {`{"a b\n":{"é":"\u0000"}}`, invalid, `["a b\n"]["é"] holds the control character`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestDecodeAccepts(t *testing.T) {
 		"escapes":                          {`{"n\u006ftes":"\"\\\/"}`, func(b *taskLike) { b.Notes = `"\/` }},
 		"text that looks like an escape":   {`{"notes":"\\u0000"}`, func(b *taskLike) { b.Notes = `\u0000` }},
 		"2^53":                             {`{"quantity":9007199254740992}`, func(b *taskLike) { b.Quantity = 1 << 53 }},
-		"2^53, spelt otherwise":            {`{"quantity":-9.007199254740992E+15}`, func(b *taskLike) { b.Quantity = -1 << 53 }},
+		"-2^53 with an exponent":           {`{"quantity":-9.007199254740992E+15}`, func(b *taskLike) { b.Quantity = -1 << 53 }},
 		"a whole number with a fraction":   {`{"priority":21.0,"small":2.50e2,"notes":"x"}`, func(b *taskLike) { b.Priority, b.Small, b.Notes = 21, 250, "x" }},
 		"numbers in strings":               {`{"priority":"21","quantity":"2.5","ratio":"0.5","tiny":"-1e2","pair":["1",2.0]}`, func(b *taskLike) { b.Priority, b.Quantity, b.Ratio, b.Tiny, b.Pair = 21, 2.5, 0.5, -100, [2]int{1, 2} }},
 		"an optional number in a string":   {`{"capacity":"1.5"}`, func(b *taskLike) { b.Capacity.Present, b.Capacity.Value = true, 1.5 }},
@@ -234,9 +234,9 @@ func TestDecodeAccepts(t *testing.T) {
 		"a very small number":              {`{"quantity":1e-400}`, nil},
 		"an optional null":                 {`{"capacity":null}`, func(b *taskLike) { b.Capacity.Present, b.Capacity.Null = true, true }},
 		"an optional value":                {`{"capacity":0}`, func(b *taskLike) { b.Capacity.Present = true }},
-		"the most nesting":                 {`{"x":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, nil},
-		"the most members":                 {`{"x":` + members(256) + `}`, nil},
-		"the most elements":                {`{"x":` + elements(10_000) + `}`, nil},
+		"the maximum of nesting":           {`{"x":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, nil},
+		"the maximum of members":           {`{"x":` + members(256) + `}`, nil},
+		"the maximum of elements":          {`{"x":` + elements(10_000) + `}`, nil},
 		"many objects of a few members":    {`{"x":[` + strings.Repeat(`{"a":1,"b":2},`, 500) + `{}]}`, nil},
 	}
 	for name, test := range tests {
@@ -280,8 +280,8 @@ func TestDecodeBlamesUsForUnreadableTypes(t *testing.T) {
 	}
 }
 
-// TestNothingWithControlCharactersPasses puts every way to write every control
-// character in every place of a body, and wants none of it through.
+// TestNothingWithControlCharactersPasses puts every control character, in every notation, at
+// every position of a body, and expects it to be rejected.
 func TestNothingWithControlCharactersPasses(t *testing.T) {
 	for c := range 0x20 {
 		if c == '\t' || c == '\n' || c == '\r' {
@@ -302,8 +302,8 @@ func TestNothingWithControlCharactersPasses(t *testing.T) {
 	}
 }
 
-// TestMemoryFollowsTheBody holds Decode to a few times the size of the body
-// for bodies that are made to take much.
+// TestMemoryFollowsTheBody checks that Decode allocates at most a few times the size of the
+// body, for bodies designed to take much memory.
 func TestMemoryFollowsTheBody(t *testing.T) {
 	const times = 8
 	bodies := map[string]string{
@@ -346,7 +346,7 @@ func elements(n int) string {
 	return "[" + strings.Repeat("1,", n-1) + "1]"
 }
 
-// typicalBody is a task as integrations send it, about 600 bytes.
+// typicalBody is a task as integrations send it, of about 600 bytes.
 const typicalBody = `{"destination":{"address":{"number":"543","street":"Howard St","apartment":"5F","city":"San Francisco","state":"California","postalCode":"94105","country":"United States"},"location":[-122.396832,37.789271],"notes":"Ring twice"},` +
 	`"recipients":[{"name":"Blas Silkovich","phone":"+16505554481","notes":"Knows Neiman, VIP status."}],` +
 	`"completeAfter":1791111600000,"completeBefore":1791118800000,"pickupTask":false,"quantity":2,"serviceTime":4.5,` +
@@ -389,9 +389,8 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(theirs), "x-encoding/json")
 }
 
-// FuzzDecode holds that what Decode accepts, encoding/json accepts too and
-// reads as the same, that it can be written again, and that every rejection is
-// one that a client can read.
+// FuzzDecode checks that encoding/json decodes every accepted body to the same value, that the
+// value can be encoded and decoded again, and that every rejection has a readable message.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", "null", "{}", "[]", typicalBody, `{"a":1,"a":2}`, `{"notes":"\u0000"}`, `{"x":"\ud800"}`, `{"x":1e999}`,
@@ -455,8 +454,7 @@ func checkRefusal(t *testing.T, data []byte, err error) {
 	}
 }
 
-// TestWhatWeWritePasses makes random values and wants every one of them to
-// come through Decode as encoding/json wrote it.
+// TestWhatWeWritePasses checks that Decode restores random values that encoding/json encoded.
 func TestWhatWeWritePasses(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5_000 {

@@ -9,9 +9,8 @@ import (
 // Encoder is a type that encodes itself faster than encoding/json would.
 type Encoder interface{ Encode() ([]byte, error) }
 
-// Marshal encodes a value of a type of package wire as JSON. Types of the domain
-// have no JSON form that the API knows: convert them with wire.NewTask,
-// wire.NewWorker and so on.
+// Marshal encodes a value of a type of package wire as JSON. Types of the domain must be
+// converted first, with wire.NewTask, wire.NewWorker and so on.
 func Marshal(v any) ([]byte, error) {
 	if e, ok := v.(Encoder); ok {
 		return e.Encode()

@@ -12,7 +12,7 @@ import (
 
 // ErrorEntry is the representation of an error in the API.
 type ErrorEntry struct {
-	Status  int // of HTTP
+	Status  int // HTTP status
 	Number  ErrorNumber
 	Class   ErrorClass
 	Meaning string // for documentation
@@ -86,7 +86,7 @@ var errorEntries = map[lastmile.Code]ErrorEntry{
 	},
 }
 
-// Errors lists every error that a client can see, by number.
+// Errors lists every error that a client can see, ordered by number.
 func Errors() []ErrorEntry {
 	all := slices.Collect(maps.Values(errorEntries))
 	slices.SortFunc(all, func(a, b ErrorEntry) int { return int(a.Number - b.Number) })
@@ -132,8 +132,8 @@ type ErrorMessage struct {
 	Error ErrorNumber `json:"error" example:"1004"`
 	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message" example:"phone is already in use"`
-	// Further details of the cause. Present only for some errors; an object for error 1004 and where
-	// something is missing.
+	// Further details of the cause. Present only for some errors. It is an object for error 1004, and if
+	// requirements or dependencies are missing.
 	Cause ErrorCause `json:"cause,omitzero" example:"{\"type\": \"duplicateKey\", \"key\": \"phone\", \"value\": \"+12125550187\"}"`
 	// ID of the request, to be included in support requests.
 	Request string `json:"request" example:"0b0f4a3e-8c55-4d0c-9a53-6d1f0e8a7c21"`
@@ -151,7 +151,7 @@ type DuplicateCause struct {
 	ID string `json:"id,omitzero"`
 }
 
-// MissingCause is the cause of an error: what must be provided or completed first.
+// MissingCause is the cause of an error: requirements or dependencies that are missing.
 type MissingCause struct {
 	// What is missing: requirements of the task, or dependencies that are not completed.
 	Type string `json:"type" enum:"requirements,dependencies"`
@@ -181,9 +181,8 @@ func (c ErrorCause) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.Text)
 }
 
-// Shown returns what clients learn of an error. An error that is not a
-// *lastmile.Error is the server's own, of which they learn nothing except that
-// the outcome is unknown, if it is.
+// Shown returns the error that clients see for err: err itself if it is a *lastmile.Error,
+// UnknownOutcome for ErrUnknownOutcome, and Internal for other errors.
 func Shown(err error) *lastmile.Error {
 	if errors.Is(err, lastmile.ErrUnknownOutcome) {
 		return lastmile.UnknownOutcome()
@@ -223,13 +222,13 @@ type BatchError struct {
 	Cause string `json:"cause"`
 }
 
-// NewBatchError returns an error in the shape that requests for batches have.
+// NewBatchError returns an error in the form of batch requests.
 func NewBatchError(e *lastmile.Error) BatchError {
 	entry := errorEntries[e.Code]
 	return BatchError{StatusCode: entry.Status, Error: int(entry.Number), Message: e.Message, Cause: CauseText(e)}
 }
 
-// CauseText is the cause of an error where causes are texts, as in batches.
+// CauseText returns the cause of an error as a string, for batches.
 func CauseText(e *lastmile.Error) string {
 	switch {
 	case e.Key == nil:
@@ -240,10 +239,10 @@ func CauseText(e *lastmile.Error) string {
 	return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
 }
 
-// ErrorOf returns how the API shows errors of a code.
+// ErrorOf returns the representation of errors with a code.
 func ErrorOf(code lastmile.Code) ErrorEntry { return errorEntries[code] }
 
-// ErrorCode returns the code that has a number; CodeInternal if there is none.
+// ErrorCode returns the code with a number, or CodeInternal if there is none.
 func ErrorCode(number int) lastmile.Code {
 	for code, entry := range errorEntries {
 		if int(entry.Number) == number {
@@ -253,8 +252,8 @@ func ErrorCode(number int) lastmile.Code {
 	return lastmile.CodeInternal
 }
 
-// HasBatchError reports whether an error of a request for a batch has the shape
-// of BatchError. Callers who are not authorized get the same error as elsewhere.
+// HasBatchError reports whether an error of a batch request has the form of BatchError. Errors
+// that do not depend on the batch have the same form as in other requests.
 func HasBatchError(status int) bool {
 	switch status {
 	case 401, 403, 405, 429:

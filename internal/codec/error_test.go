@@ -7,7 +7,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Results of batches are stored with the numbers of their errors.
+// Errors in the results of batches are stored by their numbers.
 func TestEveryErrorHasANumberThatLeadsBackToItsCode(t *testing.T) {
 	for _, code := range lastmile.Codes() {
 		kind := codec.ErrorOf(code)

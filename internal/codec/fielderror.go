@@ -11,33 +11,31 @@ import (
 	"dray/internal/lastmile"
 )
 
-// theBody is what messages call a body that is wrong as a whole.
+// theBody is the name of the whole body in messages.
 const theBody = "the request body"
 
-// maxShown is the maximum length of a client's key or value in a message.
+// maxShown is the maximum length of a key or value of the client in a message, in bytes.
 const maxShown = 64
 
-// FieldError rejects one value inside a body. The code that rejects it knows what
-// is wrong with the value but not where it is: its callers prepend the path, and
-// Decode makes one message of both.
+// FieldError is the error for one value inside a body. The code that rejects the value does
+// not know its path: callers prepend it, and Decode combines path and message.
 type FieldError struct {
-	path string          // from the value that was being read; may be empty
-	err  *lastmile.Error // says "must be a number": a sentence without its subject
-	full bool            // err is a whole sentence
+	path string          // path of the value, relative to the part that is being decoded; may be empty
+	err  *lastmile.Error // its message is a predicate, such as "must be a number", unless full is set
+	full bool            // the message of err is a whole sentence
 }
 
-// Malformed rejects a value of the wrong form.
+// Malformed is the error for a value of the wrong form. The message continues the field's name.
 func Malformed(format string, args ...any) *FieldError {
 	return &FieldError{err: lastmile.Malformed(format, args...)}
 }
 
-// Invalid rejects a value of the right form that is not acceptable.
+// Invalid is the error for an unacceptable value. The message continues the field's name.
 func Invalid(format string, args ...any) *FieldError {
 	return &FieldError{err: lastmile.Invalid(format, args...)}
 }
 
-// at returns the error as seen from further out, where path leads to what the
-// error was relative to.
+// at returns a copy of the error with path prepended to its path.
 func (e *FieldError) at(path string) *FieldError {
 	further := *e
 	further.path = join(path, e.path)
@@ -47,8 +45,8 @@ func (e *FieldError) at(path string) *FieldError {
 // Error implements error.
 func (e *FieldError) Error() string { return e.rejection().Error() }
 
-// Unwrap makes the error a *lastmile.Error for errors.As, also when a method
-// of this package is called by something other than Decode.
+// Unwrap makes the error a *lastmile.Error for errors.As, even if it was not returned by
+// Decode.
 func (e *FieldError) Unwrap() error { return e.rejection() }
 
 // rejection returns the error that the client sees.
@@ -65,7 +63,7 @@ func (e *FieldError) rejection() *lastmile.Error {
 	return &shown
 }
 
-// asFieldError returns the rejection that a type's own method made.
+// asFieldError converts an error that a type's own method returned.
 func asFieldError(err error) *FieldError {
 	if inner, ok := errors.AsType[*FieldError](err); ok {
 		return inner
@@ -84,8 +82,8 @@ func join(outer, inner string) string {
 	return outer + "." + inner
 }
 
-// appendKey adds an object's key to a path. Keys are the client's own text:
-// those that are not plain words are quoted, and all are kept short.
+// appendKey appends the key of an object to a path. Because clients choose keys, those that
+// are not plain words are quoted and truncated.
 func appendKey(path []byte, key string) []byte {
 	if !plain(key) {
 		return fmt.Appendf(path, "[%s]", strconv.Quote(Clip(key)))
@@ -107,12 +105,12 @@ func plain(key string) bool {
 	return key != "" && len(key) <= maxShown
 }
 
-// appendIndex adds the position in an array to a path.
+// appendIndex appends the index in an array to a path.
 func appendIndex(path []byte, index int) []byte {
 	return fmt.Appendf(path, "[%d]", index)
 }
 
-// Clip shortens the client's text for a message.
+// Clip truncates a text of the client for a message.
 func Clip(text string) string {
 	if len(text) <= maxShown {
 		return text
@@ -124,7 +122,7 @@ func Clip(text string) string {
 	return text[:end] + "…"
 }
 
-// unquote returns the text of a JSON string that the scanner has passed.
+// unquote returns the text of a JSON string that the scanner has accepted.
 func unquote(quoted []byte) string {
 	var text string
 	if err := json.Unmarshal(quoted, &text); err != nil {
@@ -133,7 +131,7 @@ func unquote(quoted []byte) string {
 	return text
 }
 
-// KindName says what a JSON value is, by its first byte.
+// KindName returns the name of the kind of a JSON value, given its first byte.
 func KindName(first byte) string {
 	switch first {
 	case '{':

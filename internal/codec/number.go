@@ -10,10 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Number reads a number in any notation that clients use: 21, 21.0 and 2.1e1 are
-// the same, and so is a string of one of them and nothing else. Languages without
-// a type for whole numbers write a fraction, and spreadsheets and forms have only
-// strings.
+// Number parses a number in any notation that clients use: 21, 21.0, 2.1e1 and a string that
+// contains one of these. Languages without integers write fractions, and spreadsheets and
+// forms have only strings.
 func Number(data []byte) (float64, bool) {
 	data = bare(data)
 	if size, ok := NumberSize(data); !ok || size != len(data) {
@@ -23,7 +22,7 @@ func Number(data []byte) (float64, bool) {
 	return n, err == nil
 }
 
-// bare returns what is between the quotes of a string.
+// bare returns data without the quotes of a string.
 func bare(data []byte) []byte {
 	if len(data) > 2 && data[0] == '"' {
 		return data[1 : len(data)-1]
@@ -31,8 +30,8 @@ func bare(data []byte) []byte {
 	return data
 }
 
-// otherNotation reports whether the decoder stopped at a number that it does not
-// read as it is written, or at a string in place of a number.
+// otherNotation reports whether the decoder stopped at a number in a notation that it does not
+// support for the type, or at a string in place of a number.
 func otherNotation(e *json.SemanticError) bool {
 	if e.GoType == nil || e.JSONKind != '0' && e.JSONKind != '"' {
 		return false
@@ -40,7 +39,7 @@ func otherNotation(e *json.SemanticError) bool {
 	return (isWhole(e.GoType.Kind()) || isFloat(e.GoType.Kind())) && !readsItself(e.GoType)
 }
 
-// anyNotation reads numbers with Number.
+// anyNotation decodes numbers with Number.
 var anyNotation = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 	field := reflect.ValueOf(into).Elem()
 	whole := isWhole(field.Kind())
@@ -55,7 +54,7 @@ var anyNotation = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) err
 	switch {
 	case !ok:
 		return Malformed("must be a number, not %s", KindName(value[0]))
-	case !InRange(bare(value)): // the scanner does not look into strings
+	case !InRange(bare(value)): // the scanner does not check numbers in strings
 		return Invalid(outOfRange, Clip(string(bare(value))))
 	case whole:
 		return setWhole(field, n, Clip(string(bare(value))))

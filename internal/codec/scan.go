@@ -18,51 +18,49 @@ const (
 	MaxItems   = 10_000 // elements of one array
 )
 
-// MaxNumber is the largest magnitude of a number. Every whole number up to it
-// survives a float64, so that it means the same here, in JavaScript and in a
-// database.
+// MaxNumber is the maximum absolute value of a number. A float64 represents every whole number
+// up to it exactly, so that it is the same here, in JavaScript and in a database.
 const MaxNumber = 1 << 53
 
-// outOfRange rejects a number beyond MaxNumber.
+// outOfRange is the message for a number beyond MaxNumber.
 const outOfRange = "must be a number between -2^53 and 2^53, not %s"
 
-// Scanner walks a body once, before it is decoded. It allocates nothing
-// unless it rejects the body. It rejects everything that is not valid JSON or
-// that exceeds a limit, even in members that are ignored.
+// Scanner scans a body before it is decoded. It rejects everything that is not valid JSON or
+// exceeds a limit, even in members that are ignored, and allocates little memory.
 type Scanner struct {
 	data   []byte
 	at     int
 	Depth  int
-	frames [MaxDepth]frame // the containers around at
-	Keys   []key           // the keys of the objects around at, outermost first
-	Values int             // values met so far
-	Items  int             // elements of the outermost array
+	frames [MaxDepth]frame // the containers around at, outermost first
+	Keys   []key           // the keys so far of the objects around at, outermost first
+	Values int             // number of values so far
+	Items  int             // number of elements of the outermost array so far
 }
 
-// frame is one open container and the place reached in it.
+// frame is an open container and the current position in it.
 type frame struct {
 	array bool
-	index int       // of an array: the current element, or -1
-	keys  int       // of an object: where its keys begin in scanner.keys
-	seen  [4]uint64 // of an object: one bit for each hash of a key, cut to a byte
-	named bool      // of an object: the last key is that of the current member
+	index int       // array: index of the current element, or -1
+	keys  int       // object: index of its first key in Scanner.Keys
+	seen  [4]uint64 // object: a set of the lowest bytes of the hashes of its keys
+	named bool      // object: the last key is that of the current member
 }
 
-// key is a key of an object, where it is in the body without its quotes.
+// key is the position of a key in the body, without the quotes, and its hash.
 type key struct {
 	start, end int
 	hash       uint64
 }
 
-// keySeed makes hashes of keys unpredictable, so that no client can send a body
-// whose keys must all be compared.
+// keySeed makes hashes of keys unpredictable, so that clients cannot send bodies whose keys
+// collide and must all be compared.
 var keySeed = maphash.MakeSeed()
 
-// usualKeys is how many keys the objects around a place have, as a rule.
+// usualKeys is the initial capacity of Scanner.Keys, which is enough for most bodies.
 const usualKeys = 16
 
-// Scan examines a body, which must be exactly one JSON value with white space
-// around it.
+// Scan scans a body, which must be exactly one JSON value, with optional white space around
+// it.
 func (s *Scanner) Scan(data []byte) *FieldError {
 	s.data, s.Keys = data, make([]key, 0, usualKeys)
 	if len(data) >= 3 && string(data[:3]) == "\uFEFF" {
@@ -90,8 +88,8 @@ func (s *Scanner) space() {
 	}
 }
 
-// peek returns the byte that comes next, or zero at the end. A zero byte in
-// the body fits nowhere in the grammar, so the two need not be distinguished.
+// peek returns the next byte, or zero at the end. They need not be distinguished, because a
+// zero byte is never valid.
 func (s *Scanner) peek() byte {
 	if s.at < len(s.data) {
 		return s.data[s.at]
@@ -128,7 +126,7 @@ func (s *Scanner) word(word string) *FieldError {
 	return nil
 }
 
-// open enters the container that begins at the next byte.
+// open opens the container that begins at the next byte.
 func (s *Scanner) open(array bool) (*frame, *FieldError) {
 	if s.Depth == MaxDepth {
 		return nil, s.reject("is nested too deeply: at most %d levels are allowed", MaxDepth)
@@ -177,7 +175,7 @@ func (s *Scanner) object() *FieldError {
 	}
 }
 
-// member reads a key, a colon, a value and the space after it.
+// member scans a key, a colon, a value and the space after it.
 func (s *Scanner) member(f *frame) *FieldError {
 	if s.peek() != '"' {
 		return s.syntax("a key in double quotes")
@@ -202,8 +200,8 @@ func (s *Scanner) member(f *frame) *FieldError {
 	return nil
 }
 
-// name makes the text between start and end the key of f's current member, and
-// reports whether the object had that key before.
+// name makes the text from start to end the key of the current member of f, and reports
+// whether the object already had that key.
 func (s *Scanner) name(f *frame, start, end int) (again bool) {
 	text := s.data[start:end]
 	if bytes.IndexByte(text, '\\') >= 0 {
@@ -240,7 +238,7 @@ func (s *Scanner) array() *FieldError {
 			s.Items++
 		}
 		if f.index == MaxItems {
-			s.Depth-- // the fault is the array's, not the element's
+			s.Depth-- // the path is that of the array, not of the element
 			return s.reject("has too many elements: at most %d are allowed", MaxItems)
 		}
 		if err := s.value(); err != nil {
@@ -260,7 +258,7 @@ func (s *Scanner) array() *FieldError {
 	}
 }
 
-// text reads a string, which is a key or a value.
+// text scans a string, which is a key or a value.
 func (s *Scanner) text(key bool) *FieldError {
 	for s.at++; s.at < len(s.data); {
 		if s.at += plainRun(s.data[s.at:]); s.at == len(s.data) {
@@ -287,15 +285,15 @@ func (s *Scanner) text(key bool) *FieldError {
 	return s.syntax("a closing double quote")
 }
 
-// plainRun returns how many bytes at the beginning of a text stand for themselves: ASCII that
-// needs no escape. It compares eight at a time.
+// plainRun returns the number of bytes before the first quote, backslash, byte below a space
+// or byte that is not ASCII. It checks eight bytes at a time.
 func plainRun(text []byte) (n int) {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(text)-n >= 8; n += 8 {
 		eight := binary.LittleEndian.Uint64(text[n:])
 		quotes, backslashes := eight^(each*'"'), eight^(each*'\\')
-		// In each sum, the high bit of a byte is set by one that is not plain, and in those
-		// after it perhaps by others.
+		// The high bit of a byte is set in found if the byte is not plain. Borrows may also
+		// set it in later bytes, which does not matter because only the first one is used.
 		found := (eight-each*' ')&^eight | (quotes-each)&^quotes | (backslashes-each)&^backslashes | eight
 		if found &= high; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
@@ -309,7 +307,7 @@ func plainRun(text []byte) (n int) {
 	return n
 }
 
-// escape reads what begins with a backslash.
+// escape scans an escape sequence, which begins with a backslash.
 func (s *Scanner) escape(key bool) *FieldError {
 	s.at++
 	switch c := s.peek(); c {
@@ -326,8 +324,8 @@ func (s *Scanner) escape(key bool) *FieldError {
 	return s.syntax(`one of "\/bfnrtu`)
 }
 
-// unicode reads the u of an escape and its digits, and the second half of a
-// surrogate pair.
+// unicode scans the u of an escape sequence and its digits, and the second half of a surrogate
+// pair.
 func (s *Scanner) unicode(key bool) *FieldError {
 	r, ok := hex4(s.data[s.at+1:])
 	if !ok {
@@ -335,7 +333,7 @@ func (s *Scanner) unicode(key bool) *FieldError {
 		return s.syntax("four hexadecimal digits")
 	}
 	const (
-		high, low, after = 0xD800, 0xDC00, 0xE000 // of the surrogates
+		high, low, after = 0xD800, 0xDC00, 0xE000 // first high and low surrogates, and first rune after them
 	)
 	switch {
 	case r < ' ' && r != '\t' && r != '\n' && r != '\r':
@@ -375,8 +373,8 @@ func hex4(b []byte) (rune, bool) {
 	return r, true
 }
 
-// control rejects a control character: PostgreSQL's text cannot hold NUL, and
-// the others have no business in a name, an address or a note.
+// control rejects a control character. PostgreSQL cannot store NUL in a text, and the others
+// do not belong in names, addresses or notes. raw means that it is not escaped.
 func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
 	if raw && (r == '\t' || r == '\n' || r == '\r') {
 		return s.inText(key, "holds %U as it is: write it as %s", r, strconv.QuoteRune(r)[1:3])
@@ -392,12 +390,12 @@ func (s *Scanner) inText(key bool, format string, args ...any) *FieldError {
 	return s.reject(format, args...)
 }
 
-// reject reports that the current value is not acceptable.
+// reject returns the error for an unacceptable value at the current path.
 func (s *Scanner) reject(format string, args ...any) *FieldError {
 	return Invalid(format, args...).at(s.path())
 }
 
-// syntax reports that the next byte is not what the grammar asks for.
+// syntax returns the error for a next byte that is not valid JSON.
 func (s *Scanner) syntax(want string) *FieldError {
 	place := ""
 	if path := s.path(); path != "" {
@@ -406,7 +404,7 @@ func (s *Scanner) syntax(want string) *FieldError {
 	return Invalid("is not valid JSON: at byte %d%s there is %s instead of %s", s.at, place, s.found(), want)
 }
 
-// found describes the next byte or character for a message.
+// found returns a description of the next byte or character for a message.
 func (s *Scanner) found() string {
 	if s.at >= len(s.data) {
 		return "the end"
@@ -418,7 +416,7 @@ func (s *Scanner) found() string {
 	return strconv.QuoteRune(r)
 }
 
-// path returns the place reached, such as tasks[3].notes.
+// path returns the current path, such as tasks[3].notes.
 func (s *Scanner) path() string {
 	var path []byte
 	for i, f := range s.frames[:s.Depth] {

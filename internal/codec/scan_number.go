@@ -19,8 +19,8 @@ func (s *Scanner) number() *FieldError {
 	return nil
 }
 
-// NumberSize returns how many bytes of b are a JSON number. When it is not
-// ok, the number breaks off after that many.
+// NumberSize returns the length of the JSON number at the beginning of b. If ok is false, size
+// is the index at which the number is invalid.
 func NumberSize(b []byte) (size int, ok bool) {
 	at := 0
 	digits := func() bool {
@@ -34,7 +34,7 @@ func NumberSize(b []byte) (size int, ok bool) {
 		at++
 	}
 	if at < len(b) && b[at] == '0' {
-		at++ // and no digit may follow
+		at++ // no digit may follow
 	} else if !digits() {
 		return at, false
 	}
@@ -56,9 +56,9 @@ func NumberSize(b []byte) (size int, ok bool) {
 	return at, true
 }
 
-// InRange reports whether a number's magnitude is within maxNumber.
+// InRange reports whether the absolute value of a number is at most MaxNumber.
 func InRange(literal []byte) bool {
-	// Fifteen bytes without an exponent are below 10^15: the usual case.
+	// The usual case: a number of at most fifteen bytes without an exponent is below 10^15.
 	if len(literal) <= 15 && !hasExponent(literal) {
 		return true
 	}
@@ -72,8 +72,8 @@ func InRange(literal []byte) bool {
 	case f < MaxNumber && f > -MaxNumber:
 		return true
 	}
-	// At the limit itself the float64 was rounded, and 2^53+1 looks like 2^53.
-	// The length is bounded because the exact arithmetic is not cheap.
+	// A float64 of exactly the limit may have been rounded from 2^53+1. The length is limited
+	// because exact arithmetic is expensive.
 	if len(literal) > 64 {
 		return false
 	}
@@ -81,9 +81,8 @@ func InRange(literal []byte) bool {
 	return ok && exact.Abs(exact).Cmp(big.NewRat(MaxNumber, 1)) <= 0
 }
 
-// tiny reports whether a number is close to zero because of its exponent. Those that a
-// float64 holds only in part, such as 5e-324, take a hundred times as long to read as
-// others.
+// tiny reports whether a number is close to zero because of its exponent. Subnormal numbers,
+// such as 5e-324, take a hundred times as long to parse as others.
 func tiny(literal []byte) bool {
 	at := bytes.LastIndexByte(literal, '-')
 	if at <= 0 || len(literal) > 64 { // the exponent is not negative, or the number is long

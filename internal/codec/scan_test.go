@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzScanner compares the scanner with a parser that shares no code with it.
-// What the scanner passes must be strict JSON without duplicate keys; what is
-// strict JSON may be rejected for a limit only.
+// FuzzScanner compares the scanner with a parser that shares no code with it. A body that the
+// scanner accepts must be valid JSON without duplicate keys, and a valid body may be rejected
+// only because of a limit.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"b":[1,2,{"c":"\ud83d\ude9a"}]},"d":-0.5e-7}`, `{"a":1,"\u0061":2}`, `{"a":{"b":1},"c":{"b":1},"b":{"a":1}}`,
@@ -60,7 +60,7 @@ func TestInRange(t *testing.T) {
 		"9007199254740992": true, "-9007199254740992": true, "9007199254740992.0": true, "900719925474099200e-2": true,
 		"9007199254740993": false, "-9007199254740992.5": false, "9007199254740992.00000000000000000000000000000001": false,
 		"1e-999999999": true, "5e-324": true, "-5e-324": true, "1e999999999": false, "0e999999999": true, "123456789e9": false,
-		"9007199254740992." + strings.Repeat("0", 100): false, // not worth the exact arithmetic
+		"9007199254740992." + strings.Repeat("0", 100): false, // too long for exact arithmetic
 	}
 	for literal, want := range tests {
 		if got := InRange([]byte(literal)); got != want {
@@ -69,7 +69,7 @@ func TestInRange(t *testing.T) {
 	}
 }
 
-// TestPlainRun has every byte at every place among others that are next to the limits.
+// TestPlainRun puts every byte at every position among bytes that are next to the limits.
 func TestPlainRun(t *testing.T) {
 	for _, fill := range []byte{' ', '!', '#', '[', ']', 'x', 0x7f} {
 		for length := range 20 {

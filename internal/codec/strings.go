@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Strings returns the strings at fields of a body, such as tasks[].container.worker,
-// without decoding the rest. A field that ends in [] has an entry if its list is there,
-// empty or null. It rejects what Decode rejects as JSON.
+// Strings returns the strings in a body by field, such as tasks[].container.worker, without
+// decoding the rest. A field that ends in [] has an entry if its array is present, even if it
+// is empty or null. Strings rejects the same JSON as Decode.
 func Strings(data []byte, fields []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	switch string(bytes.Trim(data, " \t\r\n")) {
@@ -35,7 +35,7 @@ type finder struct {
 	found  map[string][]string
 }
 
-// walk reads the next value, whose path is at.
+// walk reads the next value. at is its path.
 func (f *finder) walk(at string) error {
 	if !f.leads(at) {
 		return f.SkipValue()
@@ -76,14 +76,14 @@ func (f *finder) each(fn func(name string) error) error {
 	return err
 }
 
-// touch makes an entry for a list.
+// touch adds an entry for an array.
 func (f *finder) touch(list string) {
 	if slices.Contains(f.fields, list) && f.found[list] == nil {
 		f.found[list] = []string{}
 	}
 }
 
-// leads reports whether a field is at a path or below it.
+// leads reports whether one of the fields begins with a path.
 func (f *finder) leads(at string) bool {
 	return slices.ContainsFunc(f.fields, func(field string) bool { return strings.HasPrefix(field, at) })
 }

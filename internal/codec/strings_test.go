@@ -16,18 +16,18 @@ func TestStrings(t *testing.T) {
 		body string
 		want map[string][]string
 	}{
-		"none":            {``, nil},
-		"null":            {` null `, nil},
-		"another type":    {`[1]`, nil},
-		"a text":          {`{"worker":"w","other":{"worker":"x"}}`, map[string][]string{"worker": {"w"}}},
-		"escaped names":   {`{"\u0077orker":"w\u0031"}`, map[string][]string{"worker": {"w1"}}},
-		"no text":         {`{"worker":1,"options":{"team":null}}`, nil},
-		"texts in a list": {`{"tasks":[-1,"a","b"]}`, map[string][]string{"tasks[]": {"a", "b"}}},
-		"an empty list":   {`{"teams":[]}`, map[string][]string{"teams[]": {}}},
-		"a list of null":  {`{"teams":null}`, map[string][]string{"teams[]": {}}},
-		"nested":          {`{"options":{"team":"t","x":[{}]}}`, map[string][]string{"options.team": {"t"}}},
-		"in objects":      {`{"tasks":[{"container":{"worker":"w"}},{"container":{"worker":"v"}}]}`, map[string][]string{"tasks[]": {}, "tasks[].container.worker": {"w", "v"}}},
-		"other case":      {`{"Worker":"w"}`, nil},
+		"an empty body":               {``, nil},
+		"null":                        {` null `, nil},
+		"another type":                {`[1]`, nil},
+		"a string":                    {`{"worker":"w","other":{"worker":"x"}}`, map[string][]string{"worker": {"w"}}},
+		"escaped names":               {`{"\u0077orker":"w\u0031"}`, map[string][]string{"worker": {"w1"}}},
+		"values that are not strings": {`{"worker":1,"options":{"team":null}}`, nil},
+		"strings in an array":         {`{"tasks":[-1,"a","b"]}`, map[string][]string{"tasks[]": {"a", "b"}}},
+		"an empty array":              {`{"teams":[]}`, map[string][]string{"teams[]": {}}},
+		"null for an array":           {`{"teams":null}`, map[string][]string{"teams[]": {}}},
+		"nested":                      {`{"options":{"team":"t","x":[{}]}}`, map[string][]string{"options.team": {"t"}}},
+		"in objects":                  {`{"tasks":[{"container":{"worker":"w"}},{"container":{"worker":"v"}}]}`, map[string][]string{"tasks[]": {}, "tasks[].container.worker": {"w", "v"}}},
+		"a key in another case":       {`{"Worker":"w"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := codec.Strings([]byte(tt.body), fields)

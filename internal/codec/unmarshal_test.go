@@ -9,7 +9,7 @@ import (
 	"dray/internal/codec"
 )
 
-// inner and stored have what stored records are composed of.
+// inner and stored have fields of all kinds that stored records have.
 type inner struct {
 	Name  string   `json:"name"`
 	Other *float64 `json:"other,omitzero"`
@@ -27,8 +27,8 @@ type stored struct {
 	One   *inner         `json:"one"`
 }
 
-// TestUnmarshalReadsWhatMarshalWrote compares Unmarshal with encoding/json, which has
-// read stored records before.
+// TestUnmarshalReadsWhatMarshalWrote compares Unmarshal with encoding/json, which older
+// versions used for stored records.
 func TestUnmarshalReadsWhatMarshalWrote(t *testing.T) {
 	data, err := codec.Marshal(stored{
 		inner: inner{Name: "not UTF-8: \xff, and <b>\u2028\x00\""}, Empty: []string{}, List: []inner{{Name: "a", Other: new(1e21)}, {}},

@@ -7,14 +7,14 @@ import (
 
 // API is an HTTP API that has an OpenAPI document.
 type API struct {
-	Base        string // the path that all operations are under
+	Base        string // path prefix of all operations
 	Title       string
-	Version     string // of the API
-	Program     string // version of the program that serves it
+	Version     string // version of the API
+	Program     string // version of the program that serves the API
 	Description string
 
 	Security   Security
-	Idempotent bool // POST takes an Idempotency-Key
+	Idempotent bool // POST accepts an Idempotency-Key
 
 	IdempotencyKey IdempotencyKey
 
@@ -22,25 +22,25 @@ type API struct {
 	Operations []Operation
 	Paths      map[string]PathParameter // by name
 
-	// Variables names the shell variable of an id in the commands of the reference, by the
-	// segment before it in the path; by default its singular. SampleIDs does for ids in
-	// examples.
+	// Variables maps the segment before an id in a path to the shell variable of the id in
+	// the commands of the reference; the default is the singular of the segment. SampleIDs
+	// maps ids in examples to their shell variables.
 	Variables, SampleIDs map[string]string
 
 	Errors      []Error
-	ErrorBody   reflect.Type // of every error
+	ErrorBody   reflect.Type // type of the body of errors
 	BatchErrors BatchErrors
 
-	Headers []Header // of responses
+	Headers []Header // headers of responses
 
 	// Descriptions holds the descriptions of types ("Worker") and of fields by
 	// the type that declares them ("WorkerRecord.Phone").
 	Descriptions map[string]string
 }
 
-// Security is how callers are authenticated.
+// Security describes how callers are authenticated.
 type Security struct {
-	Name        string // of the scheme, in the OpenAPI spec
+	Name        string // name of the scheme in the OpenAPI spec
 	Scheme      string // as in the Authorization header: basic or bearer
 	Description string
 }
@@ -58,15 +58,15 @@ type Operation struct {
 	Description  string
 	Query        []Parameter
 	Header       []Parameter
-	Body         reflect.Type // of the request; nil when it has none
-	Example      string       // JSON of a request body
-	Reply        reflect.Type // of the response; nil when it is empty
-	Status       int          // of the response; by default 200
-	Public       bool         // needs no credentials
-	FindsRecords bool         // may respond 404 although no field of the body is an id
-	BatchErrors  bool         // has the errors of a batch
+	Body         reflect.Type // type of the request body; nil for none
+	Example      string       // example of a request body, as JSON
+	Reply        reflect.Type // type of the response; nil if it is empty
+	Status       int          // status of the response; the default is 200
+	Public       bool         // requires no credentials
+	FindsRecords bool         // may respond with 404 although the body has no field with an id
+	BatchErrors  bool         // errors have the form of BatchErrors
 	Sends        []string     // media types of a response that is not JSON
-	Sample       string       // such a response, if it is text
+	Sample       string       // example of a response that is text, not JSON
 	Takes        []string     // media types of a request that is not JSON
 }
 
@@ -74,7 +74,7 @@ type Operation struct {
 type Parameter struct {
 	Name, Description string
 	Required          bool
-	Type              string // JSON type; by default string
+	Type              string // JSON type; the default is string
 	Example           string
 }
 
@@ -89,24 +89,24 @@ type Header struct {
 	Name, Type, Description string
 }
 
-// Error is an error that operations respond with.
+// Error is an error with which operations respond.
 type Error struct {
 	Status, Number int
 	Class, Meaning string
 }
 
-// BatchErrors is the shape of the errors of operations that take a batch.
+// BatchErrors is the form of the errors of operations for batches.
 type BatchErrors struct {
 	Body reflect.Type
-	// Applies reports whether errors with a status have the shape.
+	// Applies reports whether errors with a status have this form.
 	Applies func(status int) bool
 }
 
 // IdempotencyKey is the header that makes a POST safe to repeat.
 type IdempotencyKey struct {
 	Description string
-	Max         int // characters
-	Hours       int // that a key is remembered for
+	Max         int // maximum length of a key in characters
+	Hours       int // how long a key is kept
 }
 
 func (k IdempotencyKey) parameter() *specParameter {

@@ -18,8 +18,7 @@ const (
 	streamType = "text/event-stream"
 )
 
-// document describes the operations of an API. Gaps are the types that it cannot
-// describe.
+// document returns the OpenAPI document of an API. gaps are the types that it cannot describe.
 func (a API) document() (doc *document, gaps []string) {
 	b := &builder{schemas: schemas{descriptions: a.Descriptions, named: map[string]*schema{}}, api: a}
 	doc = &document{
@@ -43,11 +42,11 @@ func (a API) document() (doc *document, gaps []string) {
 	return doc, b.gaps
 }
 
-// builder collects what the operations have in common.
+// builder collects the components that operations share.
 type builder struct {
 	schemas
 	api     API
-	batches bool // some operation has the errors of a batch
+	batches bool // at least one operation has BatchErrors
 }
 
 func (b *builder) operation(o Operation) *operation {
@@ -76,7 +75,7 @@ func (b *builder) operation(o Operation) *operation {
 	return op
 }
 
-// success is the status of the response.
+// success returns the status of a successful response.
 func (o Operation) success() int { return cmp.Or(o.Status, http.StatusOK) }
 
 // body describes the body of a request.
@@ -94,7 +93,7 @@ func (b *builder) body(o Operation) *requestBody {
 	return &requestBody{Required: required, Content: map[string]content{jsonType: sent}}
 }
 
-// success describes the response to a request that succeeded.
+// success describes the response to a successful request.
 func (b *builder) success(o Operation) *response {
 	ok := &response{Description: "Success. The response has no body.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
 	if o.Method == http.MethodPost && b.api.Idempotent {
@@ -116,7 +115,7 @@ func (b *builder) success(o Operation) *response {
 	return ok
 }
 
-// textExample is a text as JSON; nil when it is empty.
+// textExample returns a text as a JSON string, or nil if it is empty.
 func textExample(text string) json.RawMessage {
 	data, err := json.Marshal(text)
 	if err != nil || text == "" {
@@ -125,7 +124,7 @@ func textExample(text string) json.RawMessage {
 	return data
 }
 
-// anyOf is content that is not JSON, of one of some media types. OpenAPI 3.1 describes
+// anyOf returns content that is not JSON and has one of the media types. OpenAPI 3.1 describes
 // bytes with a schema without a type.
 func anyOf(types []string) map[string]content {
 	all := map[string]content{}
@@ -135,8 +134,8 @@ func anyOf(types []string) map[string]content {
 	return all
 }
 
-// reply describes a response. A caller who asks for certain fields gets records
-// of which only the id is certain.
+// reply describes a response. If callers can select fields with a filter, only the id is
+// always present.
 func (b *builder) reply(o Operation) *schema {
 	t, _ := alias(o.Reply)
 	whole := b.of(t, form{})
@@ -178,10 +177,10 @@ func (b *builder) parameters(o Operation) []*specParameter {
 	return all
 }
 
-// errors lists the statuses of the errors that an operation may respond with.
+// errors lists the statuses of the possible errors of an operation.
 func (b *builder) errors(o Operation, op *operation) []int {
-	// Forbidden are requests from another site's page, by an administrator whose role does
-	// not allow them, and by a worker without a password.
+	// 403 is the response to requests from pages of other sites, of administrators whose role
+	// does not allow them, and of workers who have not set a password.
 	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
 	writes := o.Method != http.MethodGet
 	finds := o.FindsRecords || strings.Contains(o.Path, "{") || o.Method == http.MethodPut || o.Method == http.MethodDelete ||
@@ -201,8 +200,8 @@ func (b *builder) errors(o Operation, op *operation) []int {
 	return append(statuses, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable)
 }
 
-// hasID reports whether a body can contain the id of a record, which may not
-// exist.
+// hasID reports whether a body can contain the id of a record, so that the record may not
+// exist. seen holds the references that were followed.
 func (b *builder) hasID(s *schema, seen map[string]bool) bool {
 	if s == nil || seen[s.Ref] {
 		return false
@@ -261,7 +260,7 @@ func (b *builder) components() components {
 	return c
 }
 
-// statuses lists the HTTP status of every error, in order.
+// statuses lists the HTTP statuses of all errors, in ascending order.
 func (a API) statuses() []int {
 	var all []int
 	for _, e := range a.Errors {
@@ -281,13 +280,13 @@ func headerRefs(names ...string) members[*specParameter] {
 	return refs
 }
 
-// responseName names the response of a status: NotFound for 404.
+// responseName returns the name of the response with a status, such as NotFound for 404.
 func responseName(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")
 }
 
-// operationID makes a name of a summary: the words up to the first comma, but
-// for articles, as one word.
+// operationID returns an id for a summary: the words up to the first comma, without articles,
+// in camel case.
 func operationID(summary string) string {
 	summary, _, _ = strings.Cut(strings.ReplaceAll(summary, "'", ""), ",")
 	var name strings.Builder
@@ -310,7 +309,7 @@ func upperFirst(text string) string {
 	return text
 }
 
-// sentence makes a sentence of a phrase.
+// sentence returns a phrase with a capital letter and a full stop.
 func sentence(phrase string) string {
 	if phrase == "" || strings.HasSuffix(phrase, ".") {
 		return upperFirst(phrase)

@@ -5,18 +5,17 @@ import (
 	"reflect"
 )
 
-// These interfaces are for types whose fields do not describe their JSON. Only
-// the zero values of the types are asked.
+// These interfaces are for types whose fields do not describe their JSON. The methods are
+// called on zero values.
 type (
-	// aliaser is a type that has the schema of another type, of which SchemaOf
-	// returns a value. A pointer means that null is possible, too.
+	// aliaser is a type with the schema of another type. SchemaOf returns a value of that
+	// type, or a pointer if null is possible.
 	aliaser interface{ SchemaOf() any }
 
-	// alternator is a type that has one of several forms. OneOf returns a value
-	// of each.
+	// alternator is a type with several forms. OneOf returns a value of each form.
 	alternator interface{ OneOf() []any }
 
-	// literal is a type that knows its JSON Schema.
+	// literal is a type that returns its JSON Schema.
 	literal interface{ JSONSchema() string }
 
 	// minimizer and maximizer are lists with a minimum or maximum length.
@@ -55,8 +54,8 @@ func (b *schemas) described(t reflect.Type, f form) *schema {
 	return b.enumerated(t)
 }
 
-// enumerated returns the schema of a type that lists its values with a method
-// Values, which returns a slice of the type, or nil.
+// enumerated returns the schema of a type whose method Values returns all of its values as a
+// slice of the type. It returns nil for other types.
 func (*schemas) enumerated(t reflect.Type) *schema {
 	method, ok := t.MethodByName("Values")
 	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t) {
@@ -77,8 +76,8 @@ func (*schemas) enumerated(t reflect.Type) *schema {
 	return s
 }
 
-// alias returns the type whose schema a type has; the type itself if it is no
-// alias. Null reports whether null is possible, too.
+// alias returns the type whose schema t has, which is t itself unless it is an aliaser. null
+// reports whether null is also possible.
 func alias(t reflect.Type) (of reflect.Type, null bool) {
 	if t.Kind() == reflect.Interface {
 		return t, false

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The parts of an OpenAPI document, version 3.1, that this one has.
+// The parts of OpenAPI 3.1 documents that are used here.
 type (
 	document struct {
 		OpenAPI    string                       `json:"openapi"`
@@ -48,7 +48,7 @@ type (
 		RequestBody *requestBody           `json:"requestBody,omitempty"`
 		Responses   members[*response]     `json:"responses"`
 
-		sample string // of a response that is not JSON, for the reference
+		sample string // example of a response that is not JSON, for the reference
 	}
 
 	specParameter struct {
@@ -95,8 +95,7 @@ type (
 	}
 )
 
-// Document returns the OpenAPI document of an API, the same bytes at every start
-// of the same program.
+// Document returns the OpenAPI document of an API. It is deterministic.
 func (a API) Document() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -112,8 +111,8 @@ func (a API) Document() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Handler serves the OpenAPI spec to every caller: it contains no data of any
-// organization.
+// Handler returns a handler that serves the OpenAPI document. It needs no authorization,
+// because the document contains no data of organizations.
 func (a API) Handler() (http.Handler, error) {
 	doc, err := a.Document()
 	if err != nil {
@@ -122,7 +121,7 @@ func (a API) Handler() (http.Handler, error) {
 	return static(jsonType, doc)
 }
 
-// static serves bytes that never change while the program runs.
+// static returns a handler that serves data, which never changes while the program runs.
 func static(contentType string, data []byte) (http.HandlerFunc, error) {
 	packed, err := compressed(data)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// guide is a page written in Markdown. The subset of it that guides use is headings,
-// paragraphs, lists, tables, fenced code, links, bold text and code in a line.
+// guide is a page written in a subset of Markdown: headings, paragraphs, lists, tables, fenced
+// code, links, bold text and inline code.
 type guide struct {
 	Title, Path string
-	Lead        string // the first paragraph, as text
+	Lead        string // the first paragraph, as plain text
 	Headings    []heading
 	HTML        template.HTML
 }
@@ -25,7 +25,7 @@ type heading struct {
 	Text, Anchor string
 }
 
-// guidePath is the path of the page of a Markdown file.
+// guidePath returns the path of the page of a Markdown file.
 func guidePath(file string) string { return "/docs/" + strings.TrimSuffix(file, ".md") }
 
 func readGuides(files fs.FS, order []string) ([]*guide, error) {
@@ -48,8 +48,8 @@ func readGuides(files fs.FS, order []string) ([]*guide, error) {
 
 // markdown renders the lines of a file.
 type markdown struct {
-	pages []string // files that have a page
-	lines []string
+	pages []string // names of all files that have a page
+	lines []string // the lines that are not rendered yet
 	guide guide
 	out   strings.Builder
 	err   error
@@ -66,7 +66,7 @@ func (m *markdown) render() (*guide, error) {
 	return &m.guide, m.err
 }
 
-// take returns the first lines that satisfy a condition.
+// take removes and returns the lines before the first one that does not satisfy a condition.
 func (m *markdown) take(while func(line string) bool) []string {
 	n := 0
 	for n < len(m.lines) && while(m.lines[n]) {
@@ -195,7 +195,7 @@ func (m *markdown) inline(text string) string {
 	return out.String()
 }
 
-// target returns where a link leads on this site.
+// target returns the target of a link on this site. It records an error if there is none.
 func (m *markdown) target(link string) string {
 	file, anchor, _ := strings.Cut(link, "#")
 	if slices.Contains(m.pages, file) {
@@ -207,12 +207,12 @@ func (m *markdown) target(link string) string {
 	return link
 }
 
-// plainText is a text of Markdown without its marks.
+// plainText returns a text without the markup of Markdown.
 func plainText(text string) string {
 	return inlinePieces.ReplaceAllString(strings.ReplaceAll(text, "\n", " "), "$1$2$3$5")
 }
 
-// codeBlock renders a fenced block of a language.
+// codeBlock renders a fenced code block in a language.
 func codeBlock(language, code string) string {
 	switch language, _, _ = strings.Cut(strings.TrimSpace(language), " "); language {
 	case "sh":
@@ -231,11 +231,11 @@ func codeBlock(language, code string) string {
 	return `<pre class="code" tabindex="0"><code>` + html.EscapeString(code) + "</code></pre>\n"
 }
 
-// keyMark is the variable of a command that the page replaces with the reader's key.
+// keyMark is the variable in commands that the page replaces with the reader's key.
 const keyMark = "$KEY"
 
-// shellHTML renders a command. The page fills in the key, and the server's address in
-// place of that of a server on the reader's own machine.
+// shellHTML renders a command. It marks the key, which the page fills in, and replaces the
+// address of a local server with originMark.
 func shellHTML(command string) string {
 	command = strings.ReplaceAll(html.EscapeString(command), "http://localhost:8080", originMark)
 	return strings.ReplaceAll(command, keyMark, "<var>"+keyMark+"</var>")

@@ -14,12 +14,12 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// pagePolicy lets the pages load their own style sheet, script and images, and send
-// requests to this server only.
+// pagePolicy allows the pages only to load style sheets, scripts and images from this server
+// and to send requests to it.
 const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// originMark stands in the pages for the scheme and host that the reader used,
-// so that the commands shown can be run as they stand.
+// originMark is replaced in the pages by the scheme and host that the reader used, so that
+// commands can be run unchanged.
 const originMark = "@origin@"
 
 // Site is the documentation at /docs: the reference of the public API and of the
@@ -40,7 +40,7 @@ type Trigger struct {
 	Sample       []byte // JSON of a request
 }
 
-// Handler serves the site. Its pages are made once.
+// Handler returns a handler that serves the site. It renders the pages once.
 func (s Site) Handler() (http.Handler, error) {
 	pages, found, err := s.pages()
 	if err != nil {
@@ -74,24 +74,24 @@ func (s Site) Handler() (http.Handler, error) {
 		header.Set("Content-Security-Policy", pagePolicy)
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("X-Content-Type-Options", "nosniff")
-		// As on the dashboard, which hands a new key to the page that it opens.
+		// The same as on the dashboard, which passes a new key to the page that it opens.
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		mux.ServeHTTP(w, r)
 	}), nil
 }
 
-// shell is what every page of the site has.
+// shell is the data of the template around every page.
 type shell struct {
 	Title             string
-	Path              string // of the page
+	Path              string // path of the page
 	Revision, Program string
 	Guides            []*guide
 	Main              template.HTML
 	Contents          template.HTML
 }
 
-// pages renders every page, by path, with originMark for where it is served, and lists
-// what a search finds.
+// pages returns every page by path, with originMark in place of the origin, and the entries of
+// the search index.
 func (s Site) pages() (pages map[string][]byte, found []entry, err error) {
 	t, err := template.ParseFS(pageFiles, "page/*.html")
 	if err != nil {
@@ -133,7 +133,7 @@ func (s Site) pages() (pages map[string][]byte, found []entry, err error) {
 	return pages, index(guides, triggers, public, driver), nil
 }
 
-// mostOrigins is for how many origins a page is kept compressed.
+// mostOrigins is the maximum number of origins for which the compressed page is cached.
 const mostOrigins = 8
 
 // rendered serves a page.
@@ -141,7 +141,7 @@ type rendered struct {
 	page []byte
 
 	mu     sync.Mutex
-	packed map[string][]byte // compressed, by origin
+	packed map[string][]byte // the compressed page by origin
 }
 
 // ServeHTTP implements http.Handler.
@@ -164,8 +164,8 @@ func (p *rendered) at(origin string) []byte {
 	return bytes.ReplaceAll(p.page, []byte(originMark), []byte(origin))
 }
 
-// compressed returns the page for an origin, compressed, and nil if that would have to
-// wait: a client can name any origin, and compressing takes longer than sending.
+// compressed returns the compressed page for an origin, or nil if another request is
+// compressing the page: clients can send any origin, and compressing takes longer than sending.
 func (p *rendered) compressed(origin string) []byte {
 	if !p.mu.TryLock() {
 		return nil
@@ -185,9 +185,8 @@ func (p *rendered) compressed(origin string) []byte {
 	return packed
 }
 
-// originOf returns the scheme and host that a request was sent to. The header
-// of a proxy may choose between two words only, and a host with anything but
-// the characters of hosts is not repeated.
+// originOf returns the scheme and host to which a request was sent. Because the page contains
+// them, the scheme is always http or https, and a host with unusual characters is replaced.
 func originOf(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {

@@ -12,12 +12,11 @@ import (
 	"strings"
 )
 
-// reference is what the page shows: the OpenAPI spec in the order and the words of
-// a reader.
+// reference is the data of a reference page: the OpenAPI spec, arranged for readers.
 type reference struct {
 	Revision, Title string
 	Base            string
-	Public          bool // the API of organizations, with its conventions
+	Public          bool // the API for organizations, whose page also has the conventions
 	About           string
 	Sections        []section
 	Objects         []object
@@ -30,13 +29,13 @@ type reference struct {
 	Limits
 }
 
-// Limits are the limits that the page mentions.
+// Limits are the limits that reference pages mention.
 type Limits struct {
 	MaxBodyMB, MaxEntries, MaxMetadataKB, MaxNotes int
 }
 
 type (
-	// section is the operations of one resource.
+	// section has the operations of one resource.
 	section struct {
 		Name, Anchor, About string
 		Operations          []operationView
@@ -45,21 +44,21 @@ type (
 	// operationView is one operation.
 	operationView struct {
 		Anchor, Method, Summary, About string
-		Text                           string // of the path
+		Text                           string // the path as text
 		Path                           []pathPart
 		Parameters                     []parameterRow
 		Body                           *bodyView
 		Takes                          string    // media types of a request that is not JSON
-		Reply                          *bodyView // nil when the response is empty or not JSON
+		Reply                          *bodyView // nil if the response is empty or not JSON
 		Sends                          string    // media types of a response that is not JSON
 		Command                        template.HTML
 		Sample                         []token
-		SampleText                     string // of a response that is not JSON
-		Try                            string // the path of a request that the page can send
+		SampleText                     string // example of a response that is not JSON
+		Try                            string // path of a request that the page can send; may be empty
 		Statuses                       []statusView
 	}
 
-	// pathPart is a piece of a path; parameters stand out.
+	// pathPart is a part of a path. Parameters are highlighted.
 	pathPart struct {
 		Text      string
 		Parameter bool
@@ -70,8 +69,8 @@ type (
 		Required              bool
 	}
 
-	// bodyView is a request or a response: a list of fields, or a list of
-	// objects described elsewhere.
+	// bodyView is the body of a request or response. Fields is empty if the type is described
+	// with the objects.
 	bodyView struct {
 		Type   typeView
 		Fields []fieldRow
@@ -86,15 +85,15 @@ type (
 		Values   []string
 	}
 
-	// typeView names a type; Object is the anchor of its description, if any.
+	// typeView is the name of a type. Object is the anchor of its description, if any.
 	typeView struct {
 		Text, Object string
 	}
 
-	// object is a shape that fields refer to.
+	// object is a named type of JSON objects.
 	object struct {
 		Name, Anchor, About string
-		Sent                bool // in requests, not in responses
+		Sent                bool // used in requests, not in responses
 		Fields              []fieldRow
 	}
 
@@ -104,7 +103,7 @@ type (
 	}
 )
 
-// newReference arranges the OpenAPI spec for reading.
+// newReference returns the data of the reference page of an API.
 func newReference(a API, limits Limits) reference {
 	doc, _ := a.document()
 	v := viewer{document: doc, api: a}
@@ -135,14 +134,14 @@ func newReference(a API, limits Limits) reference {
 	return ref
 }
 
-// viewer turns parts of the OpenAPI spec into what the page shows.
+// viewer converts parts of the OpenAPI spec to the data of the page.
 type viewer struct {
 	*document
 	api API
 }
 
-// hello is the schema of the response that tests a key, which the page begins
-// with: the first operation.
+// hello returns the schema of the response of the first operation. In the public API, it tests
+// a key, and the page begins with it.
 func (v viewer) hello() *schema {
 	return v.Paths[0].value[0].value.Responses[0].value.Content[jsonType].Schema
 }
@@ -155,7 +154,7 @@ func (v viewer) operation(method, path string, op *operation) operationView {
 	}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
-			continue // the same for every POST: it has its own chapter
+			continue // the same for every POST, and described in its own section
 		}
 		o.Parameters = append(o.Parameters, parameterRow{p.Name, p.In, v.typeOf(p.Schema).Text, p.Description, p.Required})
 	}
@@ -187,8 +186,8 @@ func mediaTypes(all map[string]content) string {
 	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
 }
 
-// body describes a request or a response. The fields of an object with a name are
-// described once, with the objects.
+// body describes a request or a response. The fields of named objects in responses are
+// described only once, with the objects.
 func (v viewer) body(s *schema) *bodyView {
 	for len(s.AnyOf) > 0 {
 		s = s.AnyOf[0]
@@ -204,7 +203,7 @@ func (v viewer) body(s *schema) *bodyView {
 	return b
 }
 
-// sent reports whether a schema is of a request.
+// sent reports whether a schema is that of a request.
 func (v viewer) sent(s *schema) bool {
 	if s.Items != nil {
 		s = s.Items
@@ -251,7 +250,7 @@ func takesNull(s *schema) bool {
 	return slices.Contains(s.Type, "null") || slices.ContainsFunc(s.OneOf, takesNull)
 }
 
-// typeOf names the type of a schema, without null.
+// typeOf returns the name of the type of a schema, without null.
 func (v viewer) typeOf(s *schema) typeView {
 	switch {
 	case s.Ref != "":
@@ -305,7 +304,7 @@ func pathParts(path string) []pathPart {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug makes an anchor of a text.
+// slug returns an anchor for a text.
 func slug(text string) string {
 	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }

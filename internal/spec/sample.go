@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// target is the path of an operation with a variable for each id, and the query of an
-// example.
+// target returns the path of an operation with a shell variable for each id, and the query of
+// an example.
 func (v viewer) target(path string, op *operation) string {
-	before := "" // the last segment that is no parameter
+	before := "" // the last segment that is not an id
 	var out strings.Builder
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
@@ -45,12 +45,12 @@ func (v viewer) target(path string, op *operation) string {
 	return text
 }
 
-// inQuery encodes what curl or a shell would interpret.
+// inQuery encodes characters that curl or a shell would interpret.
 var inQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D")
 
 var capital = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// variable makes the name of a shell variable of a name.
+// variable converts a name in camel case to the name of a shell variable.
 func variable(name string) string { return strings.ToUpper(capital.ReplaceAllString(name, "${1}_$2")) }
 
 func singular(name string) string {
@@ -60,7 +60,7 @@ func singular(name string) string {
 	return strings.TrimSuffix(name, "s")
 }
 
-// command is a curl command that does an operation.
+// command returns a curl command that performs an operation.
 func (v viewer) command(method, target string, op *operation) string {
 	var c strings.Builder
 	c.WriteString("curl")
@@ -100,7 +100,7 @@ func (v viewer) command(method, target string, op *operation) string {
 	return c.String()
 }
 
-// indented writes a value as JSON for reading.
+// indented returns a value as indented JSON.
 func indented(value any) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -112,10 +112,10 @@ func indented(value any) string {
 	return compactLists(strings.TrimSpace(out.String()))
 }
 
-// maxSampleDepth ends samples of objects that contain their own kind.
+// maxSampleDepth is the maximum depth of samples, for objects that contain their own type.
 const maxSampleDepth = 12
 
-// sample makes a value that a schema takes, of the examples in it.
+// sample returns a value for a schema, from the examples in the schema.
 func (v viewer) sample(s *schema, depth int) any {
 	switch {
 	case len(s.Examples) > 0:
@@ -146,7 +146,7 @@ func (v viewer) sample(s *schema, depth int) any {
 	return ""
 }
 
-// sampleObject leaves out what is not always there, unless it has an example.
+// sampleObject returns an object for a schema, without optional fields that have no example.
 func (v viewer) sampleObject(s *schema, depth int) any {
 	object := members[any]{}
 	for _, p := range s.Properties {
@@ -157,14 +157,14 @@ func (v viewer) sampleObject(s *schema, depth int) any {
 	return object
 }
 
-// token is a piece of JSON with the class that colors it.
+// token is a piece of JSON with the CSS class for its color.
 type token struct {
 	Class, Text string
 }
 
 var jsonPieces = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b`)
 
-// highlight cuts JSON into pieces by kind.
+// highlight splits JSON into tokens.
 func highlight(text string) []token {
 	var pieces []token
 	end := 0
@@ -188,7 +188,7 @@ func highlight(text string) []token {
 
 var shortList = regexp.MustCompile(`\[\s+("[^"\n]*"|-?[\d.]+)(,\s+-?[\d.]+)?\s+\]`)
 
-// compactLists puts pairs of numbers, and lists of one, on one line.
+// compactLists puts arrays of one element and pairs of numbers on one line.
 func compactLists(text string) string {
 	return shortList.ReplaceAllStringFunc(text, func(list string) string {
 		inner := strings.TrimSpace(strings.Trim(list, "[]"))

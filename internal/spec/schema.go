@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// schema is a JSON Schema, as far as the documents need one.
+// schema is a JSON Schema, with the keywords that are used here.
 type schema struct {
 	Ref                  string            `json:"$ref,omitempty"`
 	Type                 typeNames         `json:"type,omitempty"`
@@ -28,11 +28,11 @@ type schema struct {
 	Examples             []json.RawMessage `json:"examples,omitempty"`
 }
 
-// typeNames is one JSON type, or several of which a value has one.
+// typeNames are the JSON types that a value can have.
 type typeNames []string
 
-// MarshalJSON implements json.Marshaler: one name stands alone, as tools made
-// before version 3.1 expect.
+// MarshalJSON implements json.Marshaler. A single type is a string instead of an array, as
+// tools for versions before 3.1 expect.
 func (t typeNames) MarshalJSON() ([]byte, error) {
 	if len(t) == 1 {
 		return json.Marshal(t[0])
@@ -49,8 +49,7 @@ func (t *typeNames) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &(*t)[0])
 }
 
-// members is a JSON object whose members keep the order they were added in,
-// which is the order of the fields in Go.
+// members is a JSON object whose members keep the order in which they were added.
 type members[T any] []member[T]
 
 type member[T any] struct {
@@ -99,11 +98,11 @@ func idSchema() *schema { return &schema{Type: typeNames{"string"}, Pattern: idP
 
 func refTo(name string) *schema { return &schema{Ref: refPrefix + name} }
 
-// nullable returns a schema that also takes null.
+// nullable returns a schema that also accepts null. It may modify s.
 func nullable(s *schema) *schema {
 	switch {
 	case slices.Contains(s.Type, "null") || s.Ref == "" && len(s.Type)+len(s.OneOf)+len(s.AnyOf) == 0:
-		return s // takes null already
+		return s // already accepts null
 	case len(s.OneOf) > 0:
 		s.OneOf = append(s.OneOf, ofType("null"))
 		return s

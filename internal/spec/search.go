@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// entry is something that a search finds.
+// entry is an entry of the search index.
 type entry struct {
 	Title string `json:"t"`
-	Kind  string `json:"k"` // method and path of an operation, or what else it is
+	Kind  string `json:"k"` // method and path of an operation, or the kind of another entry
 	Path  string `json:"p"`
 	About string `json:"a,omitempty"`
 }
 
-// triggersPage is the page of triggers.
+// triggersPage is the data of the page of triggers.
 type triggersPage struct {
 	Triggers []triggerView
 }
@@ -33,7 +33,7 @@ func newTriggers(all []Trigger) triggersPage {
 	return page
 }
 
-// index lists what a search finds, the most general first.
+// index returns the entries of the search index, the most general first.
 func index(guides []*guide, triggers triggersPage, references ...reference) []entry {
 	var all []entry
 	for _, g := range guides {

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// schemas makes schemas of Go types, and keeps those that have a name.
+// schemas generates schemas of Go types and collects the named ones.
 type schemas struct {
 	descriptions map[string]string
 	named        map[string]*schema
 	gaps         []string // types that cannot be described
 }
 
-// form is the direction in which a value is sent, and what it must have.
+// form describes how a value is used: in a request or a response, and with which fields.
 type form struct {
 	request bool
-	name    string   // of the component; by default the name of the type
-	needs   []string // the required fields; nil leaves it to the type
+	name    string   // name of the component; the default is that of the type
+	needs   []string // required fields; nil for those of the type
 }
 
-// inner is the form of a part.
+// inner returns the form of a part of the value.
 func (f form) inner() form { return form{request: f.request} }
 
-// of describes a type: by reference, if it is an object with a name.
+// of returns the schema of a type, which is a reference for named objects.
 func (b *schemas) of(t reflect.Type, f form) *schema {
 	if s := b.described(t, f); s != nil {
 		return s
@@ -85,7 +85,8 @@ func readsOrWritesItself(t reflect.Type) bool {
 		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()))
 }
 
-// component describes a struct under its name, once.
+// component adds the schema of a struct under its name, unless it was added before, and
+// returns a reference to it.
 func (b *schemas) component(t reflect.Type, f form) *schema {
 	name := f.name
 	if name == "" {
@@ -98,13 +99,13 @@ func (b *schemas) component(t reflect.Type, f form) *schema {
 	}
 	if _, done := b.named[name]; !done {
 		s := &schema{}
-		b.named[name] = s // before its fields, which may refer to it
+		b.named[name] = s // before adding the fields, which may refer to it
 		*s = *b.object(t, f, t.Name())
 	}
 	return refTo(name)
 }
 
-// object describes a struct, whose descriptions are under the name owner.
+// object returns the schema of a struct. Its descriptions are those of the name owner.
 func (b *schemas) object(t reflect.Type, f form, owner string) *schema {
 	s := &schema{Type: typeNames{"object"}, Description: b.descriptions[owner]}
 	if !f.request {
@@ -118,7 +119,7 @@ func (b *schemas) object(t reflect.Type, f form, owner string) *schema {
 	return s
 }
 
-// addFields adds the fields of a struct, and of those embedded in it.
+// addFields adds the fields of a struct and of the structs embedded in it.
 func (b *schemas) addFields(s *schema, t reflect.Type, f form, owner string) {
 	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -143,11 +144,11 @@ func (b *schemas) addFields(s *schema, t reflect.Type, f form, owner string) {
 	}
 }
 
-// fieldForm is how a field appears in its object.
+// fieldForm describes how a field is used in its object.
 type fieldForm struct {
 	request  bool
 	required bool
-	optional bool   // left out when it has no value
+	optional bool   // absent if it has no value
 	owner    string // the type that declares the field
 }
 
@@ -186,8 +187,8 @@ func (b *schemas) property(field reflect.StructField, f fieldForm) *schema {
 	return s
 }
 
-// nullable reports whether a field can be null. In a request, null stands for
-// absent unless the field is required.
+// nullable reports whether a field can be null. In a request, null means the same as absent,
+// unless the field is required.
 func (f fieldForm) nullable(field reflect.StructField) bool {
 	_, null := alias(field.Type)
 	switch {
@@ -199,7 +200,7 @@ func (f fieldForm) nullable(field reflect.StructField) bool {
 	return null || field.Type.Kind() == reflect.Pointer || field.Tag.Get("nullable") == "true"
 }
 
-// limit makes texts the only values of a schema, or of the elements of a list.
+// limit makes texts the only values of a schema, or of its elements if it is an array.
 func (s *schema) limit(texts []string) {
 	if s.Items != nil {
 		s.Items.limit(texts)
@@ -221,8 +222,8 @@ func (s *schema) is(name string) bool {
 	return len(others) == 1 && others[0] == name
 }
 
-// example returns the JSON that an example stands for: the text of a string,
-// comma-separated texts of an array of strings, or JSON.
+// example converts the text of an example to JSON. The text is a string, comma-separated
+// elements of an array of strings, or JSON, depending on the schema.
 func (s *schema) example(text string) json.RawMessage {
 	switch {
 	case text == "null":

@@ -32,7 +32,7 @@ type (
 
 func (tone) Values() []tone { return []tone{"low", "high"} }
 
-// describe returns the schema of a type, as JSON, and the named ones.
+// describe returns the named schemas of a type and its fields, as JSON.
 func describe(t *testing.T, of reflect.Type, request bool) map[string]string {
 	t.Helper()
 	b := &schemas{descriptions: map[string]string{"bell": "A bell.", "bell.Name": "What it is called."}, named: map[string]*schema{}}
@@ -67,7 +67,7 @@ func TestTagsDescribeFields(t *testing.T) {
 				`"clapper":{"$ref":"#/components/schemas/clapper"},"cast":{"type":["string","null"]}},` +
 				`"required":["name","tones","weight","level","maker","cast"],"additionalProperties":false}`,
 		},
-		"a request is open, and only what is required is not null": {
+		"a request is open, and all fields that are not required can be null": {
 			reflect.TypeFor[newBell](), true, "newBellInput",
 			`{"type":"object","properties":{` +
 				`"name":{"type":["string","null"],"description":"What it is called.","examples":["Tom"]},` +

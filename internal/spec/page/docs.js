@@ -37,7 +37,7 @@ for (const pre of document.querySelectorAll('main pre')) {
   copy.addEventListener('click', async () => {
     await navigator.clipboard.writeText(code.textContent).then(
       () => (copy.textContent = 'Copied'),
-      () => getSelection().selectAllChildren(code), // without the right to copy
+      () => getSelection().selectAllChildren(code), // the browser denied access to the clipboard
     );
     setTimeout(() => (copy.textContent = 'Copy'), 1500);
   });
@@ -98,7 +98,7 @@ function readable(text) {
   let shown = text;
   try {
     shown = JSON.stringify(JSON.parse(text), null, 2);
-  } catch {} // as it is
+  } catch {} // it is not JSON
   return shown.length > most ? `${shown.slice(0, most)}\n…` : shown;
 }
 
@@ -138,8 +138,8 @@ $('key-make').addEventListener('click', async () => {
   $('key-person').textContent = 'The key “API reference” is created. Revoke it on the dashboard when you do not need it any more.';
 });
 
-// askPerson offers a person who is signed in to the dashboard to create a key: the server
-// does not know the keys themselves, only how to check them.
+// askPerson offers to create a key if the reader is signed in to the dashboard. It cannot
+// offer existing keys, because the server stores only their hashes.
 async function askPerson() {
   const state = await fetch('/account/v1/state').then((r) => r.json(), () => ({}));
   if (!state.signedIn) return;
@@ -190,7 +190,7 @@ async function find() {
   for (const entry of all) {
     const title = entry.t.toLowerCase();
     const rest = `${entry.k} ${entry.a ?? ''}`.toLowerCase();
-    let score = entry.k === 'Object' ? -1 : 0; // operations refer to them
+    let score = entry.k === 'Object' ? -1 : 0; // operations, which refer to objects, come first
     const fits = words.every((word) => {
       const inTitle = title.indexOf(word);
       score += inTitle === 0 ? 4 : inTitle > 0 ? 3 : 1;
@@ -228,12 +228,12 @@ function select(options, at) {
   search.setAttribute('aria-activedescendant', chosen.id);
 }
 
-// A link to an object opens its description; on a phone, a link of the contents closes them.
+// A link to an object opens its description. On a phone, a link in the contents closes them.
 function arrive() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const details = target?.closest('details');
   if (details) details.open = true;
-  // What is above the target is laid out only when it is near, which moves the target.
+  // Content above the target is laid out only when it comes near, which moves the target.
   let left = 8;
   const settle = () => {
     target.scrollIntoView();

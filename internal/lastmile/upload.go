@@ -14,8 +14,8 @@ const (
 	UnusedUploadRetention = MaxActionAge + 24*time.Hour
 )
 
-// Upload is a signature or photo uploaded by a worker, to be attached to a
-// task, or the logo of an organization.
+// Upload is a signature or photo that a worker uploaded, to be attached to a task; the logo of
+// an organization; or the photo of a worker.
 type Upload struct {
 	ID           UploadID
 	Organization OrganizationID
@@ -27,7 +27,7 @@ type Upload struct {
 	Created      time.Time
 	State        UploadState
 	Task         TaskID // empty until attached
-	Logo         bool   // logo of the organization, kept although it has no task
+	Logo         bool   // in use as a logo or as the photo of a worker, without a task
 }
 
 // The storages that every installation has.

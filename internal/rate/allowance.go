@@ -6,33 +6,32 @@ import (
 	"time"
 )
 
-// Allowance is a number of attempts that is refilled over time, as in a token
-// bucket. All nodes share it: its database row holds the time at which it will be
-// full again.
+// Allowance is a token bucket of attempts that all nodes share: its database row holds the time
+// at which it will be full again.
 type Allowance struct {
-	Account string        // what is guessed, such as a phone number; empty for all
-	Source  string        // the network or the device of the caller; empty for all
-	Most    int           // attempts when it is full
-	Every   time.Duration // after which one attempt is refilled
+	Account string        // account at which attempts are made, such as a phone number; empty for all
+	Source  string        // network or device of the caller; empty for all
+	Most    int           // number of attempts in a full allowance
+	Every   time.Duration // time after which one attempt is refilled
 }
 
 // AllowanceReader reads allowances in a transaction.
 type AllowanceReader interface {
-	// SignInAllowance returns when an allowance of attempts to sign in is full
-	// again; the zero time if it is.
+	// SignInAllowance returns the time at which an allowance of attempts to sign in is full
+	// again, or the zero time if none was saved.
 	SignInAllowance(ctx context.Context, account, source string) (time.Time, error)
 }
 
 // AllowanceWriter reads and saves allowances in a transaction.
 type AllowanceWriter interface {
 	AllowanceReader
-	// SaveSignInAllowance saves when an allowance of attempts to sign in is full
+	// SaveSignInAllowance saves the time at which an allowance of attempts to sign in is full
 	// again.
 	SaveSignInAllowance(ctx context.Context, account, source string, full time.Time) error
 }
 
-// take returns the time at which the allowance is full again after another attempt,
-// or how long to wait for an attempt if none is left.
+// take returns the time at which the allowance is full again after another attempt, and how
+// long to wait for that attempt if none is left. full is the time at which it is full now.
 func (a Allowance) take(full, now time.Time) (next time.Time, wait time.Duration) {
 	whole := time.Duration(a.Most) * a.Every
 	if full.Before(now) || full.Sub(now) > 2*whole { // the latter happens after the clock was set back
@@ -75,8 +74,8 @@ func CheckAllowances(ctx context.Context, r AllowanceReader, all []Allowance, no
 	return next, longest, of, nil
 }
 
-// Restore returns the attempt that was used for the right password. An allowance of
-// one source at one account becomes full again; the others get one attempt back.
+// Restore gives back the attempt that was used for the right password. An allowance for one
+// source at one account becomes full; the others get one attempt back.
 func Restore(ctx context.Context, w AllowanceWriter, all []Allowance, now time.Time) error {
 	for _, a := range all {
 		if a.Account == "" || a.Source == "" {
@@ -90,7 +89,7 @@ func Restore(ctx context.Context, w AllowanceWriter, all []Allowance, now time.T
 	return nil
 }
 
-// GiveBack returns one attempt to each allowance.
+// GiveBack gives one attempt back to each allowance.
 func GiveBack(ctx context.Context, w AllowanceWriter, all []Allowance) error {
 	for _, a := range all {
 		stored, err := w.SignInAllowance(ctx, a.Account, a.Source)
@@ -104,8 +103,8 @@ func GiveBack(ctx context.Context, w AllowanceWriter, all []Allowance) error {
 	return nil
 }
 
-// Denials caches for a moment which allowances are used up, so that each attempt of
-// a flood costs neither a query nor a log line. The zero value is ready to use.
+// Denials is a short-lived cache of allowances that are used up, so that not every attempt of a
+// flood costs a query and a log line. The zero value is ready to use.
 type Denials struct {
 	mu  sync.Mutex
 	all map[Allowance]denial

@@ -9,35 +9,37 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Limits of failed attempts to sign in. Attempts at an account are counted separately
-// for each network, so that a stranger cannot use up those of its owner, and a device
-// that the owner has signed in with before has its own.
+// Limits of failed attempts to sign in. Attempts at an account are counted separately for each
+// network and for each device with which its owner has signed in before, so that a stranger
+// cannot use up the owner's attempts.
 const (
 	maxAttempts        = 5           // in a row, at an account from a network or a known device
-	attemptEvery       = time.Minute // until another attempt is allowed
-	maxAccountAttempts = 100         // at an account, from all other devices
+	attemptEvery       = time.Minute // after which another attempt is allowed
+	maxAccountAttempts = 100         // at an account, from all unknown devices
 	accountEvery       = 5 * time.Minute
 	maxNetworkAttempts = 200 // from a network, at all accounts
 	networkEvery       = 3 * time.Second
 )
 
-// OfSource is for attempts at an account from a source: a network, or a known device.
+// OfSource returns the allowance for attempts at an account from a source, which is a network
+// or a known device.
 func OfSource(account, source string) Allowance {
 	return Allowance{Account: account, Source: source, Most: maxAttempts, Every: attemptEvery}
 }
 
-// OfAccount is for attempts at an account from all unknown devices.
+// OfAccount returns the allowance for attempts at an account from all unknown devices.
 func OfAccount(account string) Allowance {
 	return Allowance{Account: account, Most: maxAccountAttempts, Every: accountEvery}
 }
 
-// OfNetwork is for attempts at all accounts from a network.
+// OfNetwork returns the allowance for attempts at all accounts from a network.
 func OfNetwork(network string) Allowance {
 	return Allowance{Source: network, Most: maxNetworkAttempts, Every: networkEvery}
 }
 
-// Check returns how long to wait if an allowance is used up, and whether that is news,
-// to be logged. It does not use an attempt. read runs a function in a transaction.
+// Check returns how long to wait if an allowance is used up. news reports whether that was not
+// in the cache, so that it should be logged. Check does not use an attempt. read runs a
+// function in a transaction.
 func (d *Denials) Check(ctx context.Context, all []Allowance, now time.Time, read func(func(AllowanceReader) error) error) (wait time.Duration, news bool, err error) {
 	if wait := d.Find(all, now); wait > 0 {
 		return wait, false, nil
@@ -54,8 +56,8 @@ func (d *Denials) Check(ctx context.Context, all []Allowance, now time.Time, rea
 	return wait, true, nil
 }
 
-// TooManyAttempts rejects an attempt to sign in. The error is the same for known and
-// unknown accounts. The advice is what else the caller can do.
+// TooManyAttempts returns the error for an attempt to sign in when an allowance is used up. It
+// is the same for known and unknown accounts. advice names an alternative to waiting.
 func TooManyAttempts(wait time.Duration, advice string) error {
 	seconds := math.Ceil(wait.Seconds())
 	rejected := lastmile.TooMany()

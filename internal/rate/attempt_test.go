@@ -48,7 +48,7 @@ func TestCheckReportsAnExhaustedAllowanceOnce(t *testing.T) {
 		}
 	}
 	check(attemptEvery, true, maxAttempts+1)
-	check(attemptEvery, false, maxAttempts+1) // known for a moment
+	check(attemptEvery, false, maxAttempts+1) // cached
 	now = now.Add(denialLifetime)
 	check(attemptEvery-denialLifetime, true, maxAttempts+2)
 	now = now.Add(attemptEvery)

@@ -1,3 +1,3 @@
-// Package rate limits how often callers do something: an organization, a phone, a
-// link or a host, each by its key.
+// Package rate limits how often, and how many at the same time, callers perform operations.
+// Callers, such as organizations, phones, links or hosts, are identified by keys.
 package rate

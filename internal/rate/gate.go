@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Gate lets things of a key happen at the same time, or one of them alone. The zero
-// Gate is open.
+// Gate is a lock per key that operations hold either together or exclusively, like a
+// sync.RWMutex. A waiting exclusive operation blocks new ones. The zero Gate is ready to use.
 type Gate struct {
-	doors Turns // held by one that waits to be alone, or is
+	doors Turns // held by an operation that is exclusive or waits for that
 
 	mu     sync.Mutex
-	inside map[string]int
-	empty  map[string]chan struct{} // closed when no more are inside
+	inside map[string]int           // number of operations that hold the gate together
+	empty  map[string]chan struct{} // closed when the last of them leaves
 }
 
-// Enter waits while one thing of the key is alone or waits for that. After it has
-// returned nil, leave must be called.
+// Enter holds the gate of a key together with others. It waits while an exclusive operation
+// holds the gate or waits for it. If err is nil, leave must be called.
 func (g *Gate) Enter(ctx context.Context, key string) (leave func(), err error) {
 	shut, err := g.doors.Take(ctx, key)
 	if err != nil {
@@ -45,8 +45,8 @@ func (g *Gate) leave(key string) {
 	}
 }
 
-// EnterAlone waits until nothing of the key happens. Until leave is called, nothing
-// else of the key begins.
+// EnterAlone holds the gate of a key exclusively. It waits until no other operation holds it.
+// If err is nil, leave must be called.
 func (g *Gate) EnterAlone(ctx context.Context, key string) (leave func(), err error) {
 	open, err := g.doors.Take(ctx, key)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Limit is how much each key may use: Burst at once, and PerSecond in the long run.
+// Limit is the number of tokens that each key may use: Burst at once, and PerSecond on average.
 type Limit struct {
 	Burst     float64
 	PerSecond float64
@@ -21,27 +21,27 @@ const (
 	sharedBuckets = 1 << 8  // buckets for keys beyond that
 )
 
-// Limiter is a token bucket for each key.
+// Limiter has a token bucket for each key.
 //
-// A bucket is dropped only after it has been unused for as long as an empty one
-// takes to refill, so dropping it gives its key nothing. Keys that arrive while
-// maxKeys buckets are in use share a few more, chosen by a hash of the key. No key
-// loses its bucket to another. Only keys that exist should be counted, so that a
-// caller cannot invent them.
+// A bucket is dropped only if it has been unused for long enough to be full, so that dropping
+// it does not change the limit of its key. No key loses its bucket to another: keys that arrive
+// while maxKeys buckets are in use share sharedBuckets more, chosen by a hash of the key.
+// Callers should pass only keys that exist, so that clients cannot invent keys.
 type Limiter struct {
 	limit  Limit
-	refill time.Duration // until an empty bucket is full
+	refill time.Duration // time in which an empty bucket becomes full
 	now    func() time.Time
 	seed   maphash.Seed
 
 	mu      sync.Mutex
-	rotated time.Time          // when recent was begun
-	recent  map[string]*bucket // used since rotated
-	older   map[string]*bucket // used in the generation before, and not since
+	rotated time.Time          // start of the current generation
+	recent  map[string]*bucket // buckets used in the current generation
+	older   map[string]*bucket // buckets last used in the previous generation
 	shared  [sharedBuckets]bucket
 }
 
-// bucket is the tokens of a key. The zero bucket was full long ago.
+// bucket holds the tokens of a key. The zero bucket counts as full, because it was last updated
+// long ago.
 type bucket struct {
 	tokens  float64
 	updated time.Time
@@ -55,8 +55,8 @@ func New(limit Limit, now func() time.Time) *Limiter {
 	}
 }
 
-// Take uses n tokens of a key, or none if there are fewer, and then returns an
-// error that says how long to wait. A nil Limiter has no limit.
+// Take uses n tokens of a key. If there are fewer, it uses none and returns an error with the
+// time to wait. A nil Limiter has no limit.
 func (l *Limiter) Take(key string, n int) *lastmile.Error {
 	_, wait := l.Spend(key, n)
 	if wait == 0 {
@@ -67,8 +67,8 @@ func (l *Limiter) Take(key string, n int) *lastmile.Error {
 	return rejected
 }
 
-// Spend uses n tokens of a key, or none if there are fewer. It returns how many
-// whole tokens remain, and how long to wait, in whole seconds, if none was used.
+// Spend uses n tokens of a key and returns the number of whole tokens that remain. If there are
+// fewer than n, it uses none and returns how long to wait, in whole seconds.
 func (l *Limiter) Spend(key string, n int) (remaining int, wait time.Duration) {
 	if l == nil {
 		return math.MaxInt, 0
@@ -86,7 +86,7 @@ func (l *Limiter) Spend(key string, n int) (remaining int, wait time.Duration) {
 	return int(b.tokens), 0
 }
 
-// Return gives back tokens that were taken for something that did not happen.
+// Return gives back tokens that were taken for an operation that was not performed.
 func (l *Limiter) Return(key string, n int) {
 	if l == nil {
 		return
@@ -97,8 +97,9 @@ func (l *Limiter) Return(key string, n int) {
 	b.tokens = math.Min(l.limit.Burst, b.tokens+float64(n))
 }
 
-// rotate begins a new generation when every bucket of the older one has been
-// unused for long enough to be full, and drops those. The caller holds the lock.
+// rotate begins a new generation if the current one has lasted for the refill time. It drops
+// the buckets in older, which have been unused for long enough to be full. The caller holds the
+// lock.
 func (l *Limiter) rotate(now time.Time) {
 	switch passed := now.Sub(l.rotated); {
 	case passed >= l.refill:
@@ -126,8 +127,8 @@ func (l *Limiter) find(key string) *bucket {
 	return b
 }
 
-// fill adds the tokens of the time since the last update. When the clock was set
-// back, the bucket keeps its tokens and goes on from the new time.
+// fill adds the tokens for the time since the last update. If the clock was set back, the
+// bucket keeps its tokens and continues from the new time.
 func (b *bucket) fill(now time.Time, limit Limit) {
 	if passed := now.Sub(b.updated).Seconds(); passed > 0 {
 		b.tokens = math.Min(limit.Burst, b.tokens+passed*limit.PerSecond)

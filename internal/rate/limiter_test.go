@@ -15,8 +15,8 @@ func perSecond(n float64, now func() time.Time) *Limiter {
 	return New(Limit{Burst: math.Floor(math.Max(1, n)), PerSecond: n}, now)
 }
 
-// TestLimiterManyCallers sends requests of more callers than have a bucket, and
-// expects that no caller profits from it.
+// TestLimiterManyCallers sends requests of more callers than there are buckets, and checks that
+// no caller gets more than its limit.
 func TestLimiterManyCallers(t *testing.T) {
 	c := &clock{time.UnixMilli(1_800_000_000_000)}
 	l := perSecond(2, c.now)

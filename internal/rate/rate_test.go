@@ -16,7 +16,7 @@ func newTestLimiter(limit Limit) (*Limiter, *clock) {
 	return New(limit, c.now), c
 }
 
-// taken counts how often one token of a key can be taken, up to a thousand.
+// taken returns the number of tokens of a key that can be taken, at most a thousand.
 func taken(l *Limiter, key string) (n int) {
 	for n < 1000 && l.Take(key, 1) == nil {
 		n++
@@ -84,7 +84,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	l, c := newTestLimiter(Limit{Burst: 2, PerSecond: 1})
 	taken(l, "first")
 	for i := range 2 * maxKeys {
-		l.Take(fmt.Sprint(i), 1) //nolint:errcheck // shared buckets are empty soon
+		l.Take(fmt.Sprint(i), 1) //nolint:errcheck // shared buckets soon are empty
 	}
 	if n := len(l.recent) + len(l.older); n > maxKeys {
 		t.Errorf("%d buckets, want at most %d", n, maxKeys)

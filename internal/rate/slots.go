@@ -6,9 +6,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Slots limits how many things of each key happen at the same time.
+// Slots limits how many operations of each key run at the same time, and rejects others.
 type Slots struct {
-	Most int // of one key
+	Most int // maximum for each key
 
 	mu    sync.Mutex
 	taken map[string]int

@@ -8,14 +8,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Patience is how long a request waits for the turn of its organization. Longer, and it
-// would rather be repeated later: those before it are too many.
+// Patience is the maximum time that a request waits for the turn of its organization. Because
+// of the many requests before it, it should then be repeated later.
 const Patience = 15 * time.Second
 
-// Turns lets only a few things of each key happen at the same time. The others
-// wait. The zero Turns lets one happen.
+// Turns limits how many operations of each key run at the same time. Others wait. The zero
+// Turns allows one.
 type Turns struct {
-	Most int // of one key; 0 means 1
+	Most int // maximum for each key; 0 means 1
 
 	mu   sync.Mutex
 	keys map[string]*turn
@@ -24,16 +24,16 @@ type Turns struct {
 // turn is a key that is in use.
 type turn struct {
 	slots chan struct{}
-	users int // those that wait or have a slot
+	users int // number of operations that wait or have a slot
 }
 
-// Take waits for a turn of a key. After it has returned nil, end must be called.
+// Take waits for a turn of a key. If err is nil, end must be called.
 func (t *Turns) Take(ctx context.Context, key string) (end func(), err error) {
 	return t.take(ctx, key, nil)
 }
 
-// Request is Take for a request of an organization, which is rejected if it waits longer
-// than Patience.
+// Request is like Take for a request of an organization, but rejects the request if it waits
+// longer than Patience.
 func (t *Turns) Request(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
 	timer := time.NewTimer(Patience)
 	defer timer.Stop()
@@ -57,8 +57,8 @@ func (t *Turns) take(ctx context.Context, key string, late <-chan time.Time) (en
 	}
 }
 
-// After calls a function of Take after a pause, so that the key has only a part of
-// the machine. A pause that is too short to be measured is none.
+// After calls end, which Take returned, after a pause, so that the key uses only a part of the
+// machine's time. Pauses of less than a millisecond are skipped.
 func After(pause time.Duration, end func()) {
 	if pause < time.Millisecond {
 		end()

@@ -60,8 +60,8 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestRequestsDoNotWaitForever: a request that waits too long for its turn is rejected, and
-// others are not concerned.
+// TestRequestsDoNotWaitForever checks that a request that waits too long for its turn is
+// rejected, and that other requests are not affected.
 func TestRequestsDoNotWaitForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var turns Turns

@@ -8,15 +8,16 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Measurement is what the thresholds of webhooks are compared with.
+// Measurement holds the values that are compared with the thresholds of webhooks. Nil values
+// are unknown.
 type Measurement struct {
 	ETA      *time.Duration
-	Distance *lastmile.Meters // shortest distance from the destination
+	Distance *lastmile.Meters // shortest distance to the destination
 	Delay    *time.Duration
 }
 
-// Measure returns the measurement of an active task, given the positions of its
-// worker since it was started.
+// Measure returns the measurement of an active task. positions are those of its worker since
+// the task was started.
 func Measure(t *lastmile.Task, positions []lastmile.Point) Measurement {
 	m := Measurement{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
 	for _, p := range positions {
@@ -27,8 +28,8 @@ func Measure(t *lastmile.Task, positions []lastmile.Point) Measurement {
 	return m
 }
 
-// Reaches reports whether a measurement reaches the threshold of a webhook, which
-// defaults to zero.
+// Reaches reports whether a measurement reaches the threshold of a webhook. The default
+// threshold is zero.
 func (m Measurement) Reaches(h lastmile.Webhook) bool {
 	var threshold float64
 	lastmile.Set(&threshold, h.Threshold)
@@ -44,7 +45,7 @@ func (m Measurement) Reaches(h lastmile.Webhook) bool {
 	}
 }
 
-// Event returns the event of reaching the threshold of some webhooks.
+// Event returns the event for a task that reaches the thresholds of webhooks.
 func (m Measurement) Event(t *lastmile.Task, trigger lastmile.Trigger, hooks []lastmile.WebhookID, at time.Time) lastmile.Event {
 	e := t.Notice(trigger, at)
 	e.Webhooks = slices.Clone(hooks)
@@ -59,7 +60,7 @@ func (m Measurement) Event(t *lastmile.Task, trigger lastmile.Trigger, hooks []l
 	return e
 }
 
-// PredictedDelay returns the event of a pending task that is expected to be late.
+// PredictedDelay returns the event for a pending task that is expected to be late.
 func PredictedDelay(t *lastmile.Task, at time.Time) lastmile.Event {
 	e := t.Notice(lastmile.TriggerPredictedTaskDelay, at)
 	e.Delay = t.Estimates.Delay

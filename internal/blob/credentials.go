@@ -23,15 +23,15 @@ import (
 	"github.com/aws/smithy-go/encoding/httpbinding"
 )
 
-// renewBefore is how long before they expire credentials of a role are renewed.
+// renewBefore is how long before their expiry the credentials of a role are renewed.
 const renewBefore = 5 * time.Minute
 
 // containerHost serves the credentials of containers at a relative URI.
 const containerHost = "http://169.254.170.2"
 
-// newCredentials chooses where credentials come from, by the variables that
-// Amazon's own programs read and in their order: keys in the environment, a web
-// identity token, the endpoint of a container, the role of the machine.
+// newCredentials returns a cache of credentials. Their source is chosen by the environment
+// variables that Amazon's own programs read, in the same order: keys in the environment, a web
+// identity token, the endpoint of a container, and the role of the machine.
 func newCredentials(getenv func(string) string, region string) (*aws.CredentialsCache, error) {
 	provider, err := newProvider(getenv, region)
 	if err != nil {
@@ -65,8 +65,8 @@ func newProvider(getenv func(string) string, region string) (aws.CredentialsProv
 	}), nil
 }
 
-// webIdentity exchanges the token in a file, which a cluster renews, for
-// credentials of a role.
+// webIdentity returns a provider that exchanges the token in a file, which the cluster renews,
+// for credentials of a role.
 func webIdentity(getenv func(string) string, region string) (aws.CredentialsProvider, error) {
 	role := getenv("AWS_ROLE_ARN")
 	if role == "" {
@@ -85,14 +85,14 @@ func webIdentity(getenv func(string) string, region string) (aws.CredentialsProv
 	}), nil
 }
 
-// container fetches credentials from the endpoint that a container service
-// offers to its containers.
+// container returns a provider that fetches credentials from the endpoint that a container
+// service offers to its containers.
 func container(getenv func(string) string, uri string) aws.CredentialsProvider {
 	return endpointcreds.New(uri, func(o *endpointcreds.Options) {
 		o.AuthorizationToken = getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 		if file := getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
 			o.AuthorizationTokenProvider = endpointcreds.TokenProviderFunc(func() (string, error) {
-				token, err := os.ReadFile(file) // it is renewed
+				token, err := os.ReadFile(file) // each time, because the token is renewed
 				return string(token), err
 			})
 		}
@@ -119,14 +119,14 @@ func trustworthy(uri string) bool {
 	}
 }
 
-// sign adds the headers of signature version 4. Only headers that are set before
-// are signed, so that proxies may add others.
+// sign adds the headers of signature version 4 to a request. Headers that are set later are not
+// signed, so that proxies may add some.
 func sign(r *http.Request, body []byte, c aws.Credentials, region string, now time.Time) error {
 	sum := sha256.Sum256(body)
 	digest := hex.EncodeToString(sum[:])
 	r.Header.Set("X-Amz-Content-Sha256", digest)
-	r.URL.RawPath = httpbinding.EscapePath(r.URL.Path, false) // as the service will encode it to check
+	r.URL.RawPath = httpbinding.EscapePath(r.URL.Path, false) // the encoding that the service uses to verify
 	return v4.NewSigner().SignHTTP(r.Context(), c, r, digest, "s3", region, now, func(o *v4.SignerOptions) {
-		o.DisableURIPathEscaping = true // it is encoded already
+		o.DisableURIPathEscaping = true // the path is already encoded
 	})
 }

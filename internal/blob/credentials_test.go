@@ -14,16 +14,16 @@ import (
 	"dray/internal/blob"
 )
 
-// issuer hands out credentials as the services around a machine do: the metadata
-// service of instances, the endpoint of containers, and the token service.
+// issuer simulates the services that issue credentials: the metadata service of instances, the
+// endpoint of containers, and the token service.
 type issuer struct {
 	mu       sync.Mutex
 	keys     keys
-	lifetime time.Duration // of what is issued
+	lifetime time.Duration // of issued credentials
 	down     bool
 	issued   int
 
-	token string // that containers and clusters must show
+	token string // token that containers and clusters must send
 }
 
 const metadataToken = "metadata-token"
@@ -63,8 +63,7 @@ func (i *issuer) expiration() string {
 	return time.Now().Add(i.lifetime).UTC().Format(time.RFC3339)
 }
 
-// TestS3Roles uses a bucket with the credentials of each kind of role, while
-// they change.
+// TestS3Roles uses a bucket with the credentials of each kind of role while they change.
 func TestS3Roles(t *testing.T) {
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	const loopback = "http://127.0.0.1"
@@ -95,7 +94,7 @@ func TestS3Roles(t *testing.T) {
 				t.Errorf("credentials were fetched %d times, want once", roles.issued)
 			}
 
-			// The service no longer takes them, although their time is not over.
+			// The service rejects the credentials, although they have not expired.
 			renewed := keys{id: "AKIASECOND", secret: "second", token: "second token"}
 			service.keys, roles.keys = keys{}, renewed
 			if err := put(); err == nil {
@@ -107,7 +106,7 @@ func TestS3Roles(t *testing.T) {
 				writeFile(t, tokenFile, "second")
 			}
 
-			// They expire: the next request fetches others.
+			// The credentials expire: the next request fetches new ones.
 			roles.keys = keys{id: "AKIAOLD", secret: "old", token: expiredToken}
 			s3 = open(t, location, env)
 			if err := s3.CheckCredentials(t.Context()); err != nil {
@@ -121,8 +120,8 @@ func TestS3Roles(t *testing.T) {
 				t.Errorf("fetched %d times with %d requests, want once with 2", roles.issued, service.requests)
 			}
 
-			// Those that have expired, or are about to, are fetched again. The metadata
-			// service replaces those of an instance long before.
+			// Credentials that have expired, or are about to, are fetched again. The metadata
+			// service replaces those of an instance long before they expire.
 			for lifetime, exempt := range map[time.Duration]string{-time.Second: "", time.Minute: "an instance"} {
 				roles.lifetime, roles.issued = lifetime, 0
 				s3 = open(t, location, env)

@@ -9,11 +9,11 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Folder stores bytes in files, for an installation with one server. It is created
-// together with the first file.
+// Folder stores bytes in files, for an installation with one server. The folder is created with
+// the first file.
 type Folder struct{ Path string }
 
-// within runs do in the folder. No name leads outside of it.
+// within calls do with the folder as the root, so that no name leads outside it.
 func (f Folder) within(do func(*os.Root) error) error {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
@@ -22,8 +22,8 @@ func (f Folder) within(do func(*os.Root) error) error {
 	return errors.Join(do(root), root.Close())
 }
 
-// shard is the subfolder of a file, one of some thousands, so that none has too
-// many entries. Ids end with their random part.
+// shard returns the subfolder of a file, which is one of several thousand, so that none has too
+// many entries. It is the end of the id, which is random.
 func shard(u lastmile.Upload) string { return string(u.ID[len(u.ID)-2:]) }
 
 func file(u lastmile.Upload) string { return shard(u) + "/" + string(u.ID) }

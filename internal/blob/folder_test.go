@@ -14,7 +14,7 @@ func TestFolder(t *testing.T) {
 	folder := blob.Folder{Path: path}
 	testBlobs(t, folder)
 
-	t.Run("only its owner may look", func(t *testing.T) {
+	t.Run("only the owner has access", func(t *testing.T) {
 		if err := folder.Put(t.Context(), sample, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("no name leads out of it", func(t *testing.T) {
+	t.Run("no name leads outside the folder", func(t *testing.T) {
 		outside := filepath.Join(filepath.Dir(path), "secret")
 		if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

@@ -6,13 +6,13 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Reader is what the package reads in a transaction.
+// Reader has the methods with which the package reads in a transaction.
 type Reader interface {
 	// UploadBytes returns the bytes of an upload that is stored in the database.
 	UploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) ([]byte, error)
 }
 
-// Writer is what the package reads and saves in a transaction.
+// Writer has the methods with which the package reads and writes in a transaction.
 type Writer interface {
 	Reader
 	// DeleteUploadBytes deletes the bytes of an upload from the database.

@@ -19,7 +19,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// S3 stores bytes in a bucket of a service that speaks the protocol of S3.
+// S3 stores bytes in a bucket of a service that is compatible with S3.
 type S3 struct {
 	bucket      *url.URL // the endpoint, the bucket and the prefix
 	region      string
@@ -29,13 +29,13 @@ type S3 struct {
 	now         func() time.Time
 }
 
-// S3Options say where a bucket is and how to use it.
+// S3Options are the location of a bucket and how to access it.
 type S3Options struct {
 	// Location has the form
 	//
 	//	s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.example.com:9000
 	//
-	// The default region is us-east-1, the default endpoint Amazon's of the region.
+	// The default region is us-east-1, and the default endpoint is that of Amazon in the region.
 	Location   string
 	Getenv     func(string) string // the environment, for credentials
 	Now        func() time.Time
@@ -44,15 +44,14 @@ type S3Options struct {
 
 // Limits of requests to the service.
 const (
-	s3Timeout          = 30 * time.Second // of all attempts together
-	credentialsTimeout = 15 * time.Second // when the server starts
+	s3Timeout          = 30 * time.Second // for all attempts together
+	credentialsTimeout = 15 * time.Second // for CheckCredentials
 	s3Attempts         = 4
 	defaultMaxBackoff  = 3 * time.Second
 	maxS3Response      = 64 << 20 // bytes
 )
 
-// OpenS3 returns the bucket at a location. It makes no requests: see
-// CheckCredentials.
+// OpenS3 returns the bucket at a location. It sends no requests; see CheckCredentials.
 func OpenS3(o S3Options) (*S3, error) {
 	u, err := url.Parse(o.Location)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil {
@@ -82,8 +81,8 @@ func OpenS3(o S3Options) (*S3, error) {
 	}, nil
 }
 
-// newRetryer returns the policy for failed requests: exponential back-off with
-// jitter after connection errors, throttling and faults of the service.
+// newRetryer returns the policy for failed requests: exponential backoff with jitter after
+// connection errors, throttling, expired credentials and faults of the service.
 func newRetryer(maxBackoff time.Duration) *retry.Standard {
 	if maxBackoff == 0 {
 		maxBackoff = defaultMaxBackoff
@@ -95,13 +94,13 @@ func newRetryer(maxBackoff time.Duration) *retry.Standard {
 			retry.RetryableErrorCode{Codes: expiredCodes},
 			retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 				_, unsent := errors.AsType[*url.Error](err)
-				return aws.BoolTernary(unsent || errors.Is(err, io.ErrUnexpectedEOF)) // the latter: the response broke off
+				return aws.BoolTernary(unsent || errors.Is(err, io.ErrUnexpectedEOF)) // the latter if the response is incomplete
 			}))
 	})
 }
 
-// CheckCredentials returns an error if there are no credentials for the service.
-// Those of a role are fetched, which takes a few seconds where there is no role.
+// CheckCredentials returns an error if there are no credentials for the service. It fetches
+// those of a role, which takes a few seconds if there is no role.
 func (s *S3) CheckCredentials(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, credentialsTimeout)
 	defer cancel()
@@ -134,8 +133,8 @@ func (s *S3) Remove(ctx context.Context, u lastmile.Upload) error {
 	return err
 }
 
-// do sends a request until it succeeds or another attempt is pointless. All
-// requests may be repeated: they put, get or delete one object.
+// do sends a request until it succeeds or must not be retried. All requests can be repeated,
+// because they put, get or delete one object. good are the statuses of success.
 func (s *S3) do(ctx context.Context, method string, u lastmile.Upload, body []byte, good ...int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
 	defer cancel()
@@ -157,8 +156,7 @@ func (s *S3) do(ctx context.Context, method string, u lastmile.Upload, body []by
 	}
 }
 
-// pause waits before the next attempt. It returns false if there is no time for
-// one.
+// pause waits before the next attempt. It returns false if there must be none.
 func (s *S3) pause(ctx context.Context, attempt int, cause error) bool {
 	delay, err := s.retryer.RetryDelay(attempt, cause)
 	if err != nil {
@@ -205,14 +203,14 @@ func (s *S3) attempt(ctx context.Context, credentials aws.Credentials, method st
 // s3Error is a response of the service that reports an error.
 type s3Error struct {
 	status int
-	code   string // as Amazon names it; empty if the response has none
+	code   string // Amazon's error code; empty if the response has none
 	text   string
 }
 
 func newS3Error(method string, response *http.Response, content []byte) *s3Error {
 	var body struct{ Code string }
 	if err := xml.Unmarshal(content, &body); err != nil {
-		body.Code = "" // a proxy's page
+		body.Code = "" // the response is not XML, such as the page of a proxy
 	}
 	return &s3Error{
 		status: response.StatusCode, code: body.Code,
@@ -231,8 +229,8 @@ func (e *s3Error) expired() bool {
 // Error implements error.
 func (e *s3Error) Error() string { return e.text }
 
-// HTTPStatusCode lets the retry policy see the status.
+// HTTPStatusCode returns the status, for the retry policy.
 func (e *s3Error) HTTPStatusCode() int { return e.status }
 
-// ErrorCode lets the retry policy see the code.
+// ErrorCode returns the code, for the retry policy.
 func (e *s3Error) ErrorCode() string { return e.code }

@@ -18,14 +18,14 @@ import (
 	"dray/internal/blob"
 )
 
-// keys are credentials as the bucket knows them.
+// keys are the credentials that a bucket accepts.
 type keys struct{ id, secret, token string }
 
 func (k keys) env() environment {
 	return environment{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": k.secret, "AWS_SESSION_TOKEN": k.token}
 }
 
-// environment stands in for that of the process.
+// environment simulates the environment of a process.
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
@@ -35,15 +35,15 @@ var (
 	moment = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// bucket is a service that trusts no request: it computes the signature of each
-// from the request as it arrived.
+// bucket simulates an S3 service. It computes the signature of each request that arrives, and
+// compares it with the one that was sent.
 type bucket struct {
 	t        *testing.T
 	mu       sync.Mutex
-	keys     keys // that requests must be signed with
+	keys     keys // keys with which requests must be signed
 	objects  map[string][]byte
 	failures []int // statuses of the next responses
-	broken   int   // status of every response
+	broken   int   // status of every response; 0 for none
 	requests int
 }
 
@@ -133,14 +133,14 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "NoSuchKey", http.StatusNotFound)
 			return
 		}
-		w.Write(data) //nolint:errcheck // the client sees it
+		w.Write(data) //nolint:errcheck // the client notices the error
 	}
 }
 
-// Special values that the bucket knows.
+// Special values for the bucket.
 const (
-	hangUp       = -1        // among failures: ends the connection without a response
-	expiredToken = "expired" // of credentials
+	hangUp       = -1        // in failures: closes the connection without a response
+	expiredToken = "expired" // session token of expired credentials
 )
 
 // newBucket starts a bucket and returns it with its location.
@@ -168,7 +168,7 @@ func TestS3(t *testing.T) {
 	s3 := open(t, location, good.env())
 	testBlobs(t, s3)
 
-	t.Run("objects are under the bucket, the prefix and the organization", func(t *testing.T) {
+	t.Run("objects are named by bucket, prefix and organization", func(t *testing.T) {
 		if err := s3.Put(t.Context(), sample, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestS3(t *testing.T) {
 			t.Errorf("%d requests, want no second attempt", got)
 		}
 	})
-	t.Run("a service that fails is an error", func(t *testing.T) {
+	t.Run("a failed request is an error", func(t *testing.T) {
 		defer func() { service.broken = 0 }()
 		for _, status := range []int{301, 307, 403, 404, 500, 503} {
 			service.broken = status
@@ -260,7 +260,7 @@ func TestS3Retries(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no attempt after the caller has gone", func(t *testing.T) {
+	t.Run("no attempt after the context is canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		service.requests = 0

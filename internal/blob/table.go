@@ -7,7 +7,7 @@ import (
 	"dray/internal/store"
 )
 
-// Table stores bytes in the database, where every node finds them.
+// Table stores bytes in the database, where every node can read them.
 type Table struct {
 	Store store.Transactor[Reader, Writer]
 }

@@ -1,4 +1,3 @@
-// Package customfield holds the rules of custom fields: how organizations
-// define them, which values they accept, and the templates that select them for
-// tasks.
+// Package customfield contains the rules of custom fields: how organizations define them,
+// which values they accept, and the templates that select them for tasks.
 package customfield

@@ -13,29 +13,28 @@ const (
 	MaxFields   = 100      // per organization
 	MaxKey      = 100      // characters
 	MaxContexts = 10       // per field
-	MaxElements = 100      // of an array value
+	MaxElements = 100      // elements of an array
 	MaxURL      = 2_000    // characters
 	MaxBytes    = 64 << 10 // all values of a task, as compact JSON
 )
 
-// ForAdmin stands for the dashboard in the visibility and editability of
-// custom fields.
+// ForAdmin is the value for the dashboard in the visibility and editability of custom fields.
 const ForAdmin = "admin"
 
-// Audiences lists everything that can see or edit custom fields.
+// Audiences lists the possible values of the visibility and editability of custom fields.
 var Audiences = []string{ForAdmin, lastmile.VisibleToAPI, lastmile.VisibleToWorker}
 
-// The only condition that a task can be tested for: whether it is a pickup.
+// The field and the comparison of the only possible condition: whether a task is a pickup.
 const (
 	ConditionField      = "pickupTask"
 	ConditionComparison = "equal_to"
 )
 
-// SaveContext is the only context there is: saving a task.
+// SaveContext is the name of the only context: saving a task.
 const SaveContext = "save"
 
-// Change defines a custom field, or updates the one with the same
-// key. Nil fields stay unchanged.
+// Change is the definition of a new custom field or an update of the one with the same key. Nil
+// fields stay unchanged.
 type Change struct {
 	Key                     string
 	Name, Description       *string
@@ -43,7 +42,7 @@ type Change struct {
 	AsArray                 *bool
 	Visibility, Editability *[]string
 	Contexts                *[]lastmile.CustomFieldContext
-	Value                   *any // points to nil to remove the default
+	Value                   *any // a pointer to nil removes the default
 	Integration             *string
 }
 
@@ -51,7 +50,7 @@ type Change struct {
 // they were defined.
 type Fields []lastmile.CustomField
 
-// Find returns the field with the key.
+// Find returns the field with the key, and whether there is one.
 func (fs Fields) Find(key string) (lastmile.CustomField, bool) {
 	at := slices.IndexFunc(fs, func(f lastmile.CustomField) bool { return f.Key == key })
 	if at < 0 {
@@ -60,7 +59,7 @@ func (fs Fields) Find(key string) (lastmile.CustomField, bool) {
 	return fs[at], true
 }
 
-// DefinedBy returns the fields defined by an integration; all for "".
+// DefinedBy returns the fields that an integration defined, or all fields for "".
 func (fs Fields) DefinedBy(integration string) Fields {
 	if integration == "" {
 		return fs
@@ -68,8 +67,8 @@ func (fs Fields) DefinedBy(integration string) Fields {
 	return slices.DeleteFunc(slices.Clone(fs), func(f lastmile.CustomField) bool { return f.Integration != integration })
 }
 
-// Define adds a field to those of an organization. Error messages call it at. A
-// missing key is derived from the name.
+// Define adds a field to those of an organization and returns it. at is its name in error
+// messages. If the change has no key, one is derived from the name.
 func (fs *Fields) Define(at string, org lastmile.OrganizationID, c Change) (lastmile.CustomField, error) {
 	f := lastmile.CustomField{
 		Key: c.Key, Organization: org,
@@ -101,9 +100,8 @@ func (fs *Fields) Define(at string, org lastmile.OrganizationID, c Change) (last
 	return f, nil
 }
 
-// Change updates the field with the key of the change and returns it. Error
-// messages call it at. The type of its values cannot change, because tasks may
-// have values.
+// Change updates the field with the key of the change and returns it. at is its name in error
+// messages. The type of a field cannot change, because tasks may have values.
 func (fs Fields) Change(at string, c Change) (lastmile.CustomField, error) {
 	if c.Key == "" {
 		return lastmile.CustomField{}, lastmile.Missing(at + ".key")
@@ -141,7 +139,7 @@ func apply(f *lastmile.CustomField, at string, c Change) error {
 		f.Contexts = slices.Clone(*c.Contexts)
 	}
 	if len(f.Contexts) == 0 {
-		f.Contexts = make([]lastmile.CustomFieldContext, 1) // for every task, optional
+		f.Contexts = make([]lastmile.CustomFieldContext, 1) // an optional value for all tasks
 	}
 	for i := range f.Contexts {
 		f.Contexts[i].Name = cmp.Or(f.Contexts[i].Name, SaveContext)
@@ -198,8 +196,8 @@ func checkContexts(f *lastmile.CustomField, at string) error {
 	return nil
 }
 
-// checkConditions accepts only the three possible lists of conditions (see POST
-// /cfGroups/task): for any task, for pickups, for drop-offs.
+// checkConditions rejects all but the three possible lists of conditions (see POST
+// /cfGroups/task): for all tasks, for pickups, and for drop-offs.
 func checkConditions(at string, conditions []lastmile.Condition) error {
 	for i, c := range conditions {
 		_, ok := c.TargetValue.(bool)
@@ -211,7 +209,7 @@ func checkConditions(at string, conditions []lastmile.Condition) error {
 	return nil
 }
 
-// kindName returns what error messages call pickups and drop-offs.
+// kindName returns the name of pickups or drop-offs in error messages.
 func kindName(pickup bool) string {
 	if pickup {
 		return "pickup"
@@ -219,8 +217,8 @@ func kindName(pickup bool) string {
 	return "drop-off"
 }
 
-// keyOf derives a key from a name by replacing invalid characters with
-// underscores.
+// keyOf derives a key from a name: it replaces each run of invalid characters with an
+// underscore, and removes those at the ends.
 func keyOf(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return !inKey(r) })
 	key := strings.Join(words, "_")
@@ -231,7 +229,7 @@ func inKey(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
 }
 
-// joinWords lists words for an error message.
+// joinWords joins words for an error message.
 func joinWords[T ~string](words []T) string {
 	texts := make([]string, len(words))
 	for i, word := range words {
@@ -240,7 +238,7 @@ func joinWords[T ~string](words []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// AppliesTo reports whether pickups or, if pickup is false, drop-offs have a field.
+// AppliesTo reports whether pickups or, if pickup is false, drop-offs can have a field.
 func AppliesTo(f lastmile.CustomField, pickup bool) bool {
 	return slices.ContainsFunc(f.Contexts, func(c lastmile.CustomFieldContext) bool { return hold(c.Conditions, pickup) })
 }
@@ -252,7 +250,7 @@ func RequiredFor(f lastmile.CustomField, pickup bool) bool {
 	})
 }
 
-// hold reports whether conditions are met by pickups or by drop-offs.
+// hold reports whether pickups or, if pickup is false, drop-offs meet all conditions.
 func hold(conditions []lastmile.Condition, pickup bool) bool {
 	return !slices.ContainsFunc(conditions, func(c lastmile.Condition) bool { return c.TargetValue != pickup })
 }

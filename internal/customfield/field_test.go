@@ -70,29 +70,29 @@ func TestCustomFieldDefinitions(t *testing.T) {
 		code   lastmile.Code
 		word   string
 	}{
-		"the least there is":          {customfield.Change{Name: text("When"), Type: &date}, 0, ""},
-		"no name":                     {customfield.Change{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"a blank name":                {customfield.Change{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"no type":                     {customfield.Change{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
-		"a type that does not exist":  {customfield.Change{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
-		"a key with a space":          {customfield.Change{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key with an accent":        {customfield.Change{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is too long":      {customfield.Change{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is taken":         {customfield.Change{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a name that makes no key":    {customfield.Change{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
-		"a name whose key is taken":   {customfield.Change{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a stranger in visibility":    {customfield.Change{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
-		"a stranger in editability":   {customfield.Change{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
-		"a default":                   {customfield.Change{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
-		"no default":                  {customfield.Change{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
-		"a default of another type":   {customfield.Change{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
-		"a context of another name":   {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
-		"a context without a name":    {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
-		"a condition on another word": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
-		"another comparison":          {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
-		"a condition without a value": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
-		"two conditions at once":      {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
-		"too many contexts":           {customfield.Change{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
+		"only a name and a type":                    {customfield.Change{Name: text("When"), Type: &date}, 0, ""},
+		"no name":                                   {customfield.Change{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"a blank name":                              {customfield.Change{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"no type":                                   {customfield.Change{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
+		"a type that does not exist":                {customfield.Change{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
+		"a key with a space":                        {customfield.Change{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key with an accent":                      {customfield.Change{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is too long":                    {customfield.Change{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is taken":                       {customfield.Change{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a name without valid characters for a key": {customfield.Change{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
+		"a name whose key is taken":                 {customfield.Change{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"an unknown value in visibility":            {customfield.Change{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
+		"an unknown value in editability":           {customfield.Change{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
+		"a default":                                 {customfield.Change{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
+		"no default":                                {customfield.Change{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
+		"a default of another type":                 {customfield.Change{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
+		"a context of another name":                 {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
+		"a context without a name":                  {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
+		"a condition on another field":              {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
+		"another comparison":                        {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
+		"a condition without a value":               {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
+		"two conditions at once":                    {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
+		"too many contexts":                         {customfield.Change{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 		})
 	}
 
-	t.Run("a key is made of the name", func(t *testing.T) {
+	t.Run("a key is derived from the name", func(t *testing.T) {
 		for name, want := range map[string]string{"Order number": "Order_number", " a--b ": "a_b", "newTest": "newTest", "Größe (cm)": "Gr_e_cm"} {
 			var fields customfield.Fields
 			made, err := fields.Define("field", fieldsOwner, customfield.Change{Name: &name, Type: &date})
@@ -123,7 +123,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("their number is limited", func(t *testing.T) {
+	t.Run("the number of fields is limited", func(t *testing.T) {
 		var fields customfield.Fields
 		for i := range customfield.MaxFields {
 			name := fmt.Sprint("f", i)
@@ -134,7 +134,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 		_, err := fields.Define("field", fieldsOwner, customfield.Change{Name: text("more"), Type: &date})
 		rejectedWith(t, err, lastmile.CodeInvalid, "100")
 	})
-	t.Run("a change leaves what was not sent", func(t *testing.T) {
+	t.Run("a change keeps properties that were not sent", func(t *testing.T) {
 		fields := define(t, customfield.Change{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
 		changed, err := fields.Change("field", customfield.Change{Key: "a", Name: text("new"), Value: value(nil)})
 		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !customfield.RequiredFor(changed, true) || customfield.AppliesTo(changed, false) {
@@ -229,7 +229,7 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			}
 		}
 	}
-	t.Run("texts have their limits", func(t *testing.T) {
+	t.Run("the length of texts is limited", func(t *testing.T) {
 		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldSingleLine: 1_000, lastmile.FieldMultiLine: 10_000, lastmile.FieldURL: 2_000} {
 			field := lastmile.CustomField{Key: "k", Type: kind}
 			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
@@ -239,7 +239,7 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			rejectedWith(t, customfield.CheckValue(field, "v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
 		}
 	})
-	t.Run("arrays have their limit", func(t *testing.T) {
+	t.Run("the length of arrays is limited", func(t *testing.T) {
 		field := lastmile.CustomField{Key: "k", Type: lastmile.FieldBoolean, AsArray: true}
 		long := make([]any, 101)
 		for i := range long {
@@ -305,31 +305,31 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		code   lastmile.Code
 		words  []string
 	}{
-		"a new task gets the defaults":            {do: create, sent: `[]`, want: `preset=5`},
-		"what is sent comes before a default":     {do: create, sent: `[{"Key":"preset","Value":1}]`, want: `preset=1`},
-		"null is not sent":                        {do: create, sent: `[{"Key":"preset"},{"Key":"any"}]`, want: `preset=5`},
-		"fields are in the order of definition":   {do: create, sent: `[{"Key":"dropoff","Value":"d"},{"Key":"any","Value":"a"}]`, want: `any="a" preset=5 dropoff="d"`},
-		"a required field must be sent":           {do: create, pickup: true, sent: `[]`, code: lastmile.CodeMalformed, words: []string{"ship", "pickup"}},
-		"and have a value":                        {do: create, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
-		"only where it is required":               {do: create, pickup: true, sent: `[` + ship + `]`, want: `preset=5 ship="2026-01-31"`},
-		"an unknown key is rejected":              {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
-		"keys differ by letter case":              {do: create, sent: `[{"Key":"Any","Value":"a"}]`, code: lastmile.CodeInvalid, words: []string{"Any"}},
-		"no key is rejected":                      {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
-		"a key twice is rejected":                 {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
-		"a value of another type is rejected":     {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
-		"a pickup's field on a drop-off":          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
-		"a drop-off's field on a pickup":          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
-		"a field that the API may not edit":       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
-		"an update leaves what is not sent":       {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
-		"an update changes in place":              {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset","Value":6}]`, want: `preset=6 ship="2026-01-31"`},
-		"null removes":                            {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset"},{"Key":"pickup","Value":"p"}]`, want: `ship="2026-01-31" pickup="p"`},
-		"null of what is not there is nothing":    {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any"}]`, want: `preset=5 ship="2026-01-31"`},
-		"a required field cannot be removed":      {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
-		"an update of an unknown key":             {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"nope"}]`, code: lastmile.CodeInvalid, words: []string{"nope"}},
-		"a task that stops being a pickup":        {has: `[` + ship + `]`, do: sheet.Convert, sent: `[]`, code: lastmile.CodeInvalid, words: []string{"ship", "null"}},
-		"and has its fields removed":              {has: `[` + ship + `]`, do: sheet.Convert, sent: `[{"Key":"ship"},{"Key":"dropoff","Value":"d"}]`, want: `preset=5 dropoff="d"`},
-		"a clone has what its source has":         {has: `[` + ship + `]`, do: sheet.Clone, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
-		"a clone leaves out what does not fit it": {has: `[` + ship + `]`, do: sheet.Clone, sent: `[]`, want: `preset=5`},
+		"a new task gets the defaults":                            {do: create, sent: `[]`, want: `preset=5`},
+		"a value that is sent replaces the default":               {do: create, sent: `[{"Key":"preset","Value":1}]`, want: `preset=1`},
+		"null is the same as not sent":                            {do: create, sent: `[{"Key":"preset"},{"Key":"any"}]`, want: `preset=5`},
+		"fields are in the order of definition":                   {do: create, sent: `[{"Key":"dropoff","Value":"d"},{"Key":"any","Value":"a"}]`, want: `any="a" preset=5 dropoff="d"`},
+		"a required field must be sent":                           {do: create, pickup: true, sent: `[]`, code: lastmile.CodeMalformed, words: []string{"ship", "pickup"}},
+		"a required field must have a value":                      {do: create, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
+		"a required field is sent":                                {do: create, pickup: true, sent: `[` + ship + `]`, want: `preset=5 ship="2026-01-31"`},
+		"an unknown key is rejected":                              {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
+		"keys are case-sensitive":                                 {do: create, sent: `[{"Key":"Any","Value":"a"}]`, code: lastmile.CodeInvalid, words: []string{"Any"}},
+		"no key is rejected":                                      {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
+		"a key twice is rejected":                                 {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
+		"a value of another type is rejected":                     {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
+		"a pickup's field on a drop-off":                          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
+		"a drop-off's field on a pickup":                          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
+		"a field that the API may not edit":                       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
+		"an update keeps fields that are not sent":                {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
+		"an update keeps the position of a field":                 {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset","Value":6}]`, want: `preset=6 ship="2026-01-31"`},
+		"null removes a field":                                    {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset"},{"Key":"pickup","Value":"p"}]`, want: `ship="2026-01-31" pickup="p"`},
+		"null for a field without a value does nothing":           {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any"}]`, want: `preset=5 ship="2026-01-31"`},
+		"a required field cannot be removed":                      {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
+		"an update of an unknown key":                             {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"nope"}]`, code: lastmile.CodeInvalid, words: []string{"nope"}},
+		"a task that stops being a pickup":                        {has: `[` + ship + `]`, do: sheet.Convert, sent: `[]`, code: lastmile.CodeInvalid, words: []string{"ship", "null"}},
+		"a task that stops being a pickup and removes its fields": {has: `[` + ship + `]`, do: sheet.Convert, sent: `[{"Key":"ship"},{"Key":"dropoff","Value":"d"}]`, want: `preset=5 dropoff="d"`},
+		"a clone has the fields of its source":                    {has: `[` + ship + `]`, do: sheet.Clone, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
+		"a clone has no fields that do not apply to it":           {has: `[` + ship + `]`, do: sheet.Clone, sent: `[]`, want: `preset=5`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what is sent as it is passes, whatever became of the definition", func(t *testing.T) {
+	t.Run("an unchanged value is accepted even if the definition was deleted", func(t *testing.T) {
 		has := []lastmile.CustomFieldValue{{Field: lastmile.CustomField{Key: "gone"}, Value: "x"}}
 		got, err := sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
 		if err != nil || shownValues(got) != `gone="x"` {
@@ -366,7 +366,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
 	})
-	t.Run("values have a limit together", func(t *testing.T) {
+	t.Run("the size of all values together is limited", func(t *testing.T) {
 		kind, array := lastmile.FieldMultiLine, true
 		fields := define(t, customfield.Change{Key: "a", Type: &kind, AsArray: &array}, customfield.Change{Key: "b", Type: &kind, AsArray: &array})
 		long := strings.Repeat("x", 10_000)
@@ -377,7 +377,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		_, err = fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
 		rejectedWith(t, err, lastmile.CodeInvalid, "65536")
 	})
-	t.Run("an empty value is none where one is required", func(t *testing.T) {
+	t.Run("an empty value is not enough for a required field", func(t *testing.T) {
 		line, array := lastmile.FieldSingleLine, true
 		fields := define(t, customfield.Change{Key: "a", Type: &line, Contexts: everyTask(true)})
 		_, err := fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
@@ -400,19 +400,19 @@ func TestTemplates(t *testing.T) {
 		code       lastmile.Code
 		words      []string
 	}{
-		"for both, of fields for both":              {nil, []string{"any", "preset"}, 0, nil},
-		"for both, without fields":                  {nil, nil, 0, nil},
-		"for both, with a pickup's field":           {nil, []string{"any", "pickup"}, lastmile.CodeInvalid, []string{"pickup", "drop-off"}},
-		"for both, with a drop-off's field":         {nil, []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff"}},
-		"for pickups, with a pickup's field":        {when(true), []string{"pickup", "any"}, 0, nil},
-		"for pickups, with a drop-off's field":      {when(true), []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff", "pickup"}},
-		"for drop-offs, with a drop-off's field":    {when(false), []string{"dropoff", "any"}, 0, nil},
-		"for drop-offs, with a pickup's field":      {when(false), []string{"pickup"}, lastmile.CodeInvalid, []string{"pickup"}},
-		"with a field that does not exist":          {nil, []string{"nope"}, lastmile.CodeInvalid, []string{"nope"}},
-		"with a value that is not true or false":    {odd, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
-		"with both conditions":                      {append(when(true), when(false)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
-		"with the same condition twice":             {append(when(true), when(true)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
-		"with a condition on another field of task": {[]lastmile.Condition{{FieldName: "state", Comparison: "equal_to", TargetValue: true}}, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"for both, with fields for both":                {nil, []string{"any", "preset"}, 0, nil},
+		"for both, without fields":                      {nil, nil, 0, nil},
+		"for both, with a pickup's field":               {nil, []string{"any", "pickup"}, lastmile.CodeInvalid, []string{"pickup", "drop-off"}},
+		"for both, with a drop-off's field":             {nil, []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff"}},
+		"for pickups, with a pickup's field":            {when(true), []string{"pickup", "any"}, 0, nil},
+		"for pickups, with a drop-off's field":          {when(true), []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff", "pickup"}},
+		"for drop-offs, with a drop-off's field":        {when(false), []string{"dropoff", "any"}, 0, nil},
+		"for drop-offs, with a pickup's field":          {when(false), []string{"pickup"}, lastmile.CodeInvalid, []string{"pickup"}},
+		"with a field that does not exist":              {nil, []string{"nope"}, lastmile.CodeInvalid, []string{"nope"}},
+		"with a value that is not true or false":        {odd, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with both conditions":                          {append(when(true), when(false)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with the same condition twice":                 {append(when(true), when(true)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with a condition on another field of the task": {[]lastmile.Condition{{FieldName: "state", Comparison: "equal_to", TargetValue: true}}, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
 	}
 	for what, test := range tests {
 		t.Run(what, func(t *testing.T) {
@@ -424,7 +424,7 @@ func TestTemplates(t *testing.T) {
 			}
 		})
 	}
-	t.Run("only its fields are in its tasks, of its kind", func(t *testing.T) {
+	t.Run("its tasks have only its fields and must be of its kind", func(t *testing.T) {
 		chosen, err := template(when(true), "pickup", "preset")
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ type TemplateChange struct {
 	Fields     *[]string
 }
 
-// NewTemplate returns a template with some of the organization's fields.
+// NewTemplate returns a new template. fields are all fields of the organization.
 func NewTemplate(id lastmile.TemplateID, org lastmile.OrganizationID, c TemplateChange, fields Fields, now time.Time) (Template, error) {
 	t := Template{ID: id, Organization: org, Created: now}
 	switch {
@@ -41,7 +41,7 @@ func NewTemplate(id lastmile.TemplateID, org lastmile.OrganizationID, c Template
 	return t, err
 }
 
-// Update applies a change. Fields are required even if they stay the same.
+// Update applies a change. The change must have fields, even if they stay the same.
 func (t *Template) Update(c TemplateChange, fields Fields) error {
 	if c.Fields == nil {
 		return lastmile.Missing("fields").Because("an array of the keys of custom fields is required")
@@ -55,8 +55,8 @@ func (t *Template) Update(c TemplateChange, fields Fields) error {
 	return t.CheckFields(fields)
 }
 
-// CheckFields rejects a template whose fields do not exist or do not apply to
-// all of its tasks.
+// CheckFields rejects a template with fields that do not exist or do not apply to all tasks
+// that the template is for.
 func (t *Template) CheckFields(fields Fields) error {
 	for _, key := range t.Fields {
 		field, ok := fields.Find(key)
@@ -89,7 +89,7 @@ func (t *Template) CheckAmong(all []Template) error {
 	return nil
 }
 
-// AppliesTo reports whether the template is for pickups or drop-offs.
+// AppliesTo reports whether the template is for pickups or, if pickup is false, drop-offs.
 func (t *Template) AppliesTo(pickup bool) bool { return hold(t.Conditions, pickup) }
 
 // ForTask returns the fields of a task with the template.

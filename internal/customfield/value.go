@@ -12,8 +12,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// CheckValue rejects a value that is not of the field's type. Error messages
-// call it at.
+// CheckValue rejects a value that is not of the field's type. at is its name in error messages.
 func CheckValue(f lastmile.CustomField, at string, value any) error {
 	if !f.AsArray {
 		return checkElement(f, at, value)
@@ -86,8 +85,7 @@ func isDate(text string) bool {
 	return false
 }
 
-// isMillis reports whether a number is a plausible time in milliseconds, rather
-// than in another unit.
+// isMillis reports whether a number is plausible as a time in milliseconds.
 func isMillis(ms int64) bool {
 	year := time.UnixMilli(ms).UTC().Year()
 	return year >= 2000 && year < 2100
@@ -101,15 +99,15 @@ func isWebAddress(text string) bool {
 // TaskFields are the custom fields that pickups or drop-offs can have.
 type TaskFields struct {
 	fields   Fields
-	template string // template that selected them; empty for none
+	template string // name of the template that selected the fields; empty for none
 	pickup   bool
 }
 
 // ForTask returns the fields of a task without a template.
 func (fs Fields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
 
-// Create returns the custom fields of a new task: the values sent, and defaults
-// for the rest.
+// Create returns the custom fields of a new task: the values that were sent, and defaults for
+// other fields.
 func (s TaskFields) Create(sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 	values, err := s.merge(nil, sent)
 	if err != nil {
@@ -118,14 +116,14 @@ func (s TaskFields) Create(sent []lastmile.FieldValue) ([]lastmile.CustomFieldVa
 	return s.applyDefaults(values)
 }
 
-// Update returns the custom fields of a task after an update. Fields that were
-// not sent stay, and fields sent without a value are removed.
+// Update returns the custom fields of a task after an update. Fields that were not sent stay
+// unchanged, and fields that were sent without a value are removed.
 func (s TaskFields) Update(has []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 	return s.merge(has, sent)
 }
 
-// Convert is like Update for a task that changes between pickup and drop-off:
-// its fields must apply to what it becomes.
+// Convert is like Update for a task that changes from pickup to drop-off or back. All fields
+// must apply to the new kind, whose defaults are added.
 func (s TaskFields) Convert(has []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 	values, err := s.merge(has, sent)
 	if err != nil {
@@ -146,8 +144,8 @@ func (s TaskFields) Clone(has []lastmile.CustomFieldValue, sent []lastmile.Field
 	return s.merge(fit, sent)
 }
 
-// merge overlays the values of a task with those sent. Existing fields keep
-// their position; new ones follow in the order of their definitions.
+// merge replaces the values of a task with those that were sent. Existing fields keep their
+// position; new ones follow in the order of their definitions.
 func (s TaskFields) merge(has []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 	if len(sent) > MaxFields {
 		return nil, lastmile.Invalid("customFields has %d entries; at most %d are allowed", len(sent), MaxFields)
@@ -174,15 +172,15 @@ func (s TaskFields) merge(has []lastmile.CustomFieldValue, sent []lastmile.Field
 	return values, checkSize(values)
 }
 
-// byPosition compares values that were just set. Values from the store do not
-// have the position of their definition.
+// byPosition orders values by the position of their definitions, which is 0 for values from the
+// store.
 func byPosition(a, b lastmile.CustomFieldValue) int { return a.Field.Position - b.Field.Position }
 
 // put sets the value of one field.
 func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 	place := slices.IndexFunc(values, func(has lastmile.CustomFieldValue) bool { return has.Field.Key == v.Key })
 	if place >= 0 && reflect.DeepEqual(values[place].Value, v.Value) {
-		return values, nil // unchanged, as sent by clients that update something else
+		return values, nil // clients that update other fields send back unchanged values
 	}
 	field, known := s.fields.Find(v.Key)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Level is what a route requires of an administrator.
+// Level is the right that a route requires of an administrator.
 type Level int
 
 // The levels. The zero Level is the strictest, so that a route without a rule is denied
@@ -18,32 +18,32 @@ const (
 	View                 // all administrators
 )
 
-// Kind says what an id in a request names.
+// Kind is the kind of record that an id in a request names.
 type Kind string
 
 // The kinds of ids whose records belong to teams.
 const (
-	Batch     Kind = "batch"     // of tasks; it belongs to the administrator who sent it
-	Container Kind = "container" // named by its owner: an organization, a team or a worker
+	Batch     Kind = "batch"     // a batch of tasks, which belongs to the administrator who sent it
+	Container Kind = "container" // named by the id of its owner: an organization, a team or a worker
 	Dispatch  Kind = "dispatch"
 	Plan      Kind = "route plan"
-	ShortID   Kind = "short id" // of a task
+	ShortID   Kind = "short id" // the short id of a task
 	Task      Kind = "task"
 	Team      Kind = "team"
 	Upload    Kind = "upload"
 	Worker    Kind = "worker"
 
-	// AllOfWorker is a worker none of whose teams another administrator manages alone.
+	// AllOfWorker is a worker all of whose teams the administrator manages.
 	AllOfWorker Kind = "all of worker"
-	// TeamsOfWorker is the teams that the worker in the path is to have. Only
-	// memberships in own teams may begin and end.
+	// TeamsOfWorker are the new teams of the worker in the path. Only teams that the
+	// administrator manages may be added or removed.
 	TeamsOfWorker Kind = "teams of worker"
-	// ManagersOfTeam is the managers that the team in the path is to have. They may
-	// not change.
+	// ManagersOfTeam are the new managers of the team in the path. They must be the same as
+	// before.
 	ManagersOfTeam Kind = "managers of team"
 )
 
-// Place is where a request names records.
+// Place is a part of requests that names records.
 type Place struct {
 	Kind Kind
 	// In is path, query or body.
@@ -53,7 +53,7 @@ type Place struct {
 	Field string
 }
 
-// String returns the place as messages name it.
+// String returns the name of the place in error messages.
 func (p Place) String() string {
 	if p.In == "path" {
 		return "{" + p.Field + "}"
@@ -61,15 +61,15 @@ func (p Place) String() string {
 	return p.Field
 }
 
-// Rule is what a route requires.
+// Rule defines what a route requires of an administrator.
 type Rule struct {
 	Level  Level
-	Places []Place
-	// Filtered says that the response is a list of what the administrator may see.
+	Places []Place // parts of the request whose records must belong to the administrator's teams
+	// Filtered means that the response contains only records that the administrator may see.
 	Filtered bool
 }
 
-// at adds places that name records of a kind: path.id, query.worker, body.tasks[].
+// at adds places that name records of a kind, such as path.id, query.worker or body.tasks[].
 func (r Rule) at(kind Kind, places ...string) Rule {
 	for _, place := range places {
 		in, field, _ := strings.Cut(place, ".")
@@ -78,13 +78,14 @@ func (r Rule) at(kind Kind, places ...string) Rule {
 	return r
 }
 
-// filtered returns the rule of a list.
+// filtered returns the rule with Filtered set.
 func (r Rule) filtered() Rule {
 	r.Filtered = true
 	return r
 }
 
-// Check denies an administrator a route, whatever the request names.
+// Check denies a route to administrators whose role does not have the level. It does not check
+// the records that the request names.
 func (r Rule) Check(role lastmile.Role) error {
 	switch {
 	case role.ReadOnly && (r.Level == Manage || r.Level == Change):
@@ -95,15 +96,15 @@ func (r Rule) Check(role lastmile.Role) error {
 	return nil
 }
 
-// Named is the records that a request names at one place.
+// Named holds the ids of the records that a request names at one place.
 type Named struct {
 	Place
 	IDs []string
-	Of  string // the id in the path, for what is about the record there
+	Of  string // the id in the path, for TeamsOfWorker and ManagersOfTeam
 }
 
-// Foreign returns the error for a record of teams that the administrator does not
-// manage.
+// Foreign returns the error for a record of teams that the administrator does not manage. id is
+// the id of the record.
 func Foreign(at Named, id string) error {
 	switch at.Kind { //nolint:exhaustive // the others are below
 	case ManagersOfTeam:

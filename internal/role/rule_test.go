@@ -8,7 +8,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// cause returns why a request was denied; empty if it was not.
+// cause returns the cause of a denial; empty if there is none.
 func cause(err error) any {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
 	if !ok {
@@ -22,13 +22,13 @@ func TestRulesByRole(t *testing.T) {
 	superReader, reader := lastmile.Role{Type: lastmile.AdminSuper, ReadOnly: true}, lastmile.Role{Type: lastmile.AdminStandard, ReadOnly: true}
 	for name, test := range map[string]struct {
 		rule Rule
-		want [4]string // of super, standard, and both if they are read-only
+		want [4]string // causes for super, standard, read-only super and read-only standard administrators
 	}{
-		"view":                {view, [4]string{"", "", "", ""}},
-		"change":              {change, [4]string{"", "", "readOnly", "readOnly"}},
-		"inspect":             {inspect, [4]string{"", "superRequired", "", "superRequired"}},
-		"manage":              {manage, [4]string{"", "superRequired", "readOnly", "readOnly"}},
-		"a route without one": {Rule{}, [4]string{"", "superRequired", "readOnly", "readOnly"}},
+		"view":                   {view, [4]string{"", "", "", ""}},
+		"change":                 {change, [4]string{"", "", "readOnly", "readOnly"}},
+		"inspect":                {inspect, [4]string{"", "superRequired", "", "superRequired"}},
+		"manage":                 {manage, [4]string{"", "superRequired", "readOnly", "readOnly"}},
+		"a route without a rule": {Rule{}, [4]string{"", "superRequired", "readOnly", "readOnly"}},
 	} {
 		for i, role := range []lastmile.Role{super, standard, superReader, reader} {
 			if got := cause(test.rule.Check(role)); got != test.want[i] {
@@ -59,8 +59,8 @@ func TestForeignNamesThePlaceAndTheRecord(t *testing.T) {
 	}
 }
 
-// TestTableIsConsistent checks what no request can: that names are well-formed and that
-// filters are for lists that are read.
+// TestTableIsConsistent checks that the places are well-formed and fit their routes, and that
+// only routes for all administrators are filtered.
 func TestTableIsConsistent(t *testing.T) {
 	for route, rule := range Table {
 		method, path, _ := strings.Cut(route, " ")

@@ -1,6 +1,6 @@
 package role
 
-// The levels as rules, to which places are added.
+// A rule of each level, to which places can be added.
 var (
 	manage  = Rule{Level: Manage}
 	inspect = Rule{Level: Inspect}
@@ -8,7 +8,7 @@ var (
 	view    = Rule{Level: View}
 )
 
-// task adds the places of a task in a body.
+// task adds the places of a task in a body, such as body.tasks[]. for prefix.
 func (r Rule) task(prefix string) Rule {
 	return r.
 		at(Worker, prefix+"container.worker", prefix+"autoAssign.excludedWorkerIds[]").
@@ -16,7 +16,7 @@ func (r Rule) task(prefix string) Rule {
 		at(Task, prefix+"dependencies[]")
 }
 
-// Table has the rule of every route of the API, by its method and path.
+// Table has the rule of every route of the API, by method and path.
 var Table = map[string]Rule{
 	"GET /auth/test":                 view,
 	"GET /organization":              view,

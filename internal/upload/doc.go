@@ -1,8 +1,7 @@
-// Package upload accepts the images that workers send, signatures and photos, and
-// the logos of organizations.
+// Package upload accepts images: signatures and photos that workers send, photos of workers,
+// and logos of organizations.
 //
-// No image is kept as it was sent. It is measured before it is decoded, decoded,
-// and encoded again, so that the result is an image and nothing else: without the
-// position or the name of a phone, and without a second file hidden behind the
-// first. Storing the bytes is left to Blobs.
+// No image is kept as it was sent. Its size is checked, and it is decoded and encoded again, so
+// that the result is only an image, without metadata such as the location of a phone, and
+// without another file appended to it. Blobs store the bytes.
 package upload

@@ -15,14 +15,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// segment is a segment of a JPEG file.
+// segment returns a segment of a JPEG file.
 func segment(marker byte, body ...byte) []byte {
 	head := binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2))
 	return append(head, body...)
 }
 
-// manyScans is a progressive JPEG file of gray pixels whose scans are a few bytes
-// each: one code says that thousands of blocks are empty.
+// manyScans returns a progressive JPEG file of gray pixels with scans of only a few bytes each:
+// one code means that thousands of blocks are empty.
 func manyScans(w, h, scans int) []byte {
 	var out bytes.Buffer
 	out.WriteString("\xff\xd8")
@@ -48,14 +48,14 @@ func manyScans(w, h, scans int) []byte {
 	return out.Bytes()
 }
 
-// chunk is a chunk of a PNG file.
+// chunk returns a chunk of a PNG file.
 func chunk(name string, body []byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	out = append(append(out, name...), body...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
-// pngFile is a PNG file of gray pixels. Its pixels are the zlib stream of zeros.
+// pngFile returns a PNG file of gray pixels. Its image data is a compressed run of zeros.
 func pngFile(w, h, zeros int, interlaced byte, extra ...[]byte) []byte {
 	var pixels bytes.Buffer
 	z := zlib.NewWriter(&pixels)
@@ -70,7 +70,7 @@ func pngFile(w, h, zeros int, interlaced byte, extra ...[]byte) []byte {
 	return append(append(out, chunk("IDAT", pixels.Bytes())...), chunk("IEND", nil)...)
 }
 
-// frames is a GIF file of many frames.
+// frames returns a GIF file of n frames.
 func frames(t *testing.T, n int) []byte {
 	t.Helper()
 	all := &gif.GIF{}
@@ -91,21 +91,21 @@ func TestHostileImagesAreRejectedOrCheap(t *testing.T) {
 		data []byte
 		want lastmile.Code
 	}{
-		"a progressive JPEG of ten scans":           {manyScans(64, 64, 10), accepted},
-		"a large progressive JPEG of 1,000 scans":   {manyScans(5000, 4000, 1000), lastmile.CodeTooLarge},
-		"a small progressive JPEG of 101 scans":     {manyScans(8, 8, 101), lastmile.CodeTooLarge},
-		"scans hidden behind padding":               {bytes.ReplaceAll(manyScans(5000, 4000, 30), []byte("\xff\xda"), []byte("\x00\xff\x00\xff\xd0\xff\xff\xff\xda")), lastmile.CodeTooLarge},
-		"an interlaced PNG":                         {pngFile(8, 8, 8*8+15, 1), accepted},
-		"a PNG with more pixels than it says":       {pngFile(8, 8, 4<<20, 0), lastmile.CodeInvalid},
-		"a PNG that says that it has many pixels":   {pngFile(16_000, 16_000, 100, 1), lastmile.CodeTooLarge},
-		"a PNG with less pixels than it says":       {pngFile(5000, 5000, 100, 1), lastmile.CodeInvalid},
-		"a PNG with a large chunk of text":          {pngFile(8, 8, 72, 0, chunk("zTXt", make([]byte, 4<<20))), accepted},
-		"a PNG with a chunk longer than the file":   {pngFile(8, 8, 72, 0, []byte("\x7f\xff\xff\xfftEXt")), lastmile.CodeInvalid},
-		"a PNG with a thousand frames":              {pngFile(8, 8, 72, 0, bytes.Repeat(chunk("fdAT", make([]byte, 100)), 1000)), accepted},
-		"a GIF with a thousand frames":              {frames(t, 1000), accepted},
-		"a GIF whose first frame exceeds its size":  {bytes.Replace(frames(t, 1), []byte("\x2c\x00\x00\x00\x00\x10\x00\x10\x00"), []byte("\x2c\x00\x00\x00\x00\xff\x7f\xff\x7f"), 1), lastmile.CodeInvalid},
-		"a WebP whose header says another size":     {[]byte("RIFF\x2c\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00VP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeInvalid},
-		"a lossless WebP that says that it is huge": {[]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeTooLarge},
+		"a progressive JPEG of ten scans":               {manyScans(64, 64, 10), accepted},
+		"a large progressive JPEG of 1,000 scans":       {manyScans(5000, 4000, 1000), lastmile.CodeTooLarge},
+		"a small progressive JPEG of 101 scans":         {manyScans(8, 8, 101), lastmile.CodeTooLarge},
+		"scans hidden behind padding":                   {bytes.ReplaceAll(manyScans(5000, 4000, 30), []byte("\xff\xda"), []byte("\x00\xff\x00\xff\xd0\xff\xff\xff\xda")), lastmile.CodeTooLarge},
+		"an interlaced PNG":                             {pngFile(8, 8, 8*8+15, 1), accepted},
+		"a PNG with more pixels than declared":          {pngFile(8, 8, 4<<20, 0), lastmile.CodeInvalid},
+		"a PNG that declares too many pixels":           {pngFile(16_000, 16_000, 100, 1), lastmile.CodeTooLarge},
+		"a PNG with fewer pixels than declared":         {pngFile(5000, 5000, 100, 1), lastmile.CodeInvalid},
+		"a PNG with a large chunk of text":              {pngFile(8, 8, 72, 0, chunk("zTXt", make([]byte, 4<<20))), accepted},
+		"a PNG with a chunk longer than the file":       {pngFile(8, 8, 72, 0, []byte("\x7f\xff\xff\xfftEXt")), lastmile.CodeInvalid},
+		"a PNG with a thousand frames":                  {pngFile(8, 8, 72, 0, bytes.Repeat(chunk("fdAT", make([]byte, 100)), 1000)), accepted},
+		"a GIF with a thousand frames":                  {frames(t, 1000), accepted},
+		"a GIF whose first frame exceeds its size":      {bytes.Replace(frames(t, 1), []byte("\x2c\x00\x00\x00\x00\x10\x00\x10\x00"), []byte("\x2c\x00\x00\x00\x00\xff\x7f\xff\x7f"), 1), lastmile.CodeInvalid},
+		"a WebP whose header declares another size":     {[]byte("RIFF\x2c\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00VP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeInvalid},
+		"a lossless WebP that declares too many pixels": {[]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got lastmile.Code
@@ -136,8 +136,8 @@ func TestDecodingStopsWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-// TestDecodersReadInSmallPieces checks that the time is checked often enough: a
-// few bytes of input can be much work.
+// TestDecodersReadInSmallPieces checks that the time is checked often enough, because a few
+// bytes of input can take long to decode.
 func TestDecodersReadInSmallPieces(t *testing.T) {
 	r := &limitedReader{t.Context().Err, make([]byte, 10_000)}
 	if n, err := r.Read(make([]byte, 4096)); n != readAtOnce || err != nil {

@@ -21,12 +21,12 @@ import (
 const (
 	maxPixels  = 40_000_000
 	maxSide    = 16_383
-	maxScans   = 100         // of a JPEG file; cameras write 1, and progressive encoders about 10
+	maxScans   = 100         // scans of a JPEG file; cameras write 1, progressive encoders about 10
 	maxScanned = 400_000_000 // pixels times scans: each scan visits all pixels
-	maxMemory  = 192 << 20   // bytes to decode and rotate it
-	maxEncoded = 20 << 20    // bytes after encoding it again
+	maxMemory  = 192 << 20   // bytes needed to decode and rotate an image
+	maxEncoded = 20 << 20    // bytes of a re-encoded image
 
-	maxDecoding = 20 * time.Second // to decode it and encode it again
+	maxDecoding = 20 * time.Second // to decode and re-encode an image
 	readAtOnce  = 512              // bytes that a decoder reads between two checks of the time
 
 	quality    = 85
@@ -35,7 +35,7 @@ const (
 	acceptable = "send a JPEG, PNG, WebP or GIF image"
 )
 
-// format is a file format of images that is accepted.
+// format is an accepted file format of images.
 type format struct {
 	name   string
 	magic  string // first bytes of a file; ? matches any byte
@@ -47,7 +47,7 @@ var formats = []format{
 	{"JPEG", "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
 	{"PNG", "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
 	{"WebP", "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
-	{"GIF", "GIF8?a", gif.DecodeConfig, gif.Decode}, // the first frame
+	{"GIF", "GIF8?a", gif.DecodeConfig, gif.Decode}, // only the first frame
 }
 
 // matches reports whether a file begins like one of this format.
@@ -63,13 +63,13 @@ func (f format) matches(data []byte) bool {
 	return true
 }
 
-// picture is an image as it is stored.
+// picture is an encoded image to be stored.
 type picture struct {
 	data      []byte
 	mediaType string
 }
 
-// sanitizeWithin rejects an image that takes too long to sanitize.
+// sanitizeWithin sanitizes an image, and rejects one that takes longer than limit.
 func sanitizeWithin(ctx context.Context, data []byte, limit time.Duration) (picture, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -143,14 +143,14 @@ func (f format) check(c image.Config, head jpegHead) error {
 	return nil
 }
 
-// memory is about how many half bytes decoding takes per pixel.
+// memory returns an estimate of the memory that decoding needs per pixel, in half bytes.
 func (f format) memory(model color.Model, head jpegHead) int64 {
-	const rotated = 2 * 4 // the rotated copy
+	const rotated = 2 * 4 // for the rotated copy
 	switch f.name {
 	case "JPEG":
 		halves := head.samples // a byte per sample
 		if head.progressive {
-			halves *= 5 // and four bytes per coefficient
+			halves *= 5 // plus four bytes per coefficient
 		}
 		if head.orientation > 1 {
 			halves += rotated
@@ -173,8 +173,8 @@ func (f format) memory(model color.Model, head jpegHead) int64 {
 	return 2 * 4 // gray or with a palette
 }
 
-// encode writes an image as it is stored: photos as JPEG, drawings and images
-// with transparency as PNG.
+// encode encodes an image to be stored: photos as JPEG, drawings and images with transparency
+// as PNG.
 func encode(ctx context.Context, img image.Image, photo bool) (picture, error) {
 	out := &bounded{ended: ctx.Err, limit: maxEncoded}
 	p := picture{mediaType: typePNG}
@@ -197,7 +197,7 @@ func opaque(img image.Image) bool {
 	return ok && known.Opaque()
 }
 
-// limitedReader reads in small pieces, until ctx ends: decoders cannot be stopped
+// limitedReader returns data in small pieces until ctx ends, because decoders cannot be stopped
 // in any other way.
 type limitedReader struct {
 	ended func() error // ctx.Err
@@ -217,7 +217,7 @@ func (r *limitedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bounded is a buffer that rejects bytes beyond a limit, and after ctx has ended.
+// bounded is a buffer that rejects writes beyond a limit and after ctx has ended.
 type bounded struct {
 	bytes.Buffer
 	ended func() error // ctx.Err
@@ -237,8 +237,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// rotate returns an image upright. The orientation is that of Exif: 1 is upright,
-// 3 upside down, 6 and 8 on a side, and the others are mirrored.
+// rotate returns an upright copy of an image, or the image itself if it is upright. The
+// orientation is that of Exif: 1 is upright, 3 upside down, 6 and 8 on a side, and the others
+// are mirrored.
 func rotate(img image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return img

@@ -20,7 +20,7 @@ func sampleImage(w, h int) image.Image {
 	return img
 }
 
-// samples are images of every format that can be written.
+// samples returns an image in every format that can be encoded.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	all := map[string][]byte{}

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// jpegHead is what the segments of an image say about it.
+// jpegHead holds properties of an image from the segments of its file.
 type jpegHead struct {
-	orientation int   // of Exif; default 1
+	orientation int   // Exif orientation; the default is 1
 	progressive bool  // the decoder keeps all coefficients in memory
 	samples     int64 // half samples per pixel: 6 for three components, 3 with subsampled color
-	scans       int64 // each of which makes the decoder visit all pixels
+	scans       int64 // number of scans; each makes the decoder visit all pixels
 }
 
 // Markers of the segments that are read.
@@ -24,9 +24,9 @@ const (
 	markerAPP1 = 0xe1
 )
 
-// readJPEGHead walks the segments of a JPEG file. Like the decoder, it skips what
-// is between them: the pixels after the header of a scan, and padding. For what
-// it cannot read it assumes the value that needs the most memory.
+// readJPEGHead reads the segments of a JPEG file. Like the decoder, it skips the bytes between
+// them: the pixels after the header of a scan, and padding. If it cannot read a property, it
+// assumes the value that needs the most memory.
 func readJPEGHead(data []byte) jpegHead {
 	head := jpegHead{orientation: 1, samples: 8}
 	for at := 2; at+4 <= len(data); {
@@ -62,8 +62,8 @@ func readJPEGHead(data []byte) jpegHead {
 	return head
 }
 
-// halfSamples returns how many half samples a pixel has in all components of a
-// frame header together.
+// halfSamples returns the number of half samples per pixel in all components of a frame header
+// together.
 func halfSamples(frame []byte) int64 {
 	const fixed, each, worst = 6, 3, 8
 	if len(frame) < fixed {
@@ -85,8 +85,8 @@ func halfSamples(frame []byte) int64 {
 	return (2*all + most - 1) / most
 }
 
-// orientation reads how the camera was held from an Exif block: a TIFF header and
-// a list of entries.
+// orientation returns the orientation of the camera from an Exif block, which is a TIFF header
+// and a list of entries.
 func orientation(exif []byte) int {
 	const (
 		upright, entrySize = 1, 12

@@ -8,12 +8,12 @@ import (
 	"dray/internal/lastmile"
 )
 
-// maxLogo is the maximum size of a logo after it was re-encoded, in bytes: every
-// tracking page loads it.
+// maxLogo is the maximum size of a re-encoded logo or photo of a worker, in bytes. Every
+// tracking page loads the logo.
 const maxLogo = 256 << 10
 
-// SetLogo replaces the logo of the caller's organization. It is stored in the
-// database, where every node finds it and where it is replaced in one transaction.
+// SetLogo replaces the logo of the caller's organization. Logos are stored in the database,
+// where every node can read them, so that they are replaced in one transaction.
 func (s *Uploads) SetLogo(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
 	u, data, err := s.prepare(ctx, who, "logo", sent)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Uploads) SetLogo(ctx context.Context, who lastmile.Principal, sent []by
 	return u.ID, err
 }
 
-// AcceptPhoto stores a photo of a worker, to which nothing refers yet.
+// AcceptPhoto stores a photo of a worker. It is purged unless the caller saves it as in use.
 func (s *Uploads) AcceptPhoto(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, sent []byte) (lastmile.Upload, error) {
 	u, data, err := s.prepare(ctx, who, "photo", sent)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Uploads) AcceptPhoto(ctx context.Context, who lastmile.Principal, worke
 	return u, s.Store.Write(ctx, func(w Writer) error { return add(ctx, w, u, data) })
 }
 
-// prepare re-encodes a small image that is kept in the database.
+// prepare re-encodes a small image and returns the upload to save in the database.
 func (s *Uploads) prepare(ctx context.Context, who lastmile.Principal, what string, sent []byte) (u lastmile.Upload, data []byte, err error) {
 	if len(sent) > lastmile.MaxLogo {
 		return u, nil, lastmile.TooLarge("the %s has more than %d bytes: scale it down", what, lastmile.MaxLogo)
@@ -72,8 +72,8 @@ func (s *Uploads) RemoveLogo(ctx context.Context, who lastmile.Principal) error 
 	return s.Store.Write(ctx, func(w Writer) error { return s.replaceLogo(ctx, w, who.Organization, "") })
 }
 
-// replaceLogo makes an upload, or none, the logo of an organization, and deletes the
-// previous one.
+// replaceLogo makes an upload the logo of an organization and deletes the previous logo. If
+// logo is empty, the organization has none.
 func (s *Uploads) replaceLogo(ctx context.Context, w Writer, id lastmile.OrganizationID, logo lastmile.UploadID) error {
 	org, err := w.Organization(ctx, id)
 	if err != nil {

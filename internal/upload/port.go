@@ -7,7 +7,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Reader is what the package reads in a transaction.
+// Reader has the methods with which the package reads in a transaction.
 type Reader interface {
 	// Organization returns an organization.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
@@ -17,12 +17,12 @@ type Reader interface {
 	// UnusedUploads lists a worker's uploads that are not attached to a task,
 	// oldest first.
 	UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error)
-	// VisibleUpload returns the record of an upload of the organization, or of a task
-	// that it placed with another.
+	// VisibleUpload returns the record of an upload of the organization, or of a task that the
+	// organization placed with another.
 	VisibleUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
 }
 
-// Writer is what the package reads and saves in a transaction.
+// Writer has the methods with which the package reads and writes in a transaction.
 type Writer interface {
 	Reader
 	// DeleteUpload deletes the record of an upload.

@@ -11,8 +11,8 @@ import (
 
 // Limits of the queue for decoding. Each image in it is held in memory.
 const (
-	maxWaiting   = 16 // images on a node
-	maxWaitingOf = 4  // images of one organization that wait or are being decoded
+	maxWaiting   = 16 // waiting images on a node
+	maxWaitingOf = 4  // images of one organization, waiting or being decoded
 	maxWait      = 30 * time.Second
 )
 
@@ -24,18 +24,18 @@ func tooManyAtOnce() error { return lastmile.Overloaded("too many images arrive 
 // others out.
 type queue struct {
 	mu     sync.Mutex
-	busy   lastmile.OrganizationID // whose image is being decoded; "" for none
-	lines  []*line                 // of organizations with waiting images, in the order of their turns
-	length int                     // of all lines
+	busy   lastmile.OrganizationID // organization whose image is being decoded; "" for none
+	lines  []*line                 // one for each organization with waiting images, in the order of turns
+	length int                     // number of waiting images in all lines
 }
 
-// line is the waiting images of an organization, oldest first.
+// line holds the waiting images of an organization, oldest first.
 type line struct {
 	of      lastmile.OrganizationID
-	waiting []chan error // receives nil for its turn, or why there will be none
+	waiting []chan error // each receives nil when its turn comes, or an error when it is evicted
 }
 
-// enter waits for a turn. After it has returned nil, leave must be called.
+// enter waits for a turn. If it returns nil, leave must be called.
 func (q *queue) enter(ctx context.Context, org lastmile.OrganizationID) error {
 	turn, err := q.join(org)
 	if err != nil || turn == nil {
@@ -51,14 +51,14 @@ func (q *queue) enter(ctx context.Context, org lastmile.OrganizationID) error {
 	case <-timer.C:
 		err = lastmile.Overloaded("the image waited too long to be decoded: try again")
 	}
-	if !q.withdraw(org, turn) && <-turn == nil { // the turn came meanwhile
+	if !q.withdraw(org, turn) && <-turn == nil { // the turn has come in the meantime
 		q.leave()
 	}
 	return err
 }
 
-// join takes the turn at once, without a channel, or a slot in the line of the
-// organization.
+// join adds an image to the line of its organization and returns the channel for its turn. If
+// no image is being decoded, it takes the turn immediately and returns nil.
 func (q *queue) join(org lastmile.OrganizationID) (chan error, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -86,8 +86,8 @@ func (q *queue) join(org lastmile.OrganizationID) (chan error, error) {
 	return turn, nil
 }
 
-// lineOf returns the line of an organization, a new one if it has none. The caller
-// holds the lock.
+// lineOf returns the line of an organization, or a new one that is not in the queue yet. The
+// caller holds the lock.
 func (q *queue) lineOf(org lastmile.OrganizationID) *line {
 	for _, l := range q.lines {
 		if l.of == org {
@@ -97,8 +97,8 @@ func (q *queue) lineOf(org lastmile.OrganizationID) *line {
 	return &line{of: org}
 }
 
-// evict ends the newest wait in the longest line, if that line still has more
-// than the given number of images then. The caller holds the lock.
+// evict ends the newest wait in the longest line, but only if that line still has more than the
+// given number of images afterwards. It reports whether it did. The caller holds the lock.
 func (q *queue) evict(than int) bool {
 	longest := slices.MaxFunc(q.lines, func(a, b *line) int { return len(a.waiting) - len(b.waiting) })
 	last := len(longest.waiting) - 1
@@ -111,7 +111,7 @@ func (q *queue) evict(than int) bool {
 	return true
 }
 
-// withdraw ends a wait. It reports false if the wait is over already.
+// withdraw ends a wait. It returns false if the wait is already over.
 func (q *queue) withdraw(org lastmile.OrganizationID, turn chan error) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +128,7 @@ func (q *queue) withdraw(org lastmile.OrganizationID, turn chan error) bool {
 	return true
 }
 
-// leave ends a turn and gives the next one to the organization whose turn it is.
+// leave ends a turn and gives the next one to the first line.
 func (q *queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

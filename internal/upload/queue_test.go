@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// codeOf is the code of a rejection; 0 for none.
+// codeOf returns the code of a rejection, or 0 if there is none.
 func codeOf(err error) lastmile.Code {
 	if e, ok := errors.AsType[*lastmile.Error](err); ok {
 		return e.Code
@@ -23,8 +23,8 @@ type arrival struct {
 	result chan error
 }
 
-// arrive makes an image of an organization wait. served, if any, is called when its
-// turn has come.
+// arrive adds an image of an organization to a queue. served, unless nil, is called during its
+// turn, which then ends.
 func arrive(ctx context.Context, q *queue, org lastmile.OrganizationID, served func()) arrival {
 	a := arrival{make(chan error, 1)}
 	go func() {

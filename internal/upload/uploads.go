@@ -35,8 +35,8 @@ func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, defaultStor
 	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}}
 }
 
-// Accept stores an image sent by the calling worker. The same image sent again
-// before it is attached to a task returns the same upload.
+// Accept stores an image sent by the calling worker. If the same image is sent again before it
+// is attached to a task, Accept returns the same upload.
 func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
 	if len(sent) > lastmile.MaxUpload {
 		return "", lastmile.TooLarge("the image has more than %d bytes: scale it down", lastmile.MaxUpload)
@@ -101,8 +101,8 @@ func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
 	return s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) })
 }
 
-// Open reads an upload. Workers may read only their own uploads, an organization those
-// of all its workers and those of tasks that it placed with others.
+// Open reads an upload. Workers may read only their own uploads. An organization may read those
+// of its workers and those of tasks that it placed with others.
 func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error) {
 	var u lastmile.Upload
 	err := s.Store.Read(ctx, func(r Reader) (err error) {
@@ -131,7 +131,7 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 // purgeBatch is the maximum number of uploads that one call of Purge deletes.
 const purgeBatch = 100
 
-// Purge deletes uploads that were attached to no task in time.
+// Purge deletes uploads that were not attached to a task within UnusedUploadRetention.
 func (s *Uploads) Purge(ctx context.Context) error {
 	stale, err := s.markStale(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Uploads) Purge(ctx context.Context) error {
 	for _, u := range stale {
 		blobs, ok := s.Blobs[u.Storage]
 		if !ok {
-			continue // it can be deleted once its storage is configured again
+			continue // the upload can be deleted once its storage is configured again
 		}
 		if err := blobs.Remove(ctx, u); err != nil {
 			return fmt.Errorf("remove upload %s: %w", u.ID, err)

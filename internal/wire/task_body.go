@@ -37,8 +37,8 @@ type TaskBody struct {
 	// ID of a recipient, or the fields of a new one; empty for no recipient.
 	Recipients Optional[[]RecipientRef] `json:"recipients"`
 	// ID of the organization that is shown to the recipient: the caller's organization or one
-	// connected to it. Defaults to the caller's organization or, if showClientName of the client is
-	// false, to its courier.
+	// connected to it. Defaults to the caller's organization or, for another executor with
+	// showClientName false, to the executor.
 	Merchant *lastmile.OrganizationID `json:"merchant"`
 	// ID of the organization that fulfills the task: the caller's organization or one connected to it,
 	// which then has the task in its container. Defaults to the caller's organization. It cannot be

@@ -8,8 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Patience is the maximum time that a request waits for the turn of its organization. Because
-// of the many requests before it, it should then be repeated later.
+// Patience is the maximum time that a request waits for the turn of its organization. After
+// that, it is rejected, so that it is repeated later.
 const Patience = 15 * time.Second
 
 // Turns limits how many operations of each key run at the same time. Others wait. The zero

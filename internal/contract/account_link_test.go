@@ -50,7 +50,7 @@ func TestSecondFactorContract(t *testing.T) {
 		if !strings.HasPrefix(made["uri"].(string), "otpauth://totp/Dray:ada@acme.example?") {
 			t.Errorf("the second factor is %v", made)
 		}
-		signIn("").OK(t) // it is not in force yet
+		signIn("").OK(t) // // it has no effect yet
 		ada.Call(t, "GET", accountBase+"/me", nil).OK(t)
 		invalid.check(t, ada.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"000000"}`), "code")
 		codes := ada.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"`+factorCode(t, p, made["secret"])+`"}`).OK(t).Object(t)["recoveryCodes"].([]any)
@@ -135,7 +135,7 @@ func TestSecondFactorContract(t *testing.T) {
 				t.Errorf("the account is %v", me)
 			}
 		})
-		t.Run("it is removed with the password", func(t *testing.T) {
+		t.Run("the second factor is removed with the password", func(t *testing.T) {
 			p.Advance(time.Hour)
 			b := p.Browser(t)
 			b.Call(t, "POST", accountBase+"/sign-in", `{"email":"ada@acme.example","password":"a third horse"}`).OK(t)
@@ -247,7 +247,7 @@ func TestLinkContract(t *testing.T) {
 				t.Errorf("%d uses succeeded", won.Load())
 			}
 		})
-		t.Run("tokens that are no links", func(t *testing.T) {
+		t.Run("unknown tokens", func(t *testing.T) {
 			malformed.check(t, open(""), "token")
 			for _, token := range []string{"x", strings.Repeat("x", 43), strings.Repeat("x", 5000)} {
 				notFound.check(t, open(token), "link")

@@ -18,8 +18,8 @@ const (
 	right       = `{"email":"ada@acme.example","password":"correct horse"}`
 )
 
-// quickPasswords stands in for passwords that are expensive to hash, where hundreds are
-// tried.
+// // quickPasswords replaces password hashing, which is expensive, in tests that try
+// hundreds of passwords.
 type quickPasswords struct{}
 
 func (quickPasswords) Enter(context.Context, string, bool) (func(), error) { return func() {}, nil }
@@ -53,10 +53,10 @@ func TestSignInContract(t *testing.T) {
 				t.Errorf("a wrong password: %s", want)
 			}
 			for name, body := range map[string]string{
-				"an unknown address":              `{"email":"eve@acme.example","password":"wrong password"}`,
-				"one who has no password":         `{"email":"bob@acme.example","password":"wrong password"}`,
-				"a wrong password with a code":    `{"email":"ada@acme.example","password":"wrong password","code":"123456"}`,
-				"the hash of nothing as password": `{"email":"bob@acme.example","password":" "}`,
+				"an unknown address":                  `{"email":"eve@acme.example","password":"wrong password"}`,
+				"an administrator without a password": `{"email":"bob@acme.example","password":"wrong password"}`,
+				"a wrong password with a code":        `{"email":"ada@acme.example","password":"wrong password","code":"123456"}`,
+				"a blank password":                    `{"email":"bob@acme.example","password":" "}`,
 			} {
 				if got := without(b.Call(t, "POST", accountBase+"/sign-in", body)); got != want {
 					t.Errorf("%s: %s, want %s", name, got, want)
@@ -150,7 +150,7 @@ func TestSignInContract(t *testing.T) {
 				t.Errorf("the headers are %v", got)
 			}
 		})
-		t.Run("a key wins over a cookie", func(t *testing.T) {
+		t.Run("a key takes precedence over a cookie", func(t *testing.T) {
 			zenith := p.Organization(t, "Zenith")
 			b := p.Browser(t)
 			b.Call(t, "POST", accountBase+"/sign-in", right).OK(t)

@@ -20,20 +20,20 @@ func TestAdminContract(t *testing.T) {
 				"isAccountOwner":false,"teams":[],"metadata":[]}`
 		}
 
-		t.Run("an administrator of name and e-mail address is standard, inactive and has no phone", func(t *testing.T) {
+		t.Run("an administrator with only a name and an e-mail address is standard, inactive and has no phone", func(t *testing.T) {
 			made := c.Must(t, "POST", "/admins", `{"name":"Ann","email":"ann@acme.example"}`)
 			matches(t, made, smallest("<id>", "ann@acme.example"))
 			matches(t, c.Must(t, "POST", "/admins", `{"name":"Ann","email":"nulls@acme.example","phone":null,"type":null,"isReadOnly":null,"metadata":null}`),
 				smallest("<id>", "nulls@acme.example"))
 		})
-		t.Run("every field is taken", func(t *testing.T) {
+		t.Run("every field is accepted", func(t *testing.T) {
 			made := c.Must(t, "POST", "/admins", `{"name":"Bob","email":" Bob@ACME.example ","phone":"(212) 555-0142","type":"super",
 				"isReadOnly":true,"metadata":[{"name":"n","type":"number","value":1}]}`)
 			matches(t, made, `{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","organization":"`+org+`",
 				"email":"bob@acme.example","type":"super","name":"Bob","phone":"+12125550142","isActive":false,"isReadOnly":true,
 				"isAccountOwner":false,"teams":[],"metadata":[{"name":"n","type":"number","value":1,"visibility":["api"]}]}`)
 		})
-		t.Run("only the platform says who is active or owns the account", func(t *testing.T) {
+		t.Run("a request cannot make an administrator active or the owner of the account", func(t *testing.T) {
 			made := send(t, c, "POST", "/admins", `{"name":"Eve","email":"eve@acme.example","isActive":true,"isAccountOwner":true,"organization":"x","id":"x"}`).OK(t).Object(t)
 			if made["isActive"] != false || made["isAccountOwner"] != false || made["organization"] != org || made["id"] == "x" {
 				t.Errorf("a request made itself %v", made)
@@ -46,21 +46,21 @@ func TestAdminContract(t *testing.T) {
 				want  rejection
 				words []string
 			}{
-				"no body":                 {``, malformed, []string{"name"}},
-				"no name":                 {`{"email":"x@acme.example"}`, malformed, []string{"name"}},
-				"a null name":             {`{"name":null,"email":"x@acme.example"}`, malformed, []string{"name"}},
-				"a blank name":            {`{"name":" \t","email":"x@acme.example"}`, malformed, []string{"name"}},
-				"a long name":             {`{"name":"` + strings.Repeat("é", 1001) + `","email":"x@acme.example"}`, invalid, []string{"name", "1000"}},
-				"a number for a name":     {`{"name":7,"email":"x@acme.example"}`, malformed, []string{"name", "string"}},
-				"no e-mail address":       {`{"name":"X"}`, malformed, []string{"email"}},
-				"a blank e-mail address":  {`{"name":"X","email":" "}`, malformed, []string{"email"}},
-				"no e-mail address at it": {`{"name":"X","email":"somebody"}`, invalid, []string{"email", "somebody"}},
-				"two e-mail addresses":    {`{"name":"X","email":"a@x.example,b@x.example"}`, invalid, []string{"email"}},
-				"a long e-mail address":   {`{"name":"X","email":"` + strings.Repeat("x", 250) + `@acme.example"}`, invalid, []string{"email"}},
-				"no phone number":         {`{"name":"X","email":"x@acme.example","phone":"12"}`, invalid, []string{"phone", "12"}},
-				"a number for a phone":    {`{"name":"X","email":"x@acme.example","phone":2125550142}`, malformed, []string{"phone"}},
-				"an unknown type":         {`{"name":"X","email":"x@acme.example","type":"owner"}`, invalid, []string{"type", "super", "standard"}},
-				"a text for a boolean":    {`{"name":"X","email":"x@acme.example","isReadOnly":"yes"}`, malformed, []string{"isReadOnly", "boolean"}},
+				"no body":                {``, malformed, []string{"name"}},
+				"no name":                {`{"email":"x@acme.example"}`, malformed, []string{"name"}},
+				"a null name":            {`{"name":null,"email":"x@acme.example"}`, malformed, []string{"name"}},
+				"a blank name":           {`{"name":" \t","email":"x@acme.example"}`, malformed, []string{"name"}},
+				"a long name":            {`{"name":"` + strings.Repeat("é", 1001) + `","email":"x@acme.example"}`, invalid, []string{"name", "1000"}},
+				"a number for a name":    {`{"name":7,"email":"x@acme.example"}`, malformed, []string{"name", "string"}},
+				"no e-mail address":      {`{"name":"X"}`, malformed, []string{"email"}},
+				"a blank e-mail address": {`{"name":"X","email":" "}`, malformed, []string{"email"}},
+				"not an e-mail address":  {`{"name":"X","email":"somebody"}`, invalid, []string{"email", "somebody"}},
+				"two e-mail addresses":   {`{"name":"X","email":"a@x.example,b@x.example"}`, invalid, []string{"email"}},
+				"a long e-mail address":  {`{"name":"X","email":"` + strings.Repeat("x", 250) + `@acme.example"}`, invalid, []string{"email"}},
+				"not a phone number":     {`{"name":"X","email":"x@acme.example","phone":"12"}`, invalid, []string{"phone", "12"}},
+				"a number for a phone":   {`{"name":"X","email":"x@acme.example","phone":2125550142}`, malformed, []string{"phone"}},
+				"an unknown type":        {`{"name":"X","email":"x@acme.example","type":"owner"}`, invalid, []string{"type", "super", "standard"}},
+				"a text for a boolean":   {`{"name":"X","email":"x@acme.example","isReadOnly":"yes"}`, malformed, []string{"isReadOnly", "boolean"}},
 			} {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, c.Call(t, "POST", "/admins", tt.body), tt.words...) })
 			}

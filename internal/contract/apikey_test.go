@@ -57,7 +57,7 @@ func TestAPIKeyContract(t *testing.T) {
 			}
 			second.Must(t, "GET", "/organization", nil)
 		})
-		t.Run("what is wrong is rejected", func(t *testing.T) {
+		t.Run("invalid requests are rejected", func(t *testing.T) {
 			for body, want := range map[string]rejection{
 				``: malformed, `{}`: malformed, `{"name":null}`: malformed, `{"name":" "}`: malformed, `{"name":7}`: malformed, `[]`: malformed,
 				`{"name":"` + strings.Repeat("x", 1001) + `"}`: invalid,

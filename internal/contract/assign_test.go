@@ -10,8 +10,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// shift is an organization with workers on duty along a street: the nth is n
-// tenths of a degree east of the first.
+// shift is an organization with workers on duty along a street, at steps of a tenth of a
+// degree of longitude.
 type shift struct {
 	roads
 	platform *apptest.Platform
@@ -23,7 +23,7 @@ func newShift(t testing.TB, p *apptest.Platform, name string) *shift {
 	return &shift{roads: newRoads(t, p, name), platform: p}
 }
 
-// onDuty makes a worker who is somewhere.
+// onDuty creates a worker on duty at a step of the street.
 func (s *shift) onDuty(t testing.TB, step int, more ...string) string {
 	t.Helper()
 	s.made++
@@ -43,7 +43,7 @@ func (s *shift) offDuty(t testing.TB, worker string) {
 	place(t, s.platform.Store.Write, s.Client, worker, lastmile.Whereabouts{Location: &lastmile.Point{}})
 }
 
-// newTask is the body of a task at a step of the street.
+// // body returns the body of a task at a step of the street.
 func (s *shift) body(step int, more ...string) string {
 	return fmt.Sprintf(`{"destination":{"address":{"city":"X","country":"Y"},"location":[%g,0]},"recipients":[]%s}`, float64(step)/10, strings.Join(more, ""))
 }
@@ -53,8 +53,8 @@ func (s *shift) taskAt(t testing.TB, step int, more ...string) string {
 	return id(t, s.Client, "/tasks", s.body(step, more...))
 }
 
-// given fails the test unless a new task with these terms goes to a worker, or
-// to none.
+// given creates a task with these terms of automatic assignment, and fails the test unless
+// it is assigned to the worker, or to none if worker is empty.
 func (s *shift) given(t testing.TB, worker, terms string, more ...string) map[string]any {
 	t.Helper()
 	made := s.Must(t, "POST", "/tasks", s.body(0, append(more, `,"autoAssign":{`+terms+`}`)...))
@@ -66,8 +66,8 @@ func (s *shift) given(t testing.TB, worker, terms string, more ...string) map[st
 	return made
 }
 
-// why reads an explanation and returns what it says of each worker: the
-// distance, or why not.
+// why returns the explanation of a task, and for each worker in it the distance or the
+// reason for the exclusion.
 func (s *shift) why(t testing.TB, task any) (map[string]any, map[string]any) {
 	t.Helper()
 	said := s.Must(t, "GET", "/tasks/"+fmt.Sprint(task)+"/explanation", nil)
@@ -86,12 +86,12 @@ func TestAssignContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		t.Run("a new task goes to the nearest worker on duty, or to none", func(t *testing.T) { testAssignNearest(t, newShift(t, p, "Nearest")) })
-		t.Run("by load it goes to who has the shortest way", func(t *testing.T) { testAssignLoad(t, newShift(t, p, "Load")) })
-		t.Run("terms say who is not asked", func(t *testing.T) { testAssignTerms(t, newShift(t, p, "Terms")) })
+		t.Run("by load it goes to the worker with the shortest route", func(t *testing.T) { testAssignLoad(t, newShift(t, p, "Load")) })
+		t.Run("terms exclude workers", func(t *testing.T) { testAssignTerms(t, newShift(t, p, "Terms")) })
 		t.Run("no worker gets more than the capacity", func(t *testing.T) { testAssignCapacity(t, newShift(t, p, "Capacity")) })
-		t.Run("why is kept for every automatic decision", func(t *testing.T) { testAssignReasons(t, p, newShift(t, p, "Reasons")) })
+		t.Run("every automatic decision has an explanation", func(t *testing.T) { testAssignReasons(t, p, newShift(t, p, "Reasons")) })
 		t.Run("many tasks are assigned at once", func(t *testing.T) { testAssignMany(t, newShift(t, p, "Many")) })
-		t.Run("families go together when asked", func(t *testing.T) { testAssignFamilies(t, newShift(t, p, "Families")) })
+		t.Run("related tasks are assigned together on request", func(t *testing.T) { testAssignFamilies(t, newShift(t, p, "Families")) })
 		t.Run("invalid requests are rejected and assign nothing", func(t *testing.T) { testAssignFaults(t, p, newShift(t, p, "Faults")) })
 	})
 }
@@ -103,7 +103,7 @@ func testAssignNearest(t *testing.T, s *shift) {
 	second := s.given(t, near, `"mode":"distance"`)
 	matches(t, s.queue(t, "workers/"+near), jsonList(fmt.Sprint(first["id"]), fmt.Sprint(second["id"]))) // at the end
 	s.begin(t, fmt.Sprint(first["id"]))
-	s.given(t, near, `"mode":"distance"`) // who is on a task is asked too
+	s.given(t, near, `"mode":"distance"`) // // a worker with an active task is considered too
 	s.offDuty(t, near)
 	s.given(t, far, `"mode":"distance"`)
 	s.at(t, near, 9)
@@ -149,7 +149,7 @@ func testAssignTerms(t *testing.T, s *shift) {
 
 func testAssignCapacity(t *testing.T, s *shift) {
 	near := s.onDuty(t, 1, `,"capacity":5,"additionalCapacities":{"capacityA":2,"capacityB":2,"capacityC":2}`)
-	far := s.onDuty(t, 5, `,"capacity":100`) // no limit but the one
+	far := s.onDuty(t, 5, `,"capacity":100`) // // no other limits
 	s.given(t, near, `"mode":"distance"`, `,"quantity":4,"additionalQuantities":{"quantityA":1,"quantityB":1,"quantityC":1}`)
 	s.given(t, far, `"mode":"distance"`, `,"quantity":1.5`)
 	for _, letter := range []string{"A", "B", "C"} {
@@ -157,14 +157,14 @@ func testAssignCapacity(t *testing.T, s *shift) {
 	}
 	full := s.given(t, near, `"mode":"distance"`, `,"quantity":1,"additionalQuantities":{"quantityA":1,"quantityB":1,"quantityC":1}`)
 	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`)
-	s.given(t, near, `"mode":"distance"`) // of nothing
+	s.given(t, near, `"mode":"distance"`) // // without quantities
 	s.begin(t, fmt.Sprint(full["id"]))
-	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`) // what is active is still carried
+	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`) // // the active task still counts
 	s.Call(t, "POST", "/tasks/"+fmt.Sprint(full["id"])+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
 	s.given(t, near, `"mode":"distance"`, `,"quantity":1`)
 	s.given(t, "", `"mode":"distance"`, `,"quantity":1000`)
 
-	// Only automatic assignment asks: who assigns by hand knows why.
+	// // Capacities limit only automatic assignment.
 	s.taskAt(t, 0, workers(near), `,"quantity":1000`)
 }
 
@@ -270,12 +270,12 @@ func testAssignFamilies(t *testing.T, s *shift) {
 		s.Must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+child+`"],"options":{"mode":"distance","considerDependencies":true}}`)
 		matches(t, s.queue(t, "workers/"+far), jsonList(parent, child, grandchild))
 	})
-	t.Run("alone when not asked", func(t *testing.T) {
+	t.Run("alone by default", func(t *testing.T) {
 		parent, child, _ := family(0)
 		matches(t, s.Must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+child+`"],"options":{"mode":"distance"}}`)["assignedTasksCount"], `1`)
 		matches(t, readTask(t, s.Client, parent)["state"], `0`)
 	})
-	t.Run("when the last of it is made", func(t *testing.T) {
+	t.Run("when its last task is created", func(t *testing.T) {
 		parent := s.taskAt(t, 0, `,"quantity":50`)
 		elsewhere := s.taskAt(t, 0, workers(near), depends(parent))
 		made := s.given(t, far, `"mode":"distance","considerDependencies":true`, depends(elsewhere))
@@ -285,7 +285,7 @@ func testAssignFamilies(t *testing.T, s *shift) {
 			t.Error("one of the family has two workers")
 		}
 	})
-	t.Run("not those who are done", func(t *testing.T) {
+	t.Run("without completed tasks", func(t *testing.T) {
 		parent := s.taskAt(t, 0, workers(far))
 		s.complete(t, parent, true)
 		s.given(t, near, `"mode":"distance","considerDependencies":true`, depends(parent))

@@ -35,7 +35,7 @@ func TestAuditContract(t *testing.T) {
 				t.Errorf("got %v", first)
 			}
 		})
-		t.Run("what is denied is recorded, what is rejected or only read is not", func(t *testing.T) {
+		t.Run("denied requests are recorded, rejected ones and reads are not", func(t *testing.T) {
 			before := len(entries(""))
 			forbidden.check(t, reader.Call(t, "PUT", "/api/v2/recipients/"+recipient, `{"notes":"X"}`))
 			outsideScope.check(t, zenith.Call(t, "PUT", "/recipients/"+recipient, `{"notes":"X"}`))
@@ -52,7 +52,7 @@ func TestAuditContract(t *testing.T) {
 				t.Errorf("the other organization has %v", others)
 			}
 		})
-		t.Run("nothing that was sent is recorded", func(t *testing.T) {
+		t.Run("the content of requests is not recorded", func(t *testing.T) {
 			if body := string(c.Call(t, "GET", "/audit", nil).OK(t).Body); strings.Contains(body, "Secret") {
 				t.Error(body)
 			}
@@ -108,7 +108,7 @@ func TestAuditContract(t *testing.T) {
 	})
 }
 
-// TestAccountAuditContract signs in and changes how, and compares the log.
+// TestAccountAuditContract signs in, changes the account, and checks the audit log.
 func TestAccountAuditContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -148,7 +148,7 @@ func TestAccountAuditContract(t *testing.T) {
 			"Grace POST /account/v1/link/accept 200", "Grace POST /account/v1/sign-out 204",
 		}
 		for i := range got {
-			got[i] = strings.Replace(got[i], "Ada Lovelace", "Ada", 1) // by when it was saved
+			got[i] = strings.Replace(got[i], "Ada Lovelace", "Ada", 1) // // depends on when the entry was saved
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -159,7 +159,7 @@ func TestAccountAuditContract(t *testing.T) {
 	})
 }
 
-// TestAttemptAuditContract fails to sign in and compares the log.
+// TestAttemptAuditContract makes failed attempts to sign in and checks the audit log.
 func TestAttemptAuditContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -223,8 +223,8 @@ func TestAttemptAuditContract(t *testing.T) {
 	})
 }
 
-// TestWorkerAttemptAuditContract fails to sign in as a worker whom two organizations have,
-// and compares their logs.
+// TestWorkerAttemptAuditContract makes failed attempts to sign in as a worker of two
+// organizations, and checks their audit logs.
 func TestWorkerAttemptAuditContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

@@ -20,7 +20,7 @@ func TestAuthenticationContract(t *testing.T) {
 		}
 		encode := base64.StdEncoding.EncodeToString
 
-		t.Run("a key is taken in every form that clients send", func(t *testing.T) {
+		t.Run("a key is accepted in every form that clients send", func(t *testing.T) {
 			for form, authorization := range map[string]string{
 				"with a colon":              basic(acme.Key + ":"),
 				"without a colon":           basic(acme.Key),
@@ -40,7 +40,7 @@ func TestAuthenticationContract(t *testing.T) {
 				checkHeaders(t, a)
 			}
 		})
-		t.Run("anything else is not a key, and no browser is asked for one", func(t *testing.T) {
+		t.Run("anything else is rejected, and browsers do not ask for a password", func(t *testing.T) {
 			elsewhere := apptest.New(t).Organization(t, "Elsewhere")
 			for form, authorization := range map[string]string{
 				"empty":                    "",
@@ -83,7 +83,7 @@ func TestAuthenticationContract(t *testing.T) {
 				matches(t, a["id"], text(string(org.Organization.ID)))
 			}
 		})
-		t.Run("a revoked key is useless at once, and others are not", func(t *testing.T) {
+		t.Run("a revoked key stops working at once, and others still work", func(t *testing.T) {
 			key, record, err := p.APIKeys.Create(t.Context(), acme.Organization.ID, "to be revoked")
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestAuthenticationContract(t *testing.T) {
 			unauthenticated.check(t, client.Call(t, "POST", "/teams", `{"name":"T","workers":[],"managers":[]}`))
 			acme.Must(t, "GET", "/auth/test", nil)
 		})
-		t.Run("who has no key learns nothing of records", func(t *testing.T) {
+		t.Run("without a key, responses reveal nothing about records", func(t *testing.T) {
 			made := id(t, acme, "/teams", `{"name":"T","workers":[],"managers":[]}`)
 			anonymous := &apptest.Client{Platform: p}
 			for _, path := range []string{"/teams/" + made, "/teams/" + unknownID, "/teams/short"} {

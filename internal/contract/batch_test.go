@@ -13,30 +13,30 @@ import (
 	"dray/internal/edge"
 )
 
-// batchOf is a request for a batch.
+// batchOf returns the body of a request for a batch.
 func batchOf(items ...string) string { return `{"tasks":[` + strings.Join(items, ",") + `]}` }
 
-// goodItem is a task with a destination and a recipient of its own.
+// goodItem returns a valid task with its own destination and recipient.
 func goodItem(n int) string {
 	return fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"S","city":"X","country":"Y"},"location":[1,2]},`+
 		`"recipients":[{"name":"R%d","phone":"+1212555%04d"}],"metadata":[{"name":"n","type":"number","value":%d}]}`, n, n, n, n)
 }
 
-// badItems are tasks that are rejected, each for its own reason.
+// badItems are tasks that are rejected, each for a different reason.
 var badItems = map[string]struct {
 	item string
 	want rejection
-	word string // of the message
+	word string // // part of the message
 }{
-	"nothing in it":        {`{}`, malformed, "destination"},
-	"no recipients":        {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]}}`, malformed, "recipients"},
-	"a wrong type":         {`{"destination":5,"recipients":[]}`, malformed, "destination"},
-	"a wrong value":        {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"quantity":-1}`, invalid, "quantity"},
-	"a wrong phone number": {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":"12"}]}`, invalid, "phone"},
-	"automatic assignment": {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"autoAssign":{"mode":"distance"}}`, invalid, "autoAssign"},
-	"an unknown place":     {`{"destination":"` + unknownID + `","recipients":[]}`, notFound, unknownID},
-	"an unknown task":      {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"dependencies":["` + unknownID + `"]}`, notFound, unknownID},
-	"notes that are long":  {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"notes":"` + strings.Repeat("é", 10_001) + `"}`, invalid, "notes"},
+	"an empty object":        {`{}`, malformed, "destination"},
+	"no recipients":          {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]}}`, malformed, "recipients"},
+	"a wrong type":           {`{"destination":5,"recipients":[]}`, malformed, "destination"},
+	"a wrong value":          {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"quantity":-1}`, invalid, "quantity"},
+	"a wrong phone number":   {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":"12"}]}`, invalid, "phone"},
+	"automatic assignment":   {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"autoAssign":{"mode":"distance"}}`, invalid, "autoAssign"},
+	"an unknown destination": {`{"destination":"` + unknownID + `","recipients":[]}`, notFound, unknownID},
+	"an unknown task":        {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"dependencies":["` + unknownID + `"]}`, notFound, unknownID},
+	"long notes":             {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"notes":"` + strings.Repeat("é", 10_001) + `"}`, invalid, "notes"},
 }
 
 // submit sends a batch and waits for its end.
@@ -82,10 +82,10 @@ func batchRejected(t testing.TB, want rejection, a apptest.Response, words ...st
 	checkHeaders(t, a)
 }
 
-// clipped is a response for a message.
+// clipped returns the beginning of a response, for a message.
 func clipped(body []byte) []byte { return body[:min(len(body), 500)] }
 
-// objects are the objects of a list.
+// objects returns the objects of a list.
 func objects(t testing.TB, list any) (all []map[string]any) {
 	t.Helper()
 	entries, ok := list.([]any)
@@ -129,7 +129,7 @@ func TestBatchContract(t *testing.T) {
 			c.Call(t, "DELETE", "/tasks/"+fmt.Sprint(made[7]["id"]), nil).OK(t)
 		})
 
-		t.Run("what is wrong with a task is its own fault", func(t *testing.T) {
+		t.Run("an invalid task does not affect the others", func(t *testing.T) {
 			var (
 				items []string
 				names []string
@@ -166,7 +166,7 @@ func TestBatchContract(t *testing.T) {
 			}
 		})
 
-		t.Run("a batch of which nothing was created has failed", func(t *testing.T) {
+		t.Run("a batch that created no task has failed", func(t *testing.T) {
 			report := submit(t, c.Client, `{}`, `{}`)
 			matches(t, []any{report["status"], report["tasksCreated"], report["tasksErrored"], report["newTasks"]}, `["failed",0,2,[]]`)
 		})
@@ -190,13 +190,13 @@ func TestBatchContract(t *testing.T) {
 			matches(t, []any{report["status"], len(made), made[1]["state"], made[1]["container"], objects(t, report["errors"])[0]["errorCode"]},
 				`["completedWithErrors",2,0,{"type":"TEAM","team":"`+c.own["team"]+`"},1000]`)
 
-			// At once, a task may go to a worker, as alone.
+			// // In a synchronous batch, a task may be assigned to a worker, as in POST /tasks.
 			reply := send(t, c.Client, "POST", "/tasks/batch", batchOf(place+`{"type":"WORKER","worker":"`+c.own["worker"]+`"}}`)).OK(t).Object(t)
 			assigned := objects(t, reply["tasks"])[0]
 			matches(t, []any{assigned["state"], assigned["worker"]}, `[1,"`+c.own["worker"]+`"]`)
 		})
 
-		t.Run("tasks whose place was found only roughly are listed twice", func(t *testing.T) {
+		t.Run("tasks whose destination was found only approximately are also listed with warnings", func(t *testing.T) {
 			report := submit(t, c.Client, goodItem(350), `{"destination":{"address":{"number":"350","street":"5th Avenue","city":"New York","country":"United States"}},"recipients":[]}`)
 			made, warned := objects(t, report["newTasks"]), objects(t, report["newTasksWithWarnings"])
 			if len(made) != 2 || len(warned) != 1 || warned[0]["id"] != made[1]["id"] {
@@ -261,7 +261,7 @@ func TestBatchContract(t *testing.T) {
 			await(t, c.Client, fmt.Sprint(reply["jobId"]))
 		})
 
-		t.Run("a batch has at least one task and at most 500, or 100 at once", func(t *testing.T) {
+		t.Run("a batch has at least one task and at most 500, or 100 if it is synchronous", func(t *testing.T) {
 			item := `{"destination":"` + c.own["destination"] + `","recipients":[]}`
 			for path, most := range map[string]int{"/tasks/batch": 100, "/tasks/batch-async": 500} {
 				for name, body := range map[string]string{"none": `{"tasks":[]}`, "too many": batchOf(slices.Repeat([]string{item}, most+1)...)} {
@@ -270,7 +270,7 @@ func TestBatchContract(t *testing.T) {
 					})
 				}
 				for name, body := range map[string]string{
-					"no tasks": `{}`, "no body": ``, "null": `null`, "tasks of null": `{"tasks":null}`, "no list": `{"tasks":{}}`,
+					"no tasks": `{}`, "no body": ``, "null": `null`, "tasks of null": `{"tasks":null}`, "not a list": `{"tasks":{}}`,
 					"a number among the tasks": `{"tasks":[{},5]}`, "null among the tasks": `{"tasks":[null]}`, "a list among the tasks": `{"tasks":[[]]}`,
 				} {
 					t.Run(path+" "+name, func(t *testing.T) { batchRejected(t, malformed, send(t, c.Client, "POST", path, body), "tasks") })
@@ -280,7 +280,7 @@ func TestBatchContract(t *testing.T) {
 				} {
 					t.Run(path+" "+name, func(t *testing.T) { batchRejected(t, invalid, send(t, c.Client, "POST", path, body)) })
 				}
-				t.Run(path+" for an unknown recipient", func(t *testing.T) {
+				t.Run(path+" with an unknown key", func(t *testing.T) {
 					stranger := &apptest.Client{Platform: p, Key: "wrong"}
 					unauthenticated.check(t, send(t, stranger, "POST", path, batchOf(item)))
 				})
@@ -303,7 +303,7 @@ func TestBatchContract(t *testing.T) {
 			}
 		})
 
-		t.Run("an idempotency key makes one batch", func(t *testing.T) {
+		t.Run("requests with one idempotency key create one batch", func(t *testing.T) {
 			const header, replayed = "Idempotency-Key", "Idempotent-Replayed"
 			for path, wanted := range map[string]int{"/tasks/batch": 1, "/tasks/batch-async": 1} {
 				name := fmt.Sprintf(`[{"name":"once","type":"string","value":"%s"}]`, path)

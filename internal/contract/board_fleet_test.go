@@ -7,7 +7,7 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// TestBoardFleetContract is about changes of teams, hubs and schedules.
+// TestBoardFleetContract tests how streams report changes of teams, hubs and schedules.
 func TestBoardFleetContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -73,12 +73,12 @@ func TestBoardFleetContract(t *testing.T) {
 		if len(last["teams"].([]any)) != 1 {
 			t.Errorf("the teams are %v", last["teams"])
 		}
-		// A client that was away learns of what it missed, whatever it has missed.
+		// A client that reconnects gets the current version, whatever it has missed.
 		again := follow(t, c, fmt.Sprintf("?since=%.0f&lists=1", last["cursor"]))
 		if got := again.await(t, "fleet").body(t)["version"]; got != last["fleet"] {
 			t.Errorf("after a resume, the version is %v", got)
 		}
-		// The other organization is sent only its own.
+		// The other organization is sent only its own changes.
 		driverTeam(t, other, "Theirs", false)
 		if got := foreign.await(t, "fleet").body(t)["version"]; got != 1.0 {
 			t.Errorf("the other organization has version %v", got)

@@ -16,7 +16,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// TestBoardFollowContract is about what streams send, and to whom.
+// TestBoardFollowContract tests what streams send.
 func TestBoardFollowContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -50,7 +50,7 @@ func TestBoardFollowContract(t *testing.T) {
 			log()
 			matches(t, lists.await(t, "containers").body(t), `{"container":{"type":"WORKER","worker":"`+ada+`"},"activeTask":"`+two+`","tasks":["`+one+`"],"pinned":{"`+one+`":"worker"},"version":`+version(t, c, ada)+`}`)
 		})
-		t.Run("others get events only, numbered without gaps", func(t *testing.T) {
+		t.Run("streams without lists have events only, numbered without gaps", func(t *testing.T) {
 			last := id(t, c, "/tasks", plainTask)
 			for n := shown.cursor + 1; ; n++ {
 				e := plain.next(t)
@@ -145,8 +145,8 @@ func TestBoardFollowContract(t *testing.T) {
 	})
 }
 
-// TestBoardFollowFarBehind resumes after more lists than are read together: all of them
-// come, also when nothing changes any more and when the client sees only the last one.
+// TestBoardFollowFarBehind resumes after more changed lists than are read at once: all of
+// them are sent, even if nothing changes any more or the client may see only the last one.
 func TestBoardFollowFarBehind(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -212,7 +212,7 @@ func TestBoardKeepsOneEntryOfAList(t *testing.T) {
 		}
 		older := change()
 		newer := change()
-		newer.Notes = newer.Notes[1:] // another node has read only this one
+		newer.Notes = newer.Notes[1:] // // another node has read only the second note
 		log(newer)
 		log(older)
 		var entries, version int64
@@ -226,7 +226,8 @@ func TestBoardKeepsOneEntryOfAList(t *testing.T) {
 }
 
 // TestBoardListsInTurn has organizations change lists one after the other: the list that
-// changed first is logged first, so that none waits for those that never stop.
+// changed first is logged first, so that no organization waits for another that never stops
+// changing lists.
 func TestBoardListsInTurn(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -267,7 +268,7 @@ func TestBoardListsInTurn(t *testing.T) {
 }
 
 // TestBoardListsTogether logs lists of several organizations at once: each is in the log of
-// its own.
+// its own organization.
 func TestBoardListsTogether(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

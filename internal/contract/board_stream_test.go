@@ -49,7 +49,7 @@ func (s *screen) apply(e streamed) {
 	var body map[string]any
 	var list []map[string]any
 	if json.Unmarshal([]byte(e.data), &body) != nil {
-		_ = json.Unmarshal([]byte(e.data), &list) // one of the two it is
+		_ = json.Unmarshal([]byte(e.data), &list) // // it is one of the two
 	}
 	switch e.event {
 	case "containers":
@@ -207,7 +207,7 @@ type dispatcher struct {
 
 func (d *dispatcher) pick(all []string) string { return all[d.random.IntN(len(all))] }
 
-// open returns the ids of some open tasks.
+// open returns the ids of tasks in some states, in random order.
 func (d *dispatcher) open(t testing.TB, states string) (ids []string) {
 	for _, task := range d.Must(t, "GET", "/tasks/all?from=1&state="+states, nil)["tasks"].([]any) {
 		ids = append(ids, fmt.Sprint(task.(map[string]any)["id"]))
@@ -270,7 +270,7 @@ func (d *dispatcher) change(t testing.TB) {
 		}
 		method, path, body = "PUT", "/tasks/"+ids[0]+"/pin", `{}`
 	case 10, 11, 12:
-		// The last of them is rejected, or in a list, or like the others.
+		// The last task has a container, is rejected, or is like the others.
 		place := fmt.Sprintf(`{"destination":{"address":{"city":"New York","country":"US"},"location":[-74,%f]},"recipients":[],"notes":"batch %d"`, 40.7+d.random.Float64()/10, d.n)
 		last := []string{`,"container":` + container, `,"quantity":-1`, ``}[kind-10]
 		path, body = "/tasks/batch", `{"tasks":[`+place+`},`+place+`},`+place+last+`}]}`

@@ -93,7 +93,7 @@ func board(t testing.TB, c *apptest.Client, query string) map[string]any {
 	return c.Must(t, "GET", "/board"+query, nil)
 }
 
-// records returns a list of an object by id.
+// records returns the records in a list of an object, by id.
 func records(object map[string]any, list string) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	each, _ := object[list].([]any)
@@ -271,7 +271,7 @@ func testBoardDays(t *testing.T, c *apptest.Client) {
 	}
 }
 
-// daysAfter returns a day some days later.
+// daysAfter returns the date a number of days after another.
 func daysAfter(t testing.TB, date string, days int) string {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, date)
@@ -316,8 +316,9 @@ func testBoardTeams(t *testing.T, c, other *apptest.Client) {
 	outsideScope.check(t, other.Call(t, "GET", "/board?teams="+north, nil))
 }
 
-// testTruncatedBoard reads fewer tasks than there are: open ones before others, and those
-// that are due first. What is read twice counts once.
+// testTruncatedBoard reads boards that are limited to fewer tasks than there are: open
+// tasks come before others, and those that are due first. A task that is read twice counts
+// once.
 func testTruncatedBoard(t *testing.T, p *apptest.Platform) {
 	c := p.Organization(t, "Busy")
 	now := p.Now()

@@ -18,7 +18,7 @@ func init() {
 	register("DELETE /clients/invitations/{id}", [2]string{}, idPlace{field: "{id}", kind: "invitation", missing: notFound})
 }
 
-// keyed is the organization of a new client, with its key.
+// keyed returns an API client that uses the key of a new client.
 func keyed(p *apptest.Platform, made map[string]any) *apptest.Client {
 	return &apptest.Client{Platform: p, Key: fmt.Sprint(made["apiKey"])}
 }
@@ -83,18 +83,18 @@ func TestClientContract(t *testing.T) {
 				want  rejection
 				words []string
 			}{
-				"no body":                 {``, malformed, []string{"name"}},
-				"no name":                 {`{}`, malformed, []string{"name"}},
-				"a long name":             {`{"name":"` + strings.Repeat("x", 1001) + `"}`, invalid, []string{"name", "1000"}},
-				"no country":              {`{"name":"X","country":"XX"}`, invalid, []string{"country", "XX"}},
-				"no time zone":            {`{"name":"X","timezone":"Mars"}`, invalid, []string{"timezone", "Mars"}},
-				"no address":              {`{"name":"X","email":"nobody"}`, invalid, []string{"email"}},
-				"an address in use":       {`{"name":"X","email":"kitchen@example.com"}`, duplicate, nil},
-				"an unknown organization": {`{"organization":"` + unknownID + `"}`, notFound, []string{unknownID}},
-				"itself":                  {`{"organization":"` + own + `"}`, invalid, []string{"another"}},
-				"an empty organization":   {`{"organization":"","name":"X"}`, invalid, []string{"organization"}},
-				"a blank name":            {`{"organization":"` + string(other.Organization.ID) + `","name":" "}`, malformed, []string{"name"}},
-				"a name that is a number": {`{"name":7}`, malformed, []string{"name"}},
+				"no body":                  {``, malformed, []string{"name"}},
+				"no name":                  {`{}`, malformed, []string{"name"}},
+				"a long name":              {`{"name":"` + strings.Repeat("x", 1001) + `"}`, invalid, []string{"name", "1000"}},
+				"an unknown country":       {`{"name":"X","country":"XX"}`, invalid, []string{"country", "XX"}},
+				"an unknown time zone":     {`{"name":"X","timezone":"Mars"}`, invalid, []string{"timezone", "Mars"}},
+				"not an e-mail address":    {`{"name":"X","email":"nobody"}`, invalid, []string{"email"}},
+				"an e-mail address in use": {`{"name":"X","email":"kitchen@example.com"}`, duplicate, nil},
+				"an unknown organization":  {`{"organization":"` + unknownID + `"}`, notFound, []string{unknownID}},
+				"itself":                   {`{"organization":"` + own + `"}`, invalid, []string{"another"}},
+				"an empty organization":    {`{"organization":"","name":"X"}`, invalid, []string{"organization"}},
+				"a blank name":             {`{"organization":"` + string(other.Organization.ID) + `","name":" "}`, malformed, []string{"name"}},
+				"a name that is a number":  {`{"name":7}`, malformed, []string{"name"}},
 			} {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, courier.Call(t, "POST", "/clients", tt.body), tt.words...) })
 			}

@@ -11,8 +11,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// market is two couriers with a crew each, and three clients: the first two of one
-// courier, the third of both.
+// market has two couriers with workers, and three clients: shop and cafe of the fast
+// courier, both of both couriers.
 type market struct {
 	fast, slow       roads
 	shop, cafe, both *apptest.Client
@@ -35,7 +35,7 @@ func newMarket(t testing.TB, p *apptest.Platform) market {
 
 func of(c *apptest.Client) string { return string(c.Organization.ID) }
 
-// order is a task for another executor.
+// order returns the body of a task for another executor.
 func order(executor roads, more ...string) string {
 	return `{"destination":` + inline + `,"recipients":[{"name":"Ann","phone":"+12125550199","notes":"client's notes"}],"executor":"` + of(executor.Client) + `"` + strings.Join(more, "") + `}`
 }
@@ -93,7 +93,8 @@ func testPlaceTask(t *testing.T, m market) {
 	matches(t, []any{seen["container"], seen["worker"], seen["state"], seen["assignmentHistory"]}, `[{"type":"WORKER","worker":"`+m.fast.ada+`"},"`+m.fast.ada+`",1,[]]`)
 	outsideScope.check(t, m.shop.Call(t, "GET", "/workers/"+m.fast.ada, nil))
 
-	// A client that wants no name has the courier's shown, unless the task says otherwise.
+	// If the name of a client is not shown, the courier is the merchant, unless the task
+	// names another.
 	m.cafe.Must(t, "PUT", "/clients/invitations/"+of(m.fast.Client), `{"showClientName":false}`)
 	matches(t, m.cafe.Must(t, "POST", "/tasks", order(m.fast))["merchant"], `"`+of(m.fast.Client)+`"`)
 	matches(t, m.cafe.Must(t, "POST", "/tasks", order(m.fast, `,"merchant":"`+of(m.cafe)+`"`))["merchant"], `"`+of(m.cafe)+`"`)
@@ -114,7 +115,7 @@ func testRejectedPlacement(t *testing.T, m market) {
 		"an executor that is not connected":   {order(m.slow), outsideScope, nil},
 		"a merchant that is not connected":    {order(m.fast, `,"merchant":"`+of(m.both)+`"`), outsideScope, nil},
 		"an executor that does not exist":     {newTask(`,"executor":"` + unknownID + `"`), notFound, nil},
-		"a container of the own":              {order(m.fast, `,"container":{"type":"ORGANIZATION","organization":"`+of(m.shop)+`"}`), invalid, []string{"container"}},
+		"the own container":                   {order(m.fast, `,"container":{"type":"ORGANIZATION","organization":"`+of(m.shop)+`"}`), invalid, []string{"container"}},
 		"a container of the executor's":       {order(m.fast, `,"container":{"type":"WORKER","worker":"`+m.fast.ada+`"}`), outsideScope, nil},
 		"a worker that does not exist":        {order(m.fast, `,"container":{"type":"WORKER","worker":"`+unknownID+`"}`), notFound, nil},
 		"automatic assignment":                {order(m.fast, `,"autoAssign":{"mode":"load"}`), invalid, []string{"autoAssign", "executor"}},
@@ -150,7 +151,7 @@ func testChangePlaced(t *testing.T, m market) {
 	outsideScope.check(t, m.shop.Call(t, "PUT", "/containers/organizations/"+of(m.shop), `{"tasks":[-1,"`+fmt.Sprint(made["id"])+`"]}`))
 	outsideScope.check(t, m.shop.Call(t, "POST", "/tasks/autoAssign", `{"tasks":["`+fmt.Sprint(made["id"])+`"]}`))
 	outsideScope.check(t, m.shop.Call(t, "GET", path+"/explanation", nil))
-	// The executor changes the rest.
+	// The executor cannot change what the origin decides, but the rest.
 	for field, body := range map[string]string{
 		"destination": `{"destination":` + inline + `}`, "recipients": `{"recipients":[]}`, "merchant": `{"merchant":"` + of(m.fast.Client) + `"}`,
 	} {
@@ -159,14 +160,14 @@ func testChangePlaced(t *testing.T, m market) {
 	invalid.check(t, m.fast.Call(t, "PUT", path, `{"executor":"`+of(m.shop)+`"}`), "executor")
 	matches(t, m.fast.Must(t, "PUT", path, `{"notes":"by the courier","metadata":[{"name":"k","type":"string","value":"v"}]}`)["notes"], `"by the courier"`)
 	matches(t, m.shop.Must(t, "GET", path, nil)["notes"], `"by the courier"`)
-	// Started, it is changed no more, and not deleted.
+	// Once it is started, changes have no effect, and it cannot be deleted.
 	m.fast.Must(t, "PUT", "/containers/workers/"+m.fast.ada, `{"tasks":[0,"`+fmt.Sprint(made["id"])+`"]}`)
 	m.fast.begin(t, fmt.Sprint(made["id"]))
 	matches(t, m.shop.Must(t, "PUT", path, `{"quantity":9}`)["quantity"], `3`)
 	invalid.check(t, m.shop.Call(t, "DELETE", path, nil), "deleted")
 	m.fast.Call(t, "POST", path+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
 	matches(t, m.shop.Must(t, "GET", path, nil)["state"], `3`)
-	// Before, the origin deletes it, and so does the executor.
+	// Before the start, either side can delete it.
 	for _, c := range []*apptest.Client{m.shop, m.fast.Client} {
 		gone := "/tasks/" + fmt.Sprint(m.shop.Must(t, "POST", "/tasks", order(m.fast))["id"])
 		c.Call(t, "DELETE", gone, nil).OK(t)
@@ -391,7 +392,7 @@ func TestConnectedEventContract(t *testing.T) {
 				t.Errorf("%s streamed %q, want %q", side, seen, want)
 			}
 		}
-		// What is for others never arrives: this comes after all of it.
+		// Events for others never arrive: those of these tasks come after all of them.
 		m.cafe.Must(t, "POST", "/tasks", newTask())
 		m.slow.Must(t, "POST", "/tasks", newTask())
 		m.fast.Must(t, "POST", "/tasks", newTask())
@@ -408,7 +409,7 @@ func TestConnectedEventContract(t *testing.T) {
 			}
 		}
 
-		t.Run("the recipient sees the client's name where it wants that", func(t *testing.T) {
+		t.Run("the recipient sees the client's name if the client wants that", func(t *testing.T) {
 			page := link(t, m.shop, task)
 			matches(t, state(t, page)["organization"], `"Shop"`)
 			bodies := ""

@@ -26,15 +26,15 @@ func TestContainerContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("tasks are put at a place", func(t *testing.T) { testContainerPlaces(t, newRoads(t, p, "Places")) })
+		t.Run("tasks are put at a position", func(t *testing.T) { testContainerPlaces(t, newRoads(t, p, "Places")) })
 		t.Run("a worker's tasks are replaced", func(t *testing.T) { testContainerReplace(t, newRoads(t, p, "Replace")) })
 		t.Run("tasks come from wherever they are", func(t *testing.T) { testContainerFrom(t, newRoads(t, p, "From")) })
 		t.Run("started and completed tasks do not move", func(t *testing.T) { testContainerStarted(t, newRoads(t, p, "Started")) })
-		t.Run("families move together when asked", func(t *testing.T) { testContainerFamilies(t, newRoads(t, p, "Families")) })
-		t.Run("a container goes by other names", func(t *testing.T) { testContainerNames(t, newRoads(t, p, "Names")) })
+		t.Run("related tasks move together on request", func(t *testing.T) { testContainerFamilies(t, newRoads(t, p, "Families")) })
+		t.Run("containers have other paths as well", func(t *testing.T) { testContainerNames(t, newRoads(t, p, "Names")) })
 		t.Run("invalid requests are rejected, and nothing moves", func(t *testing.T) { testContainerFaults(t, p, newRoads(t, p, "Faults")) })
-		t.Run("many who change one container at once lose nothing", func(t *testing.T) { testContainerCrowd(t, newRoads(t, p, "Crowd")) })
-		t.Run("tasks of a worker or team that goes are the organization's again", func(t *testing.T) {
+		t.Run("concurrent changes of one container lose no task", func(t *testing.T) { testContainerCrowd(t, newRoads(t, p, "Crowd")) })
+		t.Run("tasks of a deleted worker or team return to the organization", func(t *testing.T) {
 			in := newRoads(t, p, "Leaving")
 			kept := in.task(t)
 			first, second := in.task(t, workers(in.bob)), in.task(t, workers(in.bob))
@@ -49,7 +49,7 @@ func TestContainerContract(t *testing.T) {
 	})
 }
 
-// fields are some fields of a record.
+// fields returns some fields of a record.
 func fields(record map[string]any, names ...string) []any {
 	values := make([]any, len(names))
 	for i, name := range names {
@@ -58,7 +58,7 @@ func fields(record map[string]any, names ...string) []any {
 	return values
 }
 
-// jsonList is a list of ids.
+// jsonList returns a list of ids as JSON.
 func jsonList(ids ...string) string { return `["` + strings.Join(ids, `","`) + `"]` }
 
 // arrange changes a container and checks that the response is what is read
@@ -120,7 +120,7 @@ func testContainerReplace(t *testing.T, r roads) {
 	a, b, c := r.task(t, workers(r.ada)), r.task(t, workers(r.ada)), r.task(t, workers(r.ada))
 	x := r.task(t)
 	matches(t, r.arrange(t, path, `{"tasks":`+jsonList(c, x, a)+`}`), jsonList(c, x, a))
-	matches(t, r.queue(t, "organizations/"+org), jsonList(b)) // left out, and so at home
+	matches(t, r.queue(t, "organizations/"+org), jsonList(b)) // // left out, and so back in the organization's container
 	matches(t, fields(readTask(t, r.Client, b), "state", "worker"), `[0,null]`)
 	matches(t, fields(readTask(t, r.Client, x), "state", "worker"), `[1,"`+r.ada+`"]`)
 	matches(t, r.arrange(t, path, `{"tasks":`+jsonList(a, x, c)+`}`), jsonList(a, x, c))
@@ -178,7 +178,7 @@ func testContainerFamilies(t *testing.T, r roads) {
 	matches(t, r.queue(t, "workers/"+r.bob), jsonList(parent, grandchild))
 	matches(t, r.queue(t, "organizations/"+string(r.Organization.ID)), jsonList(stranger))
 
-	t.Run("parents come first on every way", func(t *testing.T) {
+	t.Run("parents come first on every path", func(t *testing.T) {
 		root := r.task(t)
 		left, right := r.task(t, depends(root)), r.task(t, depends(root))
 		last := r.task(t, depends(left, right))
@@ -193,7 +193,7 @@ func testContainerFamilies(t *testing.T, r roads) {
 
 	r.Must(t, "PUT", "/containers/workers/"+r.bob, `{"tasks":[0,"`+parent+`"]}`)
 	r.complete(t, parent, true)
-	matches(t, r.arrange(t, "workers/"+r.ada, `{"tasks":`+jsonList(grandchild)+`,"considerDependencies":true}`), jsonList(child, grandchild)) // what is done stays
+	matches(t, r.arrange(t, "workers/"+r.ada, `{"tasks":`+jsonList(grandchild)+`,"considerDependencies":true}`), jsonList(child, grandchild)) // // completed tasks stay
 }
 
 func testContainerNames(t *testing.T, r roads) {
@@ -233,13 +233,13 @@ func testContainerFaults(t *testing.T, p *apptest.Platform, r roads) {
 		"a position as a text":        {`{"tasks":["0","` + b + `"]}`, notFound, []string{"0"}},
 		"a huge position":             {`{"tasks":[3000000000,"` + b + `"]}`, malformed, []string{"tasks"}},
 		"two positions":               {`{"tasks":[0,1,"` + b + `"]}`, malformed, []string{"tasks"}},
-		"a position behind":           {`{"tasks":["` + b + `",0]}`, malformed, []string{"tasks"}},
+		"a position after a task":     {`{"tasks":["` + b + `",0]}`, malformed, []string{"tasks"}},
 		"a task twice":                {`{"tasks":[0,"` + b + `","` + b + `"]}`, invalid, []string{"twice"}},
 		"an object":                   {`{"tasks":[0,{"id":"` + b + `"}]}`, malformed, []string{"tasks", "an object"}},
-		"nothing in between":          {`{"tasks":[0,null]}`, malformed, []string{"tasks", "null"}},
+		"null among the tasks":        {`{"tasks":[0,null]}`, malformed, []string{"tasks", "null"}},
 		"an unknown task":             {`{"tasks":[0,"` + b + `","` + unknownID + `"]}`, notFound, []string{unknownID}},
 		"another organization's task": {`{"tasks":[0,"` + b + `","` + theirs.task(t) + `"]}`, outsideScope, nil},
-		"a flag that is none":         {`{"tasks":[0,"` + b + `"],"considerDependencies":"yes"}`, malformed, []string{"considerDependencies"}},
+		"an invalid flag":             {`{"tasks":[0,"` + b + `"],"considerDependencies":"yes"}`, malformed, []string{"considerDependencies"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.want.check(t, send(t, r.Client, "PUT", path, test.sent), test.words...)

@@ -11,8 +11,8 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// fieldJSON is a definition as it is shown: what is said in changes, and the
-// rest as it is when nothing is said.
+// fieldJSON returns a definition as it is shown: the members of changes, and defaults for
+// the rest.
 func fieldJSON(t testing.TB, changes string) string {
 	t.Helper()
 	shown := apptest.Response{Body: []byte(`{"description":"","asArray":false,"visibility":["admin","api","worker"],"editability":["admin","api"],
@@ -27,7 +27,7 @@ const (
 	forDropoffs = `[{"fieldName":"pickupTask","comparison":"equal_to","targetValue":false}]`
 )
 
-// inContext is the contexts of a field.
+// inContext returns the contexts of a field.
 func inContext(required bool, conditions string) string {
 	return fmt.Sprintf(`"contexts":[{"name":"save","isRequired":%v,"conditions":%s}]`, required, conditions)
 }
@@ -37,7 +37,7 @@ func defineFields(t testing.TB, c *apptest.Client, fields ...string) {
 	c.Must(t, "POST", "/customFields", `{"model":"Task","field":[`+strings.Join(fields, ",")+`]}`)
 }
 
-// keys is the keys of fields that are shown, in their order.
+// keys returns the keys of fields, in order.
 func keys(t testing.TB, fields any) string {
 	t.Helper()
 	var all []string
@@ -53,7 +53,7 @@ func TestCustomFieldContract(t *testing.T) {
 		c, stranger := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		list := func(path string) any { return c.Must(t, "GET", path, nil)["fields"] }
 
-		t.Run("a definition as published clients send it is taken whole", func(t *testing.T) {
+		t.Run("a definition is accepted as published clients send it", func(t *testing.T) {
 			matches(t, c.Must(t, "GET", "/customFields/Task", nil), `{"fields":[]}`)
 			made := c.Must(t, "POST", "/customFields", `{"model":"Task","field":[{"description":"this is a test","asArray":false,"visibility":["admin","api","worker"],
 				"editability":["admin","api"],"key":"test","name":"test","type":"single_line_text_field",
@@ -66,7 +66,7 @@ func TestCustomFieldContract(t *testing.T) {
 			matches(t, c.Must(t, "GET", "/customFields/Task?integration=other", nil), `{"fields":[]}`)
 			matches(t, stranger.Must(t, "GET", "/customFields/Task", nil), `{"fields":[]}`)
 		})
-		t.Run("one definition needs no array, and little has to be said", func(t *testing.T) {
+		t.Run("one definition needs no array, and most of its members have defaults", func(t *testing.T) {
 			made := c.Must(t, "POST", "/customFields", `{"model":"task","field":{"name":"Order total","type":"decimal"}}`)
 			matches(t, made, `{"fields":[`+fieldJSON(t, `{"key":"Order_total","name":"Order total","type":"decimal"}`)+`]}`)
 			full := `{"key":"k9_","name":"N","type":"Url","description":"D","asArray":true,"visibility":[],"editability":["worker"],
@@ -81,7 +81,7 @@ func TestCustomFieldContract(t *testing.T) {
 			defineFields(t, stranger, `{"key":"test","name":"theirs","type":"date"}`)
 			matches(t, c.Must(t, "GET", "/customFields/Task?integration=shopify", nil)["fields"].([]any)[0].(map[string]any)["name"], `"test"`)
 		})
-		t.Run("an invalid definition is rejected, with all that came with it", func(t *testing.T) {
+		t.Run("an invalid definition is rejected, with its whole request", func(t *testing.T) {
 			before := string(encode(t, list("/customFields/Task")))
 			field := func(s string) string { return `{"model":"Task","field":[{"name":"ok","type":"date"},` + s + `]}` }
 			for name, tt := range map[string]struct {
@@ -89,27 +89,27 @@ func TestCustomFieldContract(t *testing.T) {
 				want  rejection
 				words []string
 			}{
-				"no body":                {``, malformed, []string{"model"}},
-				"no model":               {`{"field":{"name":"n","type":"date"}}`, malformed, []string{"model"}},
-				"another model":          {`{"model":"Worker","field":{"name":"n","type":"date"}}`, invalid, []string{"model", "Task"}},
-				"no field":               {`{"model":"Task"}`, malformed, []string{"field"}},
-				"an empty list":          {`{"model":"Task","field":[]}`, malformed, []string{"field"}},
-				"null":                   {`{"model":"Task","field":null}`, malformed, []string{"field"}},
-				"a text":                 {`{"model":"Task","field":"n"}`, malformed, []string{"field"}},
-				"no name":                {field(`{"type":"date"}`), malformed, []string{"field[1].name"}},
-				"no type":                {field(`{"name":"n"}`), malformed, []string{"field[1].type"}},
-				"an unknown type":        {field(`{"name":"n","type":"checklist"}`), invalid, []string{"field[1].type", "integer"}},
-				"a type as a number":     {field(`{"name":"n","type":1}`), malformed, []string{"field[1].type", "string"}},
-				"a key with a dash":      {field(`{"name":"n","type":"date","key":"a-b"}`), invalid, []string{"field[1].key"}},
-				"a key that is taken":    {field(`{"name":"n","type":"date","key":"test"}`), duplicate, []string{"test"}},
-				"a key sent twice":       {field(`{"name":"ok","type":"date"}`), duplicate, []string{"ok"}},
-				"a stranger sees it":     {field(`{"name":"n","type":"date","visibility":["public"]}`), invalid, []string{"field[1].visibility[0]"}},
-				"a stranger edits it":    {field(`{"name":"n","type":"date","editability":["recipient"]}`), invalid, []string{"field[1].editability[0]"}},
-				"another context":        {field(`{"name":"n","type":"date","contexts":[{"name":"complete","isRequired":true,"conditions":[]}]}`), invalid, []string{"field[1].contexts"}},
-				"another condition":      {field(`{"name":"n","type":"date",` + inContext(true, `[{"fieldName":"notes","comparison":"equal_to","targetValue":true}]`) + `}`), invalid, []string{"pickupTask"}},
-				"a default of no type":   {field(`{"name":"n","type":"date","value":"tomorrow"}`), invalid, []string{"field[1].value", "date"}},
-				"an array for one value": {field(`{"name":"n","type":"date","value":["2026-01-31"]}`), invalid, []string{"field[1].value"}},
-				"one value for an array": {field(`{"name":"n","type":"date","asArray":true,"value":"2026-01-31"}`), invalid, []string{"field[1].value", "array"}},
+				"no body":                   {``, malformed, []string{"model"}},
+				"no model":                  {`{"field":{"name":"n","type":"date"}}`, malformed, []string{"model"}},
+				"another model":             {`{"model":"Worker","field":{"name":"n","type":"date"}}`, invalid, []string{"model", "Task"}},
+				"no field":                  {`{"model":"Task"}`, malformed, []string{"field"}},
+				"an empty list":             {`{"model":"Task","field":[]}`, malformed, []string{"field"}},
+				"null":                      {`{"model":"Task","field":null}`, malformed, []string{"field"}},
+				"a text":                    {`{"model":"Task","field":"n"}`, malformed, []string{"field"}},
+				"no name":                   {field(`{"type":"date"}`), malformed, []string{"field[1].name"}},
+				"no type":                   {field(`{"name":"n"}`), malformed, []string{"field[1].type"}},
+				"an unknown type":           {field(`{"name":"n","type":"checklist"}`), invalid, []string{"field[1].type", "integer"}},
+				"a type as a number":        {field(`{"name":"n","type":1}`), malformed, []string{"field[1].type", "string"}},
+				"a key with a dash":         {field(`{"name":"n","type":"date","key":"a-b"}`), invalid, []string{"field[1].key"}},
+				"a key that is taken":       {field(`{"name":"n","type":"date","key":"test"}`), duplicate, []string{"test"}},
+				"a key sent twice":          {field(`{"name":"ok","type":"date"}`), duplicate, []string{"ok"}},
+				"an unknown viewer":         {field(`{"name":"n","type":"date","visibility":["public"]}`), invalid, []string{"field[1].visibility[0]"}},
+				"an unknown editor":         {field(`{"name":"n","type":"date","editability":["recipient"]}`), invalid, []string{"field[1].editability[0]"}},
+				"another context":           {field(`{"name":"n","type":"date","contexts":[{"name":"complete","isRequired":true,"conditions":[]}]}`), invalid, []string{"field[1].contexts"}},
+				"another condition":         {field(`{"name":"n","type":"date",` + inContext(true, `[{"fieldName":"notes","comparison":"equal_to","targetValue":true}]`) + `}`), invalid, []string{"pickupTask"}},
+				"a default of another type": {field(`{"name":"n","type":"date","value":"tomorrow"}`), invalid, []string{"field[1].value", "date"}},
+				"an array for one value":    {field(`{"name":"n","type":"date","value":["2026-01-31"]}`), invalid, []string{"field[1].value"}},
+				"one value for an array":    {field(`{"name":"n","type":"date","asArray":true,"value":"2026-01-31"}`), invalid, []string{"field[1].value", "array"}},
 			} {
 				t.Run(name, func(t *testing.T) {
 					cause := tt.want.check(t, c.Call(t, "POST", "/customFields", tt.body), tt.words...)
@@ -163,7 +163,7 @@ func TestCustomFieldContract(t *testing.T) {
 			}
 			matches(t, list("/customFields/Task"), before)
 		})
-		t.Run("of many who define one key, one does", func(t *testing.T) {
+		t.Run("of concurrent requests that define one key, one succeeds", func(t *testing.T) {
 			var group sync.WaitGroup
 			responses := make([]apptest.Response, 16)
 			for i := range responses {
@@ -278,12 +278,12 @@ func TestTaskCustomFieldContract(t *testing.T) {
 			malformed.check(t, send(t, c, "POST", "/tasks", fields(`[{"value":1}]`)), "customFields[0].key")
 			malformed.check(t, send(t, c, "POST", "/tasks", fields(`{"order":"a"}`)), "customFields")
 		})
-		t.Run("what is required must be there where it is required", func(t *testing.T) {
+		t.Run("a required field must have a value in tasks to which it applies", func(t *testing.T) {
 			malformed.check(t, c.Call(t, "POST", "/tasks", task(`,"pickupTask":true`)), "ready")
 			malformed.check(t, c.Call(t, "POST", "/tasks", task(`,"pickupTask":true,"customFields":[{"key":"ready","value":null}]`)), "ready")
 			invalid.check(t, c.Call(t, "POST", "/tasks", task(`,"pickupTask":true,"customFields":[{"key":"ready","value":"2026-01-31"},{"key":"floor","value":1}]`)), "floor", "pickup")
 		})
-		t.Run("an update goes over what the task has", func(t *testing.T) {
+		t.Run("an update is merged into the values of the task", func(t *testing.T) {
 			made := c.Must(t, "POST", "/tasks", fields(`[{"key":"order","value":"a"},{"key":"floor","value":2}]`))
 			path := "/tasks/" + fmt.Sprint(made["id"])
 			for _, step := range []struct{ name, body, want string }{
@@ -321,7 +321,7 @@ func TestTaskCustomFieldContract(t *testing.T) {
 			matches(t, after["customFields"], string(encode(t, before["customFields"])))
 			matches(t, after["notes"], `"n"`)
 		})
-		t.Run("a task that becomes a pickup, or stops being one, has fields of what it is", func(t *testing.T) {
+		t.Run("a task that becomes a pickup has the fields of pickups", func(t *testing.T) {
 			path := "/tasks/" + id(t, c, "/tasks", fields(`[{"key":"floor","value":2}]`))
 			invalid.check(t, c.Call(t, "PUT", path, `{"pickupTask":true,"customFields":[{"key":"ready","value":"2026-01-31"}]}`), "floor", "pickup")
 			malformed.check(t, c.Call(t, "PUT", path, `{"pickupTask":true,"customFields":[{"key":"floor","value":null}]}`), "ready")
@@ -344,7 +344,7 @@ func TestTaskCustomFieldContract(t *testing.T) {
 			matches(t, value(t, c.Must(t, "PUT", path, `{"customFields":[{"key":"old","value":1}]}`), "old"), `1`)
 			matches(t, value(t, c.Must(t, "PUT", path, `{"customFields":[{"key":"old","value":null}]}`), "old"), `"none"`)
 		})
-		t.Run("a clone has what its source has", func(t *testing.T) {
+		t.Run("a clone has the values of its source", func(t *testing.T) {
 			source := c.Must(t, "POST", "/tasks", fields(`[{"key":"order","value":"a"},{"key":"floor","value":2}]`))
 			path := "/tasks/" + fmt.Sprint(source["id"]) + "/clone"
 			matches(t, c.Must(t, "POST", path, nil)["customFields"], string(encode(t, source["customFields"])))
@@ -353,7 +353,7 @@ func TestTaskCustomFieldContract(t *testing.T) {
 				t.Errorf("the clone has %s", got)
 			}
 		})
-		t.Run("an active task takes none, a completed one does", func(t *testing.T) {
+		t.Run("an active task accepts no values, a completed one does", func(t *testing.T) {
 			made := w.make(t, "task")
 			start(t, p.Store.Write, w, made)
 			matches(t, value(t, c.Must(t, "PUT", "/tasks/"+made, `{"customFields":[{"key":"order","value":"a"}]}`), "order"), `"none"`)
@@ -450,7 +450,7 @@ func TestTemplateContract(t *testing.T) {
 			matches(t, changed["fields"], `["pickup","any"]`)
 			matches(t, c.Must(t, "PUT", at, `{"name":"New","fields":["pickup"]}`)["contextSaveConditions"], forPickups)
 		})
-		t.Run("a deleted template is gone without a word", func(t *testing.T) {
+		t.Run("deleting a template returns 204", func(t *testing.T) {
 			at := path + "/" + id(t, c, path, template("Going", `[]`, `[]`))
 			a := c.Call(t, "DELETE", at, nil)
 			if a.Status != http.StatusNoContent || len(a.Body) > 0 {
@@ -465,7 +465,7 @@ func TestTemplateContract(t *testing.T) {
 			}
 			c.Must(t, "POST", path, template("Going", `[]`, `[]`))
 		})
-		t.Run("a field stays as the templates that have it need it", func(t *testing.T) {
+		t.Run("a field that a template uses cannot be deleted or made unfit for it", func(t *testing.T) {
 			defineFields(t, c, `{"key":"held","name":"Held","type":"date"}`)
 			at := path + "/" + id(t, c, path, template("Holder", `[]`, `["held"]`))
 			invalid.check(t, c.Call(t, "DELETE", "/customFields", `{"model":"Task","field":"held"}`), "held", "Holder")
@@ -492,7 +492,7 @@ func TestTemplateContract(t *testing.T) {
 			theirs := id(t, stranger, path, template("Theirs", `[]`, `[]`))
 			outsideScope.check(t, c.Call(t, "POST", "/tasks", strings.Replace(task(``), pickups, theirs, 1)), theirs)
 		})
-		t.Run("of many who take one name, one does", func(t *testing.T) {
+		t.Run("of concurrent requests for one name, one succeeds", func(t *testing.T) {
 			var group sync.WaitGroup
 			responses := make([]apptest.Response, 16)
 			for i := range responses {

@@ -11,8 +11,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// geocoder is a map service that knows one place, and is asked for one thing
-// at a time.
+// geocoder is a map service that finds the same address for every query, and records the
+// last query.
 type geocoder struct {
 	asked lastmile.AddressQuery
 	found lastmile.GeocodedAddress
@@ -29,14 +29,14 @@ func TestDestinationContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := p.Organization(t, "Acme")
 
-		t.Run("a destination of a location, a city and a country has nothing else", func(t *testing.T) {
+		t.Run("a destination with only a location, a city and a country", func(t *testing.T) {
 			made := c.Must(t, "POST", "/destinations", `{"address":{"city":"New York","country":"United States"},"location":[-74.0036,40.7129]}`)
 			matches(t, made, `{
 				"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","location":[-74.0036,40.7129],
 				"address":{"number":"","street":"","apartment":"","city":"New York","state":"","postalCode":"","country":"United States"},
 				"notes":"","metadata":[],"googlePlaceId":null,"warnings":[],"useGPS":true}`)
 		})
-		t.Run("every field is taken, and read as it was returned", func(t *testing.T) {
+		t.Run("every field is accepted, and read as it was returned", func(t *testing.T) {
 			made := c.Call(t, "POST", "/destinations", `{
 				"address":{"name":"Städtisches Museum","number":"543B","street":"Howard Street","apartment":"5th Floor","city":"San Francisco",
 					"state":"California","postalCode":"94105","country":"United States"},
@@ -67,7 +67,7 @@ func TestDestinationContract(t *testing.T) {
 				"address":{"number":"","street":"","apartment":"","city":"X","state":"","postalCode":"","country":"Y"},
 				"notes":"","metadata":[],"googlePlaceId":null,"warnings":[],"useGPS":true}`)
 		})
-		t.Run("any place on the earth is a location", func(t *testing.T) {
+		t.Run("any point on the earth is a location", func(t *testing.T) {
 			for _, place := range []string{`[-180,-90]`, `[180,90]`, `[0,0]`, `[0.000001,-1e-7]`} {
 				made := c.Must(t, "POST", "/destinations", `{"address":{"city":"X","country":"Y"},"location":`+place+`}`)
 				matches(t, made["location"], place)
@@ -119,7 +119,7 @@ func TestDestinationContract(t *testing.T) {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, c.Call(t, "POST", "/destinations", tt.body), tt.words...) })
 			}
 		})
-		t.Run("a missing geocoder is said, with what to do", func(t *testing.T) {
+		t.Run("the error for an address that is not found suggests a location", func(t *testing.T) {
 			a := c.Call(t, "POST", "/destinations", `{"address":{"number":"1","street":"S","city":"X","country":"Y"}}`)
 			if cause := fmt.Sprint(invalid.check(t, a)); !strings.Contains(cause, "location") {
 				t.Errorf("the cause is %q", cause)
@@ -167,7 +167,7 @@ func testGeocoding(t *testing.T, p *apptest.Platform, c *apptest.Client) {
 			t.Errorf("asked for %+v, want %+v", maps.asked, want)
 		}
 	})
-	t.Run("from one line, which wins over all parts but name and apartment", func(t *testing.T) {
+	t.Run("from one line, which takes precedence over all parts but name and apartment", func(t *testing.T) {
 		made := c.Must(t, "POST", "/destinations", `{"address":{"unparsed":"543 Howard, SF","name":"Onfleet","apartment":"5","number":"1","street":"other","city":"other","country":"other"}}`)
 		matches(t, made, found)
 		want := lastmile.AddressQuery{Unparsed: "543 Howard, SF", Country: "US", Address: lastmile.Address{Name: "Onfleet", Apartment: "5"}}

@@ -138,7 +138,7 @@ func TestDispatchContract(t *testing.T) {
 		t.Run("a schedule that changes after a dry run", func(t *testing.T) { testDispatchSchedule(t, p) })
 		t.Run("a dry run is compared, discarded and applied", func(t *testing.T) { testDispatchDiscard(t, p) })
 		t.Run("the route of one worker", func(t *testing.T) { testDispatchWorker(t, p) })
-		t.Run("what moved meanwhile is left alone", func(t *testing.T) { testDispatchMoved(t, p) })
+		t.Run("a task that was moved meanwhile stays where it is", func(t *testing.T) { testDispatchMoved(t, p) })
 	}, quick)
 }
 
@@ -382,7 +382,7 @@ func testDispatchDryRun(t *testing.T, p *apptest.Platform) {
 }
 
 // testDispatchDeleted: a task of a plan that was deleted is one difference, and the plan
-// still knows what people call it.
+// still has its short id and address.
 func testDispatchDeleted(t *testing.T, p *apptest.Platform) {
 	d := newDepot(t, p, "deleted", 1, "")
 	had, waits := d.drop(t, 100, 100), d.drop(t, 200, 100)
@@ -409,8 +409,8 @@ func testDispatchDeleted(t *testing.T, p *apptest.Platform) {
 	preconditionFailed.check(t, send(t, d.Client, "POST", path+"/apply", `{}`), "does not fit any more")
 }
 
-// testDispatchSchedule: a plan is not applied to a worker who works at other times than
-// when it was made; what is after the window of the request makes no difference.
+// testDispatchSchedule: a plan is not applied if the schedule of a worker has changed since
+// it was made.
 func testDispatchSchedule(t *testing.T, p *apptest.Platform) {
 	d := newDepot(t, p, "shifts", 2, "")
 	ada := d.workers[0]

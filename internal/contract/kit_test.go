@@ -18,8 +18,8 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// The contract tests drive the whole platform from outside, through HTTP, on
-// each database. This file is what they share.
+// The contract tests drive the whole platform from outside, through HTTP, on each database.
+// This file has the helpers that they share.
 
 // rejection is an error of the API.
 type rejection struct {
@@ -46,7 +46,7 @@ var (
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// check fails the test unless the response is this error, whole and in shape,
+// check fails the test unless the response is exactly this error, in the shape of the API,
 // with each of the words in its message. It returns the error's cause.
 func (r rejection) check(t testing.TB, a apptest.Response, words ...string) any {
 	t.Helper()
@@ -85,8 +85,8 @@ func (r rejection) check(t testing.TB, a apptest.Response, words ...string) any 
 	return shape.Message.Cause
 }
 
-// checkHeaders fails the test unless the response has the headers that published
-// clients cannot do without.
+// checkHeaders fails the test unless the response has the headers that published clients
+// need.
 func checkHeaders(t testing.TB, a apptest.Response) {
 	t.Helper()
 	limit, err := strconv.Atoi(a.Header.Get("X-RateLimit-Limit"))
@@ -116,7 +116,7 @@ func send(t testing.TB, c *apptest.Client, method, path, body string, headers ..
 	return a
 }
 
-// exchange sends a request without any help. Redirects are responses.
+// exchange sends a request as it is, and does not follow redirects.
 func exchange(t testing.TB, method, url string, body io.Reader, headers ...string) apptest.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, body)
@@ -139,14 +139,14 @@ func exchange(t testing.TB, method, url string, body io.Reader, headers ...strin
 	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
-// basic is an Authorization header of what is usually a key and a colon.
+// basic returns an Authorization header with credentials, usually a key and a colon.
 func basic(credentials string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
 }
 
-// matches fails the test unless the response is the JSON of want, with the same
-// keys and nothing else. In want, "<id>" stands for any id and "<now>" for a
-// time since the tests began, in milliseconds. Platforms may be a little ahead.
+// matches fails the test unless the response is the JSON of want, with the same keys and
+// nothing else. In want, "<id>" stands for any id and "<now>" for a time since the tests
+// began, in milliseconds. The clock of a platform may be a little ahead.
 func matches(t testing.TB, got any, want string) {
 	t.Helper()
 	for _, fault := range faults(t, got, want) {
@@ -154,7 +154,7 @@ func matches(t testing.TB, got any, want string) {
 	}
 }
 
-// faults is where a value is not the JSON of want; see matches.
+// faults returns how a value differs from the JSON of want; see matches.
 func faults(t testing.TB, got any, want string) []string {
 	t.Helper()
 	var plain, expected any
@@ -222,7 +222,7 @@ func compare(at string, got, want any) (faults []string) {
 	return faults
 }
 
-// ids are the ids of records, in their order.
+// ids returns the ids of records, in order.
 func ids(records []map[string]any) []string {
 	list := make([]string, 0, len(records))
 	for _, r := range records {
@@ -231,32 +231,32 @@ func ids(records []map[string]any) []string {
 	return list
 }
 
-// list reads records that have to be there to read.
+// list returns a list of records, and fails the test if it cannot be read.
 func list(t testing.TB, c *apptest.Client, path string) []map[string]any {
 	t.Helper()
 	return c.Call(t, "GET", path, nil).OK(t).List(t)
 }
 
-// id is the id of a record that has to be made.
+// id creates a record and returns its id, and fails the test if that is rejected.
 func id(t testing.TB, c *apptest.Client, path, body string) string {
 	t.Helper()
 	return fmt.Sprint(c.Must(t, "POST", path, body)["id"])
 }
 
-// text is a JSON string.
+// text returns a string as JSON.
 func text(s string) string {
 	encoded, _ := json.Marshal(s) // a string can always be encoded
 	return string(encoded)
 }
 
-// Ids that no record has.
+// // unknownID is an id that no record has.
 const unknownID = "nobodyhasthisidentifier0"
 
-// malformedIDs are not ids at all: too short, too long, of other characters,
-// none.
+// malformedIDs are not ids at all: too short, too long, with a dash, and with a letter that
+// is not ASCII.
 var malformedIDs = []string{"short", "nobodyhasthisidentifier00", "nobodyhasthis-dentifier0", "nobodyhasthisidentifiér"}
 
-// record is the one of a list with the id.
+// record returns the record of a list that has an id.
 func record(t testing.TB, records []map[string]any, id any) map[string]any {
 	t.Helper()
 	for _, r := range records {
@@ -268,7 +268,7 @@ func record(t testing.TB, records []map[string]any, id any) map[string]any {
 	return nil
 }
 
-// encode writes a value as JSON.
+// encode returns a value as JSON.
 func encode(t testing.TB, value any) []byte {
 	t.Helper()
 	encoded, err := json.Marshal(value)
@@ -278,8 +278,8 @@ func encode(t testing.TB, value any) []byte {
 	return encoded
 }
 
-// changed fails the test unless a record differs from how it was in the named
-// fields at most, and was modified later if it differs at all.
+// changed fails the test if a record differs from before in other fields than the named
+// ones, or if timeLastModified increased without a difference or the other way around.
 func changed(t testing.TB, what string, before, after map[string]any, fields ...string) {
 	t.Helper()
 	if then, now := before["timeLastModified"], after["timeLastModified"]; then != nil {

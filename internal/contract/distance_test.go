@@ -16,7 +16,7 @@ func TestDistanceContract(t *testing.T) {
 		p.StopClock()
 		c := p.Organization(t, "Acme")
 		team := driverTeam(t, c, "Far", true)
-		t.Run("the way from start to completion", func(t *testing.T) { testDistance(t, c, team) })
+		t.Run("the distance from start to completion", func(t *testing.T) { testDistance(t, c, team) })
 		t.Run("a task that the organization completes", func(t *testing.T) { testForcedDistance(t, c, team) })
 		t.Run("a start without positions", func(t *testing.T) { testStartWithoutPositions(t, c, team) })
 		t.Run("a phone without signal", func(t *testing.T) { testLateDistance(t, c, team) })
@@ -111,7 +111,8 @@ func testStartWithoutPositions(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
-// testLateDistance sends what a phone without signal did before its positions.
+// testLateDistance sends the actions of a phone without signal first, and its positions
+// later.
 func testLateDistance(t *testing.T, c *apptest.Client, team string) {
 	worker, p := driver(t, c, team, "+12125550383")
 	first, second := taskOf(t, c, worker, 40.75, nil), taskOf(t, c, worker, 40.75, nil)

@@ -30,10 +30,10 @@ import (
 type reader struct {
 	*apptest.Client
 	receiver *apptest.Receiver
-	folder   string // that commands run in
+	folder   string // // in which commands run
 	own      map[string]string
 	worker   *phone
-	number   string // of the worker
+	number   string // phone number of the worker
 }
 
 func newReader(t testing.TB, p *apptest.Platform, receiver *apptest.Receiver) *reader {
@@ -49,7 +49,7 @@ func newReader(t testing.TB, p *apptest.Platform, receiver *apptest.Receiver) *r
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
 	}
-	// Errors end a command, and nothing takes long: only streams do not end.
+	// // Errors end a command. No command takes long except streams, which do not end.
 	settings := "silent\nfail-with-body\nmax-time = 20\n"
 	for name, content := range map[string][]byte{"image.png": picture.Bytes(), ".curlrc": []byte(settings)} {
 		if err := os.WriteFile(filepath.Join(r.folder, name), content, 0o600); err != nil {
@@ -77,7 +77,8 @@ func (r *reader) run(t testing.TB, command string) (out []byte, err error) {
 	return printed.Bytes(), err
 }
 
-// madeBy are the requests that make a record for a variable; $NAME is that of another.
+// madeBy are the requests that create the record for a variable. $NAME is the id of another
+// record.
 var madeBy = map[string][2]string{
 	"ADMIN":       {"/admins", `{"name":"Grace Hopper","email":"grace@$ORGANIZATION.example.com"}`},
 	"DESTINATION": {"/destinations", `{"address":{"city":"New York","country":"US"},"location":[-73.98,40.75]}`},
@@ -94,7 +95,7 @@ var madeBy = map[string][2]string{
 
 var shellVariable = regexp.MustCompile(`\$([A-Z][A-Z_]+)`)
 
-// need makes records for the variables of a text.
+// need creates the records for the variables of a text.
 func (r *reader) need(t testing.TB, text string) {
 	t.Helper()
 	for _, found := range shellVariable.FindAllStringSubmatch(text, -1) {
@@ -105,7 +106,7 @@ func (r *reader) need(t testing.TB, text string) {
 	}
 }
 
-// make makes a record for a variable.
+// make creates the record for a variable and returns its id.
 func (r *reader) make(t testing.TB, name string) string {
 	t.Helper()
 	if request, ok := madeBy[name]; ok {
@@ -173,8 +174,8 @@ func (r *reader) assign(t testing.TB) {
 	r.Must(t, "PUT", "/tasks/"+r.own["TASK"], `{"container":{"type":"WORKER","worker":"`+r.own["WORKER"]+`"}}`)
 }
 
-// before is what must be so before an operation of the reference can be performed, by its
-// name.
+// before has the preparations that operations of the reference need besides the records in
+// their commands, by name of the operation.
 var before = map[string]func(t testing.TB, r *reader){
 	"findRecipientByName":                     func(t testing.TB, r *reader) { r.need(t, "$RECIPIENT") },
 	"findRecipientByPhoneNumber":              func(t testing.TB, r *reader) { r.need(t, "$RECIPIENT") },
@@ -282,7 +283,7 @@ func TestDocsReferenceRuns(t *testing.T) {
 					prepare(t, r)
 				}
 				r.need(t, op.command)
-				// No receiver has this name here.
+				// // This host does not exist here.
 				command := strings.ReplaceAll(op.command, "https://hooks.example.com", receiver.URL)
 				status := filepath.Join(r.folder, "status")
 				wait := ""

@@ -20,7 +20,7 @@ type listener struct {
 	last  string // id of the last event
 }
 
-// listen follows the worker's list, after the event a phone saw last.
+// listen follows the worker's list, after the last event that the phone has seen.
 func (p *phone) listen(ctx context.Context, t *testing.T, after string) *listener {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.platform.URL+"/driver/v1/events", nil)
@@ -42,7 +42,7 @@ func (p *phone) listen(ctx context.Context, t *testing.T, after string) *listene
 	return &listener{lines: bufio.NewScanner(response.Body)}
 }
 
-// next is the ids of the tasks of the next list that has any difference.
+// next returns the ids of the tasks in the next list that is sent.
 func (l *listener) next(t *testing.T) []string {
 	t.Helper()
 	for l.lines.Scan() {
@@ -130,7 +130,7 @@ func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
 	p.do(t, "complete", first, "c", map[string]any{"success": true})
 	resumed.until(t)
 
-	// A task that the worker can claim, then as it changes and goes.
+	// // A task that the worker can claim appears, changes and is deleted.
 	known = resumed.last
 	offered := driverTask(t, c, map[string]any{"container": map[string]any{"type": "TEAM", "team": team}})
 	for _, change := range []func(){

@@ -19,7 +19,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// phone is a worker's phone: it speaks the worker's interface.
+// phone is a worker's phone, a client of the worker's API.
 type phone struct {
 	platform *apptest.Platform
 	token    string
@@ -54,7 +54,7 @@ func (p *phone) call(t testing.TB, method, path string, body any) apptest.Respon
 	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
-// do reports an action that has to be taken.
+// do reports an action, and fails the test if it is rejected.
 func (p *phone) do(t testing.TB, verb, task, action string, more map[string]any) map[string]any {
 	t.Helper()
 	return p.try(t, verb, task, action, more).OK(t).Object(t)
@@ -69,7 +69,7 @@ func (p *phone) try(t testing.TB, verb, task, action string, more map[string]any
 
 var temporary = regexp.MustCompile(`temporary password (\S+) within`)
 
-// password is the temporary password that was sent to a number.
+// password returns the temporary password that was sent to a number.
 func password(t testing.TB, p *apptest.Platform, number string) string {
 	t.Helper()
 	messages := p.Outbox(t, number)
@@ -83,7 +83,7 @@ func password(t testing.TB, p *apptest.Platform, number string) string {
 	return found[1]
 }
 
-// hire makes a worker of a team, signs her in and sets her password.
+// hire creates a worker of a team, signs the worker in and sets the password.
 func hire(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
 	t.Helper()
 	worker, p = invite(t, c, team, number)
@@ -91,7 +91,7 @@ func hire(t testing.TB, c *apptest.Client, team, number string) (worker string, 
 	return worker, p
 }
 
-// invite makes a worker of a team and signs her in with the temporary password.
+// invite creates a worker of a team and signs the worker in with the temporary password.
 func invite(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
 	t.Helper()
 	worker, _ = c.Must(t, http.MethodPost, "/workers", map[string]any{"name": "W " + number, "phone": number, "teams": []string{team}})["id"].(string)
@@ -101,7 +101,7 @@ func invite(t testing.TB, c *apptest.Client, team, number string) (worker string
 	return worker, p
 }
 
-// triggers are the names of what happened to a record, in order.
+// triggers returns the names of the triggers of a record's events, in order.
 func triggers(t testing.TB, c *apptest.Client, field, id string) (names []string) {
 	t.Helper()
 	for _, body := range c.Platform.Events(t, c.Organization.ID) {
@@ -138,18 +138,18 @@ func TestDriverContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		team := driverTeam(t, acme, "Driving", true)
-		t.Run("a worker signs in with the temporary password and sets her own", func(t *testing.T) { testSignIn(t, acme, team) })
+		t.Run("a worker signs in with the temporary password and sets another one", func(t *testing.T) { testSignIn(t, acme, team) })
 		t.Run("of concurrent guesses five are verified, and no invitation ends", func(t *testing.T) { testGuesses(t, acme, team) })
-		t.Run("a worker signs out, here and everywhere", func(t *testing.T) { testSignOut(t, acme, team) })
+		t.Run("a worker signs out on one device and on all", func(t *testing.T) { testSignOut(t, acme, team) })
 		t.Run("a worker is invited again", func(t *testing.T) { testInviteAgain(t, acme, team) })
-		t.Run("an invitation is shown", func(t *testing.T) { testShownInvitation(t, acme, team) })
+		t.Run("an invitation is shown instead of sent", func(t *testing.T) { testShownInvitation(t, acme, team) })
 		t.Run("a task is started, reached and completed once", func(t *testing.T) { testWork(t, acme, team) })
-		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
-		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
-		t.Run("a worker takes a task where the team allows it", func(t *testing.T) { testClaim(t, acme) })
+		t.Run("a completion must meet the requirements of the task", func(t *testing.T) { testRequirements(t, acme, team) })
+		t.Run("a worker acts only on own tasks", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
+		t.Run("a worker claims a task if the team allows it", func(t *testing.T) { testClaim(t, acme) })
 		t.Run("the app reads its settings and the tasks of the day", func(t *testing.T) { testAppReads(t, acme, team) })
-		t.Run("what the app reports about its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
-		t.Run("positions are accepted by rule", func(t *testing.T) { testPositions(t, acme, team) })
+		t.Run("the worker shows what the app reports about the phone", func(t *testing.T) { testHandset(t, acme, team) })
+		t.Run("only plausible positions are accepted", func(t *testing.T) { testPositions(t, acme, team) })
 	})
 }
 
@@ -285,7 +285,7 @@ func testSignOut(t *testing.T, c *apptest.Client, team string) {
 	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 }
 
-// The password is in the response and nowhere else: no message is sent.
+// // testShownInvitation: the password is only in the response, and no message is sent.
 func testShownInvitation(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550333"
 	worker, p := hire(t, c, team, number)
@@ -335,7 +335,7 @@ func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 }
 
 // testHome tests where the maps of a worker without stops open: at the hub of the team, or
-// else at the first one.
+// else at the first hub.
 func testHome(t *testing.T, c *apptest.Client, team string, settings func() map[string]any) {
 	t.Helper()
 	hub := func(name string, lon float64, teams ...string) {

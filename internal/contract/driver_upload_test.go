@@ -25,11 +25,11 @@ func TestUploadContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		team := driverTeam(t, acme, "Driving", true)
-		t.Run("an image is kept without what was hidden in it", func(t *testing.T) { testUpload(t, acme, team) })
+		t.Run("an image is stored without embedded data", func(t *testing.T) { testUpload(t, acme, team) })
 		t.Run("an image is put upright", func(t *testing.T) { testUpright(t, acme, team) })
-		t.Run("what is no image, or too much of one, is rejected", func(t *testing.T) { testBadUploads(t, acme, team) })
-		t.Run("an image is handed in once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
-		t.Run("an image that is never handed in is deleted", func(t *testing.T) { testPurgeUpload(t, p, acme, team) })
+		t.Run("invalid and oversized images are rejected", func(t *testing.T) { testBadUploads(t, acme, team) })
+		t.Run("an image is attached once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
+		t.Run("an image that is never attached is purged", func(t *testing.T) { testPurgeUpload(t, p, acme, team) })
 		t.Run("a worker cannot fill the disk", func(t *testing.T) { testManyUploads(t, acme, team) })
 	})
 }
@@ -48,14 +48,14 @@ func (p *phone) upload(t testing.TB, data []byte) apptest.Response {
 		"Authorization", "Bearer "+p.token, "Content-Type", "image/jpeg")
 }
 
-// uploaded is the id of an image that has to be taken.
+// uploaded sends an image and returns its id, and fails the test if it is rejected.
 func (p *phone) uploaded(t testing.TB, data []byte) string {
 	t.Helper()
 	id, _ := p.upload(t, data).OK(t).Object(t)["uploadId"].(string)
 	return id
 }
 
-// drawing is a picture that is red above and blue below, with a white corner.
+// drawing returns a picture that is red above and blue below, with a white corner.
 func drawing(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -100,7 +100,7 @@ func asGIF(t testing.TB, img image.Image) []byte {
 	return out.Bytes()
 }
 
-// aWebP is a small lossless WebP image.
+// aWebP returns a small lossless WebP image.
 func aWebP(t testing.TB) []byte {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
@@ -110,7 +110,7 @@ func aWebP(t testing.TB) []byte {
 	return data
 }
 
-// canary stands for what a phone hides in its photos.
+// canary stands for data that a phone embeds in its photos.
 const canary = "SECRET-POSITION-51.5007N"
 
 // withExif puts an Exif block with an orientation and a secret into a JPEG.
@@ -190,7 +190,7 @@ func testUpright(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
-// forged are the beginnings of images that say they are huge.
+// forged returns the beginnings of images whose headers claim a huge size.
 func forged(t testing.TB) map[string][]byte {
 	t.Helper()
 	frame := func(mark byte, side uint16) []byte {
@@ -261,12 +261,12 @@ func testBadUploads(t *testing.T, c *apptest.Client, team string) {
 	})
 }
 
-// forgedWebP says that it has one pixel, and holds a picture that has many.
+// forgedWebP returns a file whose header claims one pixel, and whose image has many.
 func forgedWebP() []byte {
 	return []byte("RIFF\x2c\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00VP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 }
 
-// numbered is a picture that is like no other.
+// numbered returns a picture that differs for each n.
 func numbered(t testing.TB, n int) []byte {
 	t.Helper()
 	img := drawing(8, 8)
@@ -350,5 +350,5 @@ func testManyUploads(t *testing.T, c *apptest.Client, team string) {
 		phone.uploaded(t, numbered(t, 100+i))
 	}
 	invalid.check(t, phone.upload(t, numbered(t, 99)), "not attached to a task yet")
-	phone.uploaded(t, numbered(t, 100)) // it is there already
+	phone.uploaded(t, numbered(t, 100)) // // is stored already
 }

@@ -53,7 +53,7 @@ func TestEdgeContract(t *testing.T) {
 				t.Errorf("responded with %v", a.Header)
 			}
 		})
-		t.Run("each request has an id of its own", func(t *testing.T) {
+		t.Run("each request has its own id", func(t *testing.T) {
 			seen := map[string]bool{}
 			for range 20 {
 				a := c.Call(t, "GET", "/teams/"+unknownID, nil, "X-Request-Id", "chosen-by-the-client")
@@ -64,7 +64,7 @@ func TestEdgeContract(t *testing.T) {
 				t.Errorf("20 requests have %d ids", len(seen))
 			}
 		})
-		t.Run("a path that is not there is not found", func(t *testing.T) {
+		t.Run("an unknown path is not found", func(t *testing.T) {
 			for _, path := range []string{
 				"/nothing", "/Teams", "/teams/" + team + "/nothing", "/workers/" + unknownID + "/Schedule", "/organization/x/y",
 				"/%74eams%2F" + team, "/teams%00", "/teams/%FF%FE", "/", "", "/auth", "/auth/test/more", "/recipients/name/a/b",
@@ -82,7 +82,7 @@ func TestEdgeContract(t *testing.T) {
 				notFound.check(t, a)
 			}
 		})
-		t.Run("a method that a path does not have is rejected with those it has", func(t *testing.T) {
+		t.Run("a method that a path does not support is rejected, with the list of those it supports", func(t *testing.T) {
 			for request, want := range map[string][]string{
 				"PATCH /teams":                {"GET", "POST"},
 				"DELETE /teams":               {"GET", "POST"},
@@ -198,12 +198,11 @@ func TestEdgeContract(t *testing.T) {
 			}
 		})
 		t.Run("a body over the limit is rejected, one at the limit is not", func(t *testing.T) { testBodySize(t, p, c, team) })
-		t.Run("JSON that no honest client sends is rejected, and the place named", func(t *testing.T) { testStrictJSON(t, c, team) })
+		t.Run("JSON that no honest client sends is rejected, and the error names the location", func(t *testing.T) { testStrictJSON(t, c, team) })
 	})
 }
 
-// hexOf writes the first character of a text as its code, without the percent
-// sign, and the rest as it is.
+// hexOf returns a text with its first character in hexadecimal, without the percent sign.
 func hexOf(s string) string { return fmt.Sprintf("%02x", s[0]) + s[1:] }
 
 // rawRequest sends a request line and headers as they are.
@@ -222,7 +221,7 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Response {
 	return readResponse(t, conn)
 }
 
-// sendAll sends all of a request before it looks for the response.
+// sendAll sends all of a request before it reads the response.
 func sendAll(t testing.TB, url, head string, body []byte) apptest.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -268,7 +267,7 @@ func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team str
 	}
 	// A client that sends all before it reads gets a response too.
 	tooLarge.check(t, sendAll(t, p.URL, "POST /api/v2/teams HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: "+basic(c.Key), fill(16<<20)))
-	// Of one that is far too large, the length alone is enough: nothing is read.
+	// // A body that is far too large is rejected by its length, without being read.
 	a := rawRequest(t, p.URL, "POST /api/v2/teams HTTP/1.1", "Authorization: "+basic(c.Key), "Content-Length: 10000000000")
 	tooLarge.check(t, a)
 }
@@ -306,7 +305,7 @@ func testStrictJSON(t *testing.T, c *apptest.Client, team string) {
 		"NUL in metadata":               {`{"metadata":[{"name":"a","type":"object","value":{"b":["\u0000"]}}]}`, invalid, []string{"metadata[0].value.b[0]", "control"}},
 		"a bell":                        {`{"name":"\u0007"}`, invalid, []string{"name", "control"}},
 		"a newline as it is":            {"{\"name\":\"a\nb\"}", invalid, []string{"name"}},
-		"a number beyond all":           {`{"metadata":[{"name":"a","type":"number","value":1e999}]}`, invalid, []string{"metadata[0].value", "1e999"}},
+		"a number out of range":         {`{"metadata":[{"name":"a","type":"number","value":1e999}]}`, invalid, []string{"metadata[0].value", "1e999"}},
 		"2^53+1":                        {`{"metadata":[{"name":"a","type":"number","value":9007199254740993}]}`, invalid, []string{"metadata[0].value", "2^53"}},
 		"-2^53-1":                       {`{"metadata":[{"name":"a","type":"number","value":-9007199254740993}]}`, invalid, []string{"metadata[0].value"}},
 		"a number too large, unknown":   {`{"x":1e400}`, invalid, []string{"x"}},
@@ -330,10 +329,10 @@ func testStrictJSON(t *testing.T, c *apptest.Client, team string) {
 		"a form":                        {`name=a&workers=`, invalid, []string{"JSON"}},
 		"nothing but a word":            {`nul`, invalid, []string{"JSON"}},
 		"a word in capitals":            {`{"x":True}`, invalid, []string{"JSON", "x"}},
-		"an escape that is none":        {`{"name":"\x41"}`, invalid, []string{"JSON", "name"}},
+		"an unknown escape":             {`{"name":"\x41"}`, invalid, []string{"JSON", "name"}},
 		"a key that is a script":        {`{"<script>":` + deep(33) + `}`, invalid, []string{"32"}},
 		"a long key":                    {`{"` + strings.Repeat("k", 10_000) + `":1e999}`, invalid, []string{"kkk"}},
-		"a white space that is no JSON": {"\u00a0{}", invalid, []string{"JSON"}},
+		"white space outside of JSON's": {"\u00a0{}", invalid, []string{"JSON"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := send(t, c, "PUT", "/teams/"+team, tt.body)
@@ -357,11 +356,11 @@ func testStrictJSON(t *testing.T, c *apptest.Client, team string) {
 		"a very small number":         `{"x":1e-400}`,
 		"an object like JavaScript's": `{"__proto__":{"a":1},"constructor":null}`,
 	} {
-		t.Run(name+" is taken", func(t *testing.T) {
+		t.Run(name+" is accepted", func(t *testing.T) {
 			matches(t, send(t, c, "PUT", "/teams/"+team, body).OK(t).Object(t)["name"], text(fmt.Sprint(before)))
 		})
 	}
-	t.Run("text of any language and writing is kept", func(t *testing.T) {
+	t.Run("text of any language and script is preserved", func(t *testing.T) {
 		const name = "Ünï😀çødé \u202eabc\u200b \\ \" / <script>&amp; \u2028 tab\tnewline\n%00 \u007f e\u0301"
 		matches(t, c.Must(t, "PUT", "/teams/"+team, `{"name":`+text(name)+`}`)["name"], text(name))
 		matches(t, c.Must(t, "GET", "/teams/"+team, nil)["name"], text(name))

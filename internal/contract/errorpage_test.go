@@ -52,7 +52,7 @@ func TestErrorPages(t *testing.T) {
 			}
 		}
 	})
-	t.Run("pages and files are as they were", func(t *testing.T) {
+	t.Run("pages and files have their own types", func(t *testing.T) {
 		for path, kind := range map[string]string{"/docs": "text/html", "/favicon.svg": "image/svg+xml", "/favicon.ico": "image/x-icon", "/driver/icon.svg": "image/svg+xml", "/healthz": "text/plain"} {
 			a := get(t, path, browser...).OK(t)
 			if !strings.HasPrefix(a.Header.Get("Content-Type"), kind) {

@@ -26,7 +26,7 @@ type streamed struct {
 // stream is a client that follows the events of an organization.
 type stream struct {
 	header http.Header
-	after  int // the number that it follows after, by its first line
+	after  int // // number of the event after which it begins, from its first line
 	events chan streamed
 	close  func()
 }
@@ -107,7 +107,7 @@ func openStream(t testing.TB, client *http.Client, request *http.Request, cancel
 	return s
 }
 
-// next is the next event.
+// // next returns the next event.
 func (s *stream) next(t testing.TB) streamed {
 	t.Helper()
 	select {
@@ -122,7 +122,7 @@ func (s *stream) next(t testing.TB) streamed {
 	return streamed{}
 }
 
-// body is the event as an object.
+// // body returns the event as an object.
 func (e streamed) body(t testing.TB) (body map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(e.data), &body); err != nil {
@@ -137,12 +137,12 @@ type expectedEvent struct {
 	name         string
 	task, worker string
 	by           string         // a worker's id; empty for the key, "-" for none
-	data         []string       // which records it shows
-	more         map[string]any // beyond the envelope
+	data         []string       // // names of the records it shows
+	more         map[string]any // // fields besides the envelope
 }
 
-// check fails the test unless the event says it, with the whole envelope and
-// nothing else.
+// check fails the test unless the event has the expected content, with the whole envelope
+// and nothing else.
 func (want expectedEvent) check(t testing.TB, e streamed) map[string]any {
 	t.Helper()
 	body := e.body(t)
@@ -183,9 +183,8 @@ func (want expectedEvent) check(t testing.TB, e streamed) map[string]any {
 	return body
 }
 
-// inOrder puts the expected events into the order in which they were streamed. Those
-// of a task must be streamed in the order given; else, what one change causes has no
-// order.
+// inOrder puts the expected events into the order in which they were streamed. The events
+// of a task must be streamed in the given order; other events of one change have no order.
 func inOrder(t testing.TB, came []streamed, all []expectedEvent) (ordered []expectedEvent) {
 	t.Helper()
 	left := slices.Clone(all)
@@ -201,9 +200,9 @@ func inOrder(t testing.TB, came []streamed, all []expectedEvent) (ordered []expe
 	return ordered
 }
 
-// TestEventContract makes changes that cause each trigger that has a cause,
-// and compares every event of the stream, in order, with what is expected.
-// Each webhook gets just the events of its trigger.
+// TestEventContract makes changes that fire the triggers, and compares every event of the
+// stream, in order, with what is expected. Each webhook gets only the events of its
+// trigger.
 func TestEventContract(t *testing.T) {
 	receiver := apptest.NewReceiver(t)
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -249,7 +248,7 @@ func TestEventContract(t *testing.T) {
 	}, receiver.Reach)
 }
 
-// The events of tasks without a worker, and of those with one.
+// // taskEvent returns an expected event of a task, with or without a worker.
 func taskEvent(trigger int, name, task, worker, by string, data ...string) expectedEvent {
 	return expectedEvent{trigger: trigger, name: name, task: task, worker: worker, by: by, data: append([]string{"task"}, data...)}
 }
@@ -265,13 +264,13 @@ func planEvent(trigger int, name, plan, worker, by string) expectedEvent {
 func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) []map[string]any) {
 	team := driverTeam(t, c, "Team", true)
 	ada, phone := hire(t, c, team, "+12125550123")
-	shown := expect(workerEvent(15, "workerCreated", ada, ""), workerEvent(25, "workerUpdated", ada, ada)) // she set a password
+	shown := expect(workerEvent(15, "workerCreated", ada, ""), workerEvent(25, "workerUpdated", ada, ada)) // // by setting a password
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["phone"], `"+12125550123"`)
 	c.Must(t, "PUT", "/workers/"+ada, `{"name":"Ada"}`)
 	shown = expect(workerEvent(25, "workerUpdated", ada, ""))
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["name"], `"Ada"`)
 
-	// A task of its own: made, changed, given to Ada and taken away.
+	// // A task is created, changed, assigned to Ada and unassigned.
 	task := id(t, c, "/tasks", plainTask)
 	shown = expect(taskEvent(6, "taskCreated", task, "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+task, nil).OK(t).Body))
@@ -287,7 +286,7 @@ func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) 
 	c.Must(t, "PUT", "/containers/organizations/"+string(c.Organization.ID), `{"tasks":[-1,"`+task+`"]}`)
 	expect(taskEvent(10, "taskUnassigned", task, "", ""), taskEvent(7, "taskUpdated", task, "", ""))
 
-	// A copy is cloned and not created, and so is its deletion.
+	// // A clone causes taskCloned instead of taskCreated. Then it is deleted.
 	clone := c.Must(t, "POST", "/tasks/"+task+"/clone", nil)
 	shown = expect(taskEvent(13, "taskCloned", fmt.Sprint(clone["id"]), "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+fmt.Sprint(clone["id"]), nil).OK(t).Body))
@@ -301,7 +300,7 @@ func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) 
 	matches(t, shown[0]["tasksCreated"], `2`)
 	send(t, c, "POST", "/tasks/batch", batchOf(goodItem(3))).OK(t)
 
-	// Ada works: one task ends well and one badly.
+	// // Ada completes one task with success and one without.
 	for _, outcome := range []struct {
 		trigger int
 		name    string
@@ -336,7 +335,7 @@ func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) 
 	expect(workerEvent(16, "workerDeleted", ada, ""))
 }
 
-// batchMore is what the event of a completed batch contains besides the envelope.
+// batchMore returns the fields of the event of a completed batch besides the envelope.
 func batchMore(t testing.TB, report map[string]any) map[string]any {
 	t.Helper()
 	more := map[string]any{"jobId": "<id>"}
@@ -344,8 +343,8 @@ func batchMore(t testing.TB, report map[string]any) map[string]any {
 	return more
 }
 
-// causePlanEvents has a route plan be made, given to Ada, changed, driven and
-// another taken from her.
+// causePlanEvents creates a route plan, changes it, assigns it to Ada, unassigns it,
+// assigns it again, and has Ada carry it out.
 func causePlanEvents(t *testing.T, c *apptest.Client, ada string, phone *phone, expect func(...expectedEvent) []map[string]any) {
 	task := driverTask(t, c, nil)
 	expect(taskEvent(6, "taskCreated", task, "", ""))
@@ -406,14 +405,14 @@ func TestEventStreamContract(t *testing.T) {
 			}
 		}
 		seen(t, first, 0)
-		t.Run("goes on after the event that was seen last", func(t *testing.T) {
+		t.Run("resumes after the last event that was seen", func(t *testing.T) {
 			for _, last := range []int{0, 1, 99, 100, 101, count - 1, count} {
 				seen(t, follow(t, c, "", "Last-Event-ID", fmt.Sprint(last)), last)
 				seen(t, follow(t, c, fmt.Sprint("?since=", last)), last)
 			}
-			seen(t, follow(t, c, "?since=7", "Last-Event-ID", "200"), 200) // as a browser sends it that reconnects
+			seen(t, follow(t, c, "?since=7", "Last-Event-ID", "200"), 200) // // as a reconnecting browser sends it
 		})
-		t.Run("goes on from now after what never was, and without a number", func(t *testing.T) {
+		t.Run("begins now after an event that does not exist, and without a number", func(t *testing.T) {
 			ahead, now := follow(t, c, "", "Last-Event-ID", "100000"), follow(t, c, "")
 			if ahead.after != count || now.after != count {
 				t.Errorf("they follow after %d and %d", ahead.after, now.after)
@@ -433,7 +432,7 @@ func TestEventStreamContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("rejects what is no number, and who has no key", func(t *testing.T) {
+		t.Run("rejects invalid numbers and callers without a key", func(t *testing.T) {
 			for _, wrong := range []string{"x", "-1", "1.5", "99999999999999999999", "0x10", "1 2"} {
 				invalid.check(t, c.Call(t, "GET", "/events", nil, "Last-Event-ID", wrong), "Last-Event-ID")
 			}

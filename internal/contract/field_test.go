@@ -19,8 +19,8 @@ func TestFieldContract(t *testing.T) {
 		t.Run("a time of zero is no time", func(t *testing.T) { testZeroTimes(t, r) })
 		t.Run("next to an unparsed address the parts are ignored", func(t *testing.T) { testUnparsed(t, r) })
 		t.Run("a phone number need not be validated", func(t *testing.T) { testPhones(t, r) })
-		t.Run("an error about a recipient says which", func(t *testing.T) { testRecipientErrors(t, r) })
-		t.Run("a service time of zero is one", func(t *testing.T) { testServiceTimes(t, p, r) })
+		t.Run("an error about a recipient names the field", func(t *testing.T) { testRecipientErrors(t, r) })
+		t.Run("a service time of zero is not the default", func(t *testing.T) { testServiceTimes(t, p, r) })
 	})
 }
 
@@ -90,7 +90,7 @@ func testPhones(t *testing.T, r roads) {
 	matches(t, made["phone"], `"+1555000"`)
 	invalid.check(t, r.Call(t, "POST", "/recipients", `{"name":"B","phone":"+1555000"}`), "phone")
 	task := id(t, r.Client, "/tasks", `{"destination":`+inline+`,"recipients":["`+fmt.Sprint(made["id"])+`"]}`)
-	after := r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[{"name":"B","phone":"+1555000"}]}`) // which the task has
+	after := r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[{"name":"B","phone":"+1555000"}]}`) // // the number that the task has
 	matches(t, after["recipients"].([]any)[0].(map[string]any)["id"], text(fmt.Sprint(made["id"])))
 	for _, sent := range []string{"1555000", "+1234", "+1555x000", "+0555000", ""} {
 		if a := r.Call(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q,"skipPhoneNumberValidation":true}`, sent)); a.Status != http.StatusBadRequest {

@@ -77,7 +77,7 @@ func TestGeocodeContract(t *testing.T) {
 					t.Errorf("found %s for %d at %+v", none.Body, known.limit, known.at)
 				}
 			})
-			t.Run(name+" sends something else", func(t *testing.T) {
+			t.Run(name+" sends invalid queries", func(t *testing.T) {
 				for query, tt := range map[string]struct {
 					want  rejection
 					words []string

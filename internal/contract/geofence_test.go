@@ -33,7 +33,7 @@ func TestGeofenceContract(t *testing.T) {
 			return map[string]any{"actionId": action, "success": true, "location": at, "time": p.Now().UnixMilli()}
 		}
 
-		t.Run("without a geofence a task says nothing of it", func(t *testing.T) {
+		t.Run("without a geofence, a task has no list of attempts", func(t *testing.T) {
 			task := started(t)
 			got := mobile.do(t, "complete", task, "c", done("c1", far))
 			if _, there := got["geofenceAttempts"]; there {
@@ -43,7 +43,7 @@ func TestGeofenceContract(t *testing.T) {
 				t.Errorf("warned %v", got["completedWithGeofenceWarning"])
 			}
 		})
-		t.Run("under a geofence a task says that nothing was attempted", func(t *testing.T) {
+		t.Run("with a geofence, a task has an empty list of attempts", func(t *testing.T) {
 			older := taskOf(t, c, worker, 40.7, nil)
 			fence(lastmile.GeofenceWarn)
 			defer fence(lastmile.GeofenceOff)
@@ -61,7 +61,7 @@ func TestGeofenceContract(t *testing.T) {
 			}
 			mobile.do(t, "complete", older, "c", done("c"+older, close))
 		})
-		t.Run("with a warning it is completed and noted", func(t *testing.T) {
+		t.Run("with a warning, the task is completed and the attempt recorded", func(t *testing.T) {
 			fence(lastmile.GeofenceWarn)
 			task := started(t)
 			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", done("w1", far)).OK(t)
@@ -71,7 +71,7 @@ func TestGeofenceContract(t *testing.T) {
 			}
 			matches(t, got["geofenceAttempts"], `[{"type":1,"location":[-74,40.71],"timestamp":"<now>"}]`)
 		})
-		t.Run("near its destination there is nothing to warn of", func(t *testing.T) {
+		t.Run("near the destination, there is no warning", func(t *testing.T) {
 			task := started(t)
 			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", done("w2", close)).OK(t)
 			got := c.Must(t, http.MethodGet, "/tasks/"+task, nil)
@@ -80,11 +80,11 @@ func TestGeofenceContract(t *testing.T) {
 				t.Errorf("warned %v", got["completedWithGeofenceWarning"])
 			}
 		})
-		t.Run("a block rejects it and keeps the attempt", func(t *testing.T) {
+		t.Run("a block rejects the completion and records the attempt", func(t *testing.T) {
 			fence(lastmile.GeofenceBlock)
 			task := started(t)
 			attempt := done("b1", far)
-			for range 2 { // the phone did not hear the response
+			for range 2 { // // the phone did not receive the response
 				if said := mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", attempt).Rejected(t, 400, 1000); !strings.Contains(said, "100 metres") {
 					t.Errorf("said %q", said)
 				}
@@ -100,7 +100,7 @@ func TestGeofenceContract(t *testing.T) {
 				t.Errorf("state %v, warned %v", got["state"], got["completedWithGeofenceWarning"])
 			}
 		})
-		t.Run("an action without a place is where the worker is", func(t *testing.T) {
+		t.Run("an action without a location uses the worker's position", func(t *testing.T) {
 			task := started(t)
 			mobile.at(t, 40.71)
 			bare := map[string]any{"actionId": "p1", "success": true}
@@ -109,7 +109,7 @@ func TestGeofenceContract(t *testing.T) {
 			mobile.at(t, 40.7)
 			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", bare).OK(t)
 		})
-		t.Run("a dispatcher is not held to it", func(t *testing.T) {
+		t.Run("a dispatcher can complete the task anywhere", func(t *testing.T) {
 			task := started(t)
 			c.Call(t, http.MethodPost, "/tasks/"+task+"/complete", map[string]any{"completionDetails": map[string]any{"success": true}}).OK(t)
 		})
@@ -160,7 +160,7 @@ func TestTrackerAppContract(t *testing.T) {
 		t.Run("the charge of the phone is shown", func(t *testing.T) {
 			matches(t, c.Must(t, http.MethodGet, "/workers/"+worker, nil)["userData"], `{"batteryLevel":0.8}`)
 		})
-		t.Run("without a time it is of now", func(t *testing.T) {
+		t.Run("without a time, the position is of now", func(t *testing.T) {
 			p.Advance(time.Minute)
 			send("GET", "?"+at(40.705, ""), "", "").OK(t)
 			located(t, "[-74 40.705]")
@@ -169,15 +169,15 @@ func TestTrackerAppContract(t *testing.T) {
 			query string
 			want  rejection
 		}{
-			"no token":              {"?lat=1&lon=2", unauthenticated},
-			"a wrong token":         {"?id=" + strings.Repeat("x", 32) + "&lat=1&lon=2", unauthenticated},
-			"a session's token":     {"?id=" + mobile.token + "&lat=1&lon=2", unauthenticated},
-			"no latitude":           {"?id=" + token + "&lon=2", malformed},
-			"no longitude":          {"?id=" + token + "&lat=2", malformed},
-			"text for a number":     {"?id=" + token + "&lat=north&lon=2", malformed},
-			"a place off the earth": {"?id=" + token + "&lat=91&lon=2", invalid},
-			"a time that is none":   {"?id=" + token + "&lat=1&lon=2&timestamp=yesterday", malformed},
-			"a time of long ago":    {"?id=" + token + "&lat=1&lon=2&timestamp=12", invalid},
+			"no token":                 {"?lat=1&lon=2", unauthenticated},
+			"a wrong token":            {"?id=" + strings.Repeat("x", 32) + "&lat=1&lon=2", unauthenticated},
+			"a session's token":        {"?id=" + mobile.token + "&lat=1&lon=2", unauthenticated},
+			"no latitude":              {"?id=" + token + "&lon=2", malformed},
+			"no longitude":             {"?id=" + token + "&lat=2", malformed},
+			"text for a number":        {"?id=" + token + "&lat=north&lon=2", malformed},
+			"a location off the earth": {"?id=" + token + "&lat=91&lon=2", invalid},
+			"an invalid time":          {"?id=" + token + "&lat=1&lon=2&timestamp=yesterday", malformed},
+			"a time of long ago":       {"?id=" + token + "&lat=1&lon=2&timestamp=12", invalid},
 		} {
 			t.Run(name, func(t *testing.T) { test.want.check(t, send("GET", test.query, "", "")) })
 		}

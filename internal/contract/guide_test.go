@@ -85,7 +85,8 @@ func TestDocsGuidesRun(t *testing.T) {
 // isTimeout reports whether curl ended a stream, which is the last command of a guide.
 func isTimeout(err error) bool { return strings.HasPrefix(err.Error(), "exit status 28") }
 
-// other makes the organization at the other provider: here, another one on this server.
+// other creates the organization of the other provider, which is another one on this
+// server.
 func (r *reader) other(t testing.TB) {
 	t.Helper()
 	old := newReader(t, r.Platform, r.receiver)
@@ -96,7 +97,7 @@ func (r *reader) other(t testing.TB) {
 		"recipients":[{"name":"Mary Seacole","phone":"+12125550142"}],"notes":"Ring.","completeBefore":4000000000000,"metadata":[{"name":"order","type":"string","value":"7"}]}`)
 }
 
-// unlike compares JSON that a guide shows with what was printed. IDs and times differ, and a
+// unlike returns how printed JSON differs from the JSON in a guide. IDs may differ, and a
 // guide can leave out fields of objects.
 func unlike(t testing.TB, shown, printed string) (faults []string) {
 	t.Helper()
@@ -144,8 +145,8 @@ func differences(at string, want, got any) (faults []string) {
 	return nil
 }
 
-// verifiers are how the test calls the function of each language: the interpreter, the name
-// of the file and what is added to it. The program prints true or false.
+// verifiers describe how the test calls the function in each language: the command, the
+// name of the file and the code that is added. The program prints true or false.
 var verifiers = map[string]struct {
 	run       []string
 	file      string
@@ -188,7 +189,7 @@ func TestDocsSignatureExamples(t *testing.T) {
 		name, timestamp, signature, body string
 		want                             bool
 	}
-	// The requests are as old as they seem: a subtest may wait long for its turn.
+	// // Times are set when a subtest runs, because it may wait long for its turn.
 	requests := func() []request {
 		now := strconv.FormatInt(time.Now().Unix(), 10)
 		old := strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)

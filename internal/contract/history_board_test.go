@@ -15,8 +15,8 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// pastDay is a simulated day: changes before midnight and after it, and what the board
-// showed in between.
+// pastDay is a simulated day, with changes before and after midnight, and the board at
+// midnight.
 type pastDay struct {
 	*apptest.Client
 	workers, teams []string
@@ -64,7 +64,7 @@ func (d *pastDay) play(t *testing.T, p *apptest.Platform, seed uint64, changes i
 	}
 }
 
-// log reads the event log.
+// // readLog reads the event log.
 func readLog(t *testing.T, c *apptest.Client, since, until int) (all []map[string]any) {
 	t.Helper()
 	for next := any(float64(since)); next != nil; {
@@ -77,7 +77,7 @@ func readLog(t *testing.T, c *apptest.Client, since, until int) (all []map[strin
 	return all
 }
 
-// sameTasks compares the tasks of two boards, without what no event shows.
+// sameTasks compares the tasks of two boards, without the fields that no event shows.
 func sameTasks(t *testing.T, what string, got, want map[string]map[string]any, skip func(id string) bool) {
 	t.Helper()
 	unlogged := []string{"estimatedArrivalTime", "estimatedCompletionTime", "eta", "delayTime", "pinned"}
@@ -154,7 +154,7 @@ func TestHistoryEqualsTheEventStream(t *testing.T) {
 	})
 }
 
-// byName is JSON in the order of its names.
+// byName returns JSON with its members sorted by name.
 func byName(t *testing.T, text string) string {
 	t.Helper()
 	var v any
@@ -196,8 +196,8 @@ func testOtherHistory(t *testing.T, p *apptest.Platform, d *pastDay, last int) {
 	}
 }
 
-// TestPastPositionsAreThinnedOut checks that positions of a worker are apart, and that a
-// page is an hour.
+// TestPastPositionsAreThinnedOut checks that the positions of a worker are some seconds
+// apart, and that a page is an hour.
 func TestPastPositionsAreThinnedOut(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

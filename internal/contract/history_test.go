@@ -61,11 +61,11 @@ func compareLines(t testing.TB, got []string, want ...string) {
 func TestHistoryContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
-		t.Run("each change is listed once, with who made it", func(t *testing.T) { testHistory(t, p) })
+		t.Run("each change is listed once, with its actor", func(t *testing.T) { testHistory(t, p) })
 		t.Run("pages hold every entry once", func(t *testing.T) { testHistoryPages(t, p) })
-		t.Run("what a batch created", func(t *testing.T) { testBatchHistory(t, p) })
+		t.Run("a task of a batch", func(t *testing.T) { testBatchHistory(t, p) })
 		t.Run("after the events are deleted", func(t *testing.T) { testOldHistory(t, p) })
-		t.Run("what a recipient did", func(t *testing.T) { testRecipientHistory(t, p) })
+		t.Run("changes by a recipient", func(t *testing.T) { testRecipientHistory(t, p) })
 		t.Run("managers do not see names of other teams", func(t *testing.T) { testManagerHistory(t, p) })
 		t.Run("both sides of an order", func(t *testing.T) { testOrderHistory(t, p) })
 	}, quick)
@@ -269,7 +269,7 @@ func TestTaskNotificationsContract(t *testing.T) {
 		down := id(t, m.courier, "/webhooks", hookBody(receiver, base+"/down", 7, `,"name":"Down"`))
 		theirs := id(t, m.shop, "/webhooks", hookBody(receiver, base+"/theirs", 6, ""))
 		task := fmt.Sprint(part(m.placed(t, `,"courier":"`+of(m.courier)+`"`), "pickupTask", "id"))
-		id(t, m.courier, "/tasks", plainTask) // its notifications are not of the task
+		id(t, m.courier, "/tasks", plainTask) // // its notifications are not listed for the first task
 		m.courier.Must(t, "PUT", "/tasks/"+task, `{"notes":"N"}`)
 		path := "/tasks/" + task + "/notifications"
 		apptest.Until(t, "both were attempted", func() bool {

@@ -19,10 +19,9 @@ import (
 
 const destinationBody = `{"address":{"city":"X","country":"Y"},"location":[1,2],"metadata":[{"name":"k","type":"string","value":"v"}]}`
 
-// postBodies is two different bodies for each POST operation. OWN-… stands for
-// an id of the organization's, NEW-phone and NEW-name for something new. The test
-// fails when the OpenAPI spec has another operation. Files of resources add theirs with
-// register.
+// postBodies has two different bodies for each POST operation. OWN-… stands for the id of a
+// record of the organization, NEW-phone and NEW-name for new values. The test fails when
+// the OpenAPI spec has another operation. Files of resources add theirs with register.
 var postBodies = map[string][2]string{
 	"POST /admins":                  {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
 	"POST /admins/metadata":         {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
@@ -47,7 +46,7 @@ var postBodies = map[string][2]string{
 	"POST /cfGroups/task":           {`{"name":"NEW-name","contextSaveConditions":[],"fields":[]}`, `{"name":"NEW-namex","contextSaveConditions":[],"fields":[]}`},
 }
 
-// start has a worker start a task. It stands in for the worker's app.
+// start assigns a task to the worker and makes it active, as the worker's app does.
 func start[W interface {
 	Task(context.Context, lastmile.OrganizationID, lastmile.TaskID) (lastmile.Task, error)
 	SaveTask(context.Context, lastmile.Task) error
@@ -69,8 +68,8 @@ func start[W interface {
 	}
 }
 
-// postOperations is the POST operations of the OpenAPI spec. Those of webhooks need
-// a receiver, and are tested with it.
+// postOperations returns the POST operations of the OpenAPI spec, except those of webhooks,
+// which need a receiver and are tested with one.
 func postOperations(t testing.TB, p *apptest.Platform) []string {
 	t.Helper()
 	var doc struct {
@@ -94,7 +93,7 @@ func searches(operation string) bool {
 	return strings.HasSuffix(operation, "/metadata") || operation == "POST /integrations/marketplace" || strings.HasSuffix(operation, "/preview")
 }
 
-// asJSON is a value as JSON.
+// asJSON returns a value as JSON.
 func asJSON(t testing.TB, value any) string {
 	t.Helper()
 	data, err := json.Marshal(value)
@@ -116,9 +115,9 @@ func TestIdempotencyContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := newWorld(t, p, "acme", "212")
 
-		// The same key serves all of them: paths do not share keys.
+		// // All operations use the same key, because paths do not share keys.
 		for _, operation := range postOperations(t, p) {
-			t.Run(operation+" is done once for a key", func(t *testing.T) {
+			t.Run(operation+" is performed once for a key", func(t *testing.T) {
 				bodies, known := postBodies[operation]
 				if !known {
 					t.Fatal("the OpenAPI spec has an operation that this test has no bodies for")
@@ -177,7 +176,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("the searches wrote %d times", now-written)
 			}
 		})
-		t.Run("a response that is too large to be kept is made again", func(t *testing.T) {
+		t.Run("a response that is too large to be stored is rebuilt", func(t *testing.T) {
 			task := func(i int, city string) string {
 				entries := make([]string, 15)
 				for k := range entries {
@@ -198,7 +197,7 @@ func TestIdempotencyContract(t *testing.T) {
 			if again.Header.Get(replayed) != "true" {
 				t.Error("the response does not say that it is a repeated one")
 			}
-			// Each task as it is read, without what only its creation shows.
+			// // Each task is as it is read, without fields that only its creation shows.
 			one, two := first.Object(t), again.Object(t)
 			matches(t, two["errors"], asJSON(t, one["errors"]))
 			for i, made := range one["tasks"].([]any) {
@@ -231,7 +230,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("responded with %s and %s", first.Body, again.Body)
 			}
 		})
-		t.Run("32 duplicates at once make one record", func(t *testing.T) {
+		t.Run("32 concurrent duplicates create one record", func(t *testing.T) {
 			before := destinations(t, c.Client)
 			replies := make([]apptest.Response, 32)
 			var group sync.WaitGroup
@@ -252,7 +251,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("%d records were made, and %d responses say they are the first", made, originals)
 			}
 		})
-		t.Run("without a key, the same request is done again", func(t *testing.T) {
+		t.Run("without a key, the same request is performed again", func(t *testing.T) {
 			before := destinations(t, c.Client)
 			c.Must(t, "POST", "/destinations", destinationBody)
 			c.Must(t, "POST", "/destinations", destinationBody)
@@ -260,7 +259,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("%d records were made", made)
 			}
 		})
-		t.Run("a rejected request is not remembered", func(t *testing.T) {
+		t.Run("a rejected request does not use up its key", func(t *testing.T) {
 			worker := func(phone string) string {
 				return `{"name":"W","phone":"` + phone + `","teams":["` + c.own["team"] + `"]}`
 			}
@@ -277,7 +276,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}
 		})
-		t.Run("the response stays the first one, whatever became of the record", func(t *testing.T) {
+		t.Run("the response is the first one, even if the record was deleted since", func(t *testing.T) {
 			const body = `{"name":"Kept","workers":[],"managers":[]}`
 			made := c.Call(t, "POST", "/teams", body, header, "kept").OK(t)
 			c.Call(t, "DELETE", "/teams/"+fmt.Sprint(made.Object(t)["id"]), nil).OK(t)
@@ -294,7 +293,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}
 		})
-		t.Run("a record named in the path has keys of its own", func(t *testing.T) {
+		t.Run("each record in the path has its own keys", func(t *testing.T) {
 			other := c.make(t, "worker")
 			const body = `{"entries":[{"date":"2091-01-01","timezone":"UTC","shifts":[]}]}`
 			c.Call(t, "POST", "/workers/"+c.own["worker"]+"/schedule", body, header, "named").OK(t)
@@ -315,7 +314,7 @@ func TestIdempotencyContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("requests of other methods are done each time", func(t *testing.T) {
+		t.Run("requests of other methods are performed each time", func(t *testing.T) {
 			path := "/recipients/" + c.own["recipient"]
 			c.Call(t, "PUT", path, `{"notes":"one"}`, header, "put").OK(t)
 			matches(t, c.Call(t, "PUT", path, `{"notes":"two"}`, header, "put").OK(t).Object(t)["notes"], `"two"`)

@@ -10,17 +10,17 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// withKey is a task with an import key, which is JSON.
+// withKey returns the body of a task with an import key, which is JSON.
 func withKey(key string, more ...string) string {
 	return `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"importKey":` + key + strings.Join(more, "") + `}`
 }
 
-// marked is an entry of metadata to find the tasks of a test by, as another field.
+// marked returns a field with a metadata entry by which the tasks of a test are found.
 func marked(mark string) string {
 	return `,"metadata":[{"name":"mark","type":"string","value":"` + mark + `"}]`
 }
 
-// countMarked returns how many tasks have a mark.
+// countMarked returns the number of tasks with a mark.
 func countMarked(t testing.TB, c *apptest.Client, mark string) int {
 	t.Helper()
 	return len(c.Call(t, "POST", "/tasks/metadata", `[{"name":"mark","type":"string","value":"`+mark+`"}]`).OK(t).List(t))
@@ -29,7 +29,7 @@ func countMarked(t testing.TB, c *apptest.Client, mark string) int {
 // alreadyThere fails the test unless an error of a batch says that a task has the key.
 func alreadyThere(t testing.TB, fault map[string]any, key, task string) {
 	t.Helper()
-	code := fault["errorCode"] // in the background
+	code := fault["errorCode"] // // of an asynchronous batch
 	if code == nil {
 		code = fault["error"] // at once
 	}
@@ -80,7 +80,7 @@ func TestImportKeys(t *testing.T) {
 			}
 		})
 
-		t.Run("one task, and batches that are done at once, have keys too", func(t *testing.T) {
+		t.Run("single tasks and synchronous batches have keys too", func(t *testing.T) {
 			one := c.Must(t, "POST", "/tasks", withKey(`"one"`))
 			if _, shown := one["importKey"]; shown {
 				t.Error("the key is shown")
@@ -96,7 +96,7 @@ func TestImportKeys(t *testing.T) {
 			}
 			alreadyThere(t, faults[0]["error"].(map[string]any), "one", fmt.Sprint(one["id"]))
 			alreadyThere(t, faults[1]["error"].(map[string]any), "two", fmt.Sprint(made[0]["id"]))
-			// An update and a clone have none.
+			// // Updates and clones ignore keys.
 			for _, path := range []string{"/tasks/" + fmt.Sprint(one["id"]), "/tasks/" + fmt.Sprint(made[0]["id"])} {
 				send(t, c, "PUT", path, `{"importKey":"one","notes":"n"}`).OK(t)
 			}
@@ -135,7 +135,7 @@ func TestImportKeys(t *testing.T) {
 						jobs = append(jobs, fmt.Sprint(response["jobId"]))
 						return
 					}
-					for range 20 { // until it is not shed
+					for range 20 { // // until it is not rejected with 503
 						response := send(t, c, "POST", "/tasks/batch", batchOf(mine...))
 						if response.Status == 503 {
 							continue
@@ -180,7 +180,7 @@ func TestImportKeys(t *testing.T) {
 			matches(t, submit(t, client, withKey(`"a"`, executor))["tasksCreated"], `1`)
 		})
 
-		t.Run("keys that are none are rejected", func(t *testing.T) {
+		t.Run("invalid keys are rejected", func(t *testing.T) {
 			long := strings.Repeat("é", 100)
 			matches(t, submit(t, c, withKey(text(long)))["tasksCreated"], `1`)
 			for _, bad := range []struct {

@@ -98,7 +98,7 @@ func TestServerLimitsContract(t *testing.T) {
 			}
 		}
 	})
-	t.Run("who sends headers slowly is cut off while others are served", func(t *testing.T) {
+	t.Run("clients that send headers slowly are cut off while others are served", func(t *testing.T) {
 		begun := time.Now()
 		slow := make([]net.Conn, 50)
 		for i := range slow {

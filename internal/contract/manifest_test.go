@@ -65,7 +65,7 @@ func TestManifestContract(t *testing.T) {
 			has(t, m, "tasks", []string{})
 			has(t, m, "departureTime", "<now>")
 		})
-		t.Run("as clients really send it", func(t *testing.T) {
+		t.Run("requests in the forms that clients send", func(t *testing.T) {
 			for _, body := range []string{
 				`{"path":"/providers/manifest/generate?workerId=` + r.ada + `&hubId=` + r.hub + `"}`,
 				`{"path":"providers/manifest/generate?hubId=` + r.hub + `&workerId=` + r.ada + `","method":"get"}`,
@@ -82,7 +82,7 @@ func TestManifestContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("what it cannot be made of is rejected", func(t *testing.T) {
+		t.Run("invalid requests are rejected", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			for query, want := range map[string]rejection{
 				"":                  malformed,

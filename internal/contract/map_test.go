@@ -129,7 +129,7 @@ func townPoints(t testing.TB, p *apptest.Platform) func(share float64) lastmile.
 	}
 }
 
-// TestMapsOfNodesDiffer lets two nodes share a database, of which one has a map.
+// TestMapsOfNodesDiffer has two nodes share a database, only one of which has a map.
 func TestMapsOfNodesDiffer(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

@@ -10,8 +10,8 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// TestMessageContract checks that an organization learns which text messages were
-// not sent, and why.
+// TestMessageContract checks that an organization can read which text messages were not
+// sent, and why.
 func TestMessageContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

@@ -9,14 +9,14 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// metadataOwner is a sort of record that has metadata.
+// metadataOwner is a kind of record that has metadata.
 type metadataOwner struct {
 	path    string
-	body    func(c *apptest.Client, n int, metadata string) string // of a request that makes the nth record
-	updates bool                                                   // whether a record can change
+	body    func(c *apptest.Client, n int, metadata string) string // // returns the body of the request that creates the nth record
+	updates bool                                                   // // whether records can be updated
 }
 
-// fiveTypes is an entry of each type of metadata, as sent and as shown.
+// fiveTypes has entries of all five types of metadata, as sent and as shown.
 const (
 	fiveTypes = `[
 		{"name":"b","type":"boolean","value":false},
@@ -53,7 +53,7 @@ func testMetadata(t *testing.T, p *apptest.Platform, owner metadataOwner) {
 		matches(t, create(t, c, `[]`)["metadata"], `[]`)
 		matches(t, create(t, c, `null`)["metadata"], `[]`)
 	})
-	t.Run("metadata that breaks a rule is rejected, and its place named", func(t *testing.T) {
+	t.Run("metadata that breaks a rule is rejected, and the error names the entry", func(t *testing.T) {
 		before := made
 		for name, tt := range metadataFaults() {
 			made++
@@ -211,7 +211,7 @@ func metadataFaults() map[string]metadataFault {
 	}
 }
 
-// entries is an array of n entries of metadata.
+// entries returns an array of n entries of metadata.
 func entries(n int) string {
 	each := make([]string, n)
 	for i := range each {

@@ -50,7 +50,7 @@ func TestSecondFactorContract(t *testing.T) {
 		if !strings.HasPrefix(made["uri"].(string), "otpauth://totp/Dray:ada@acme.example?") {
 			t.Errorf("the second factor is %v", made)
 		}
-		signIn("").OK(t) // // it has no effect yet
+		signIn("").OK(t) // it has no effect yet
 		ada.Call(t, "GET", accountBase+"/me", nil).OK(t)
 		invalid.check(t, ada.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"000000"}`), "code")
 		codes := ada.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"`+factorCode(t, p, made["secret"])+`"}`).OK(t).Object(t)["recoveryCodes"].([]any)

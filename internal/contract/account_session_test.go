@@ -18,7 +18,7 @@ const (
 	right       = `{"email":"ada@acme.example","password":"correct horse"}`
 )
 
-// // quickPasswords replaces password hashing, which is expensive, in tests that try
+// quickPasswords replaces password hashing, which is expensive, in tests that try
 // hundreds of passwords.
 type quickPasswords struct{}
 

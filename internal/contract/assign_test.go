@@ -43,7 +43,7 @@ func (s *shift) offDuty(t testing.TB, worker string) {
 	place(t, s.platform.Store.Write, s.Client, worker, lastmile.Whereabouts{Location: &lastmile.Point{}})
 }
 
-// // body returns the body of a task at a step of the street.
+// body returns the body of a task at a step of the street.
 func (s *shift) body(step int, more ...string) string {
 	return fmt.Sprintf(`{"destination":{"address":{"city":"X","country":"Y"},"location":[%g,0]},"recipients":[]%s}`, float64(step)/10, strings.Join(more, ""))
 }
@@ -103,7 +103,7 @@ func testAssignNearest(t *testing.T, s *shift) {
 	second := s.given(t, near, `"mode":"distance"`)
 	matches(t, s.queue(t, "workers/"+near), jsonList(fmt.Sprint(first["id"]), fmt.Sprint(second["id"]))) // at the end
 	s.begin(t, fmt.Sprint(first["id"]))
-	s.given(t, near, `"mode":"distance"`) // // a worker with an active task is considered too
+	s.given(t, near, `"mode":"distance"`) // a worker with an active task is considered too
 	s.offDuty(t, near)
 	s.given(t, far, `"mode":"distance"`)
 	s.at(t, near, 9)
@@ -149,7 +149,7 @@ func testAssignTerms(t *testing.T, s *shift) {
 
 func testAssignCapacity(t *testing.T, s *shift) {
 	near := s.onDuty(t, 1, `,"capacity":5,"additionalCapacities":{"capacityA":2,"capacityB":2,"capacityC":2}`)
-	far := s.onDuty(t, 5, `,"capacity":100`) // // no other limits
+	far := s.onDuty(t, 5, `,"capacity":100`) // no other limits
 	s.given(t, near, `"mode":"distance"`, `,"quantity":4,"additionalQuantities":{"quantityA":1,"quantityB":1,"quantityC":1}`)
 	s.given(t, far, `"mode":"distance"`, `,"quantity":1.5`)
 	for _, letter := range []string{"A", "B", "C"} {
@@ -157,14 +157,14 @@ func testAssignCapacity(t *testing.T, s *shift) {
 	}
 	full := s.given(t, near, `"mode":"distance"`, `,"quantity":1,"additionalQuantities":{"quantityA":1,"quantityB":1,"quantityC":1}`)
 	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`)
-	s.given(t, near, `"mode":"distance"`) // // without quantities
+	s.given(t, near, `"mode":"distance"`) // without quantities
 	s.begin(t, fmt.Sprint(full["id"]))
-	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`) // // the active task still counts
+	s.given(t, far, `"mode":"distance"`, `,"quantity":0.5`) // the active task still counts
 	s.Call(t, "POST", "/tasks/"+fmt.Sprint(full["id"])+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
 	s.given(t, near, `"mode":"distance"`, `,"quantity":1`)
 	s.given(t, "", `"mode":"distance"`, `,"quantity":1000`)
 
-	// // Capacities limit only automatic assignment.
+	// Capacities limit only automatic assignment.
 	s.taskAt(t, 0, workers(near), `,"quantity":1000`)
 }
 

@@ -148,7 +148,7 @@ func TestAccountAuditContract(t *testing.T) {
 			"Grace POST /account/v1/link/accept 200", "Grace POST /account/v1/sign-out 204",
 		}
 		for i := range got {
-			got[i] = strings.Replace(got[i], "Ada Lovelace", "Ada", 1) // // depends on when the entry was saved
+			got[i] = strings.Replace(got[i], "Ada Lovelace", "Ada", 1) // depends on when the entry was saved
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -26,7 +26,7 @@ func goodItem(n int) string {
 var badItems = map[string]struct {
 	item string
 	want rejection
-	word string // // part of the message
+	word string // part of the message
 }{
 	"an empty object":        {`{}`, malformed, "destination"},
 	"no recipients":          {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]}}`, malformed, "recipients"},
@@ -190,7 +190,7 @@ func TestBatchContract(t *testing.T) {
 			matches(t, []any{report["status"], len(made), made[1]["state"], made[1]["container"], objects(t, report["errors"])[0]["errorCode"]},
 				`["completedWithErrors",2,0,{"type":"TEAM","team":"`+c.own["team"]+`"},1000]`)
 
-			// // In a synchronous batch, a task may be assigned to a worker, as in POST /tasks.
+			// In a synchronous batch, a task may be assigned to a worker, as in POST /tasks.
 			reply := send(t, c.Client, "POST", "/tasks/batch", batchOf(place+`{"type":"WORKER","worker":"`+c.own["worker"]+`"}}`)).OK(t).Object(t)
 			assigned := objects(t, reply["tasks"])[0]
 			matches(t, []any{assigned["state"], assigned["worker"]}, `[1,"`+c.own["worker"]+`"]`)

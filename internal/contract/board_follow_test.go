@@ -212,7 +212,7 @@ func TestBoardKeepsOneEntryOfAList(t *testing.T) {
 		}
 		older := change()
 		newer := change()
-		newer.Notes = newer.Notes[1:] // // another node has read only the second note
+		newer.Notes = newer.Notes[1:] // another node has read only the second note
 		log(newer)
 		log(older)
 		var entries, version int64

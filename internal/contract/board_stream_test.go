@@ -49,7 +49,7 @@ func (s *screen) apply(e streamed) {
 	var body map[string]any
 	var list []map[string]any
 	if json.Unmarshal([]byte(e.data), &body) != nil {
-		_ = json.Unmarshal([]byte(e.data), &list) // // it is one of the two
+		_ = json.Unmarshal([]byte(e.data), &list) // it is one of the two
 	}
 	switch e.event {
 	case "containers":

@@ -120,7 +120,7 @@ func testContainerReplace(t *testing.T, r roads) {
 	a, b, c := r.task(t, workers(r.ada)), r.task(t, workers(r.ada)), r.task(t, workers(r.ada))
 	x := r.task(t)
 	matches(t, r.arrange(t, path, `{"tasks":`+jsonList(c, x, a)+`}`), jsonList(c, x, a))
-	matches(t, r.queue(t, "organizations/"+org), jsonList(b)) // // left out, and so back in the organization's container
+	matches(t, r.queue(t, "organizations/"+org), jsonList(b)) // left out, and so back in the organization's container
 	matches(t, fields(readTask(t, r.Client, b), "state", "worker"), `[0,null]`)
 	matches(t, fields(readTask(t, r.Client, x), "state", "worker"), `[1,"`+r.ada+`"]`)
 	matches(t, r.arrange(t, path, `{"tasks":`+jsonList(a, x, c)+`}`), jsonList(a, x, c))
@@ -193,7 +193,7 @@ func testContainerFamilies(t *testing.T, r roads) {
 
 	r.Must(t, "PUT", "/containers/workers/"+r.bob, `{"tasks":[0,"`+parent+`"]}`)
 	r.complete(t, parent, true)
-	matches(t, r.arrange(t, "workers/"+r.ada, `{"tasks":`+jsonList(grandchild)+`,"considerDependencies":true}`), jsonList(child, grandchild)) // // completed tasks stay
+	matches(t, r.arrange(t, "workers/"+r.ada, `{"tasks":`+jsonList(grandchild)+`,"considerDependencies":true}`), jsonList(child, grandchild)) // completed tasks stay
 }
 
 func testContainerNames(t *testing.T, r roads) {

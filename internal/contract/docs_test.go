@@ -30,7 +30,7 @@ import (
 type reader struct {
 	*apptest.Client
 	receiver *apptest.Receiver
-	folder   string // // in which commands run
+	folder   string // in which commands run
 	own      map[string]string
 	worker   *phone
 	number   string // phone number of the worker
@@ -49,7 +49,7 @@ func newReader(t testing.TB, p *apptest.Platform, receiver *apptest.Receiver) *r
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
 	}
-	// // Errors end a command. No command takes long except streams, which do not end.
+	// Errors end a command. No command takes long except streams, which do not end.
 	settings := "silent\nfail-with-body\nmax-time = 20\n"
 	for name, content := range map[string][]byte{"image.png": picture.Bytes(), ".curlrc": []byte(settings)} {
 		if err := os.WriteFile(filepath.Join(r.folder, name), content, 0o600); err != nil {
@@ -283,7 +283,7 @@ func TestDocsReferenceRuns(t *testing.T) {
 					prepare(t, r)
 				}
 				r.need(t, op.command)
-				// // This host does not exist here.
+				// This host does not exist here.
 				command := strings.ReplaceAll(op.command, "https://hooks.example.com", receiver.URL)
 				status := filepath.Join(r.folder, "status")
 				wait := ""

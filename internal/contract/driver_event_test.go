@@ -130,7 +130,7 @@ func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
 	p.do(t, "complete", first, "c", map[string]any{"success": true})
 	resumed.until(t)
 
-	// // A task that the worker can claim appears, changes and is deleted.
+	// A task that the worker can claim appears, changes and is deleted.
 	known = resumed.last
 	offered := driverTask(t, c, map[string]any{"container": map[string]any{"type": "TEAM", "team": team}})
 	for _, change := range []func(){

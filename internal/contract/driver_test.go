@@ -285,7 +285,7 @@ func testSignOut(t *testing.T, c *apptest.Client, team string) {
 	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 }
 
-// // testShownInvitation: the password is only in the response, and no message is sent.
+// testShownInvitation: the password is only in the response, and no message is sent.
 func testShownInvitation(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550333"
 	worker, p := hire(t, c, team, number)

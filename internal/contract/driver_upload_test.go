@@ -350,5 +350,5 @@ func testManyUploads(t *testing.T, c *apptest.Client, team string) {
 		phone.uploaded(t, numbered(t, 100+i))
 	}
 	invalid.check(t, phone.upload(t, numbered(t, 99)), "not attached to a task yet")
-	phone.uploaded(t, numbered(t, 100)) // // is stored already
+	phone.uploaded(t, numbered(t, 100)) // is stored already
 }

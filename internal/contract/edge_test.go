@@ -267,7 +267,7 @@ func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team str
 	}
 	// A client that sends all before it reads gets a response too.
 	tooLarge.check(t, sendAll(t, p.URL, "POST /api/v2/teams HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: "+basic(c.Key), fill(16<<20)))
-	// // A body that is far too large is rejected by its length, without being read.
+	// A body that is far too large is rejected by its length, without being read.
 	a := rawRequest(t, p.URL, "POST /api/v2/teams HTTP/1.1", "Authorization: "+basic(c.Key), "Content-Length: 10000000000")
 	tooLarge.check(t, a)
 }

@@ -26,7 +26,7 @@ type streamed struct {
 // stream is a client that follows the events of an organization.
 type stream struct {
 	header http.Header
-	after  int // // number of the event after which it begins, from its first line
+	after  int // number of the event after which it begins, from its first line
 	events chan streamed
 	close  func()
 }
@@ -107,7 +107,7 @@ func openStream(t testing.TB, client *http.Client, request *http.Request, cancel
 	return s
 }
 
-// // next returns the next event.
+// next returns the next event.
 func (s *stream) next(t testing.TB) streamed {
 	t.Helper()
 	select {
@@ -122,7 +122,7 @@ func (s *stream) next(t testing.TB) streamed {
 	return streamed{}
 }
 
-// // body returns the event as an object.
+// body returns the event as an object.
 func (e streamed) body(t testing.TB) (body map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(e.data), &body); err != nil {
@@ -137,8 +137,8 @@ type expectedEvent struct {
 	name         string
 	task, worker string
 	by           string         // a worker's id; empty for the key, "-" for none
-	data         []string       // // names of the records it shows
-	more         map[string]any // // fields besides the envelope
+	data         []string       // names of the records it shows
+	more         map[string]any // fields besides the envelope
 }
 
 // check fails the test unless the event has the expected content, with the whole envelope
@@ -248,7 +248,7 @@ func TestEventContract(t *testing.T) {
 	}, receiver.Reach)
 }
 
-// // taskEvent returns an expected event of a task, with or without a worker.
+// taskEvent returns an expected event of a task, with or without a worker.
 func taskEvent(trigger int, name, task, worker, by string, data ...string) expectedEvent {
 	return expectedEvent{trigger: trigger, name: name, task: task, worker: worker, by: by, data: append([]string{"task"}, data...)}
 }
@@ -264,13 +264,13 @@ func planEvent(trigger int, name, plan, worker, by string) expectedEvent {
 func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) []map[string]any) {
 	team := driverTeam(t, c, "Team", true)
 	ada, phone := hire(t, c, team, "+12125550123")
-	shown := expect(workerEvent(15, "workerCreated", ada, ""), workerEvent(25, "workerUpdated", ada, ada)) // // by setting a password
+	shown := expect(workerEvent(15, "workerCreated", ada, ""), workerEvent(25, "workerUpdated", ada, ada)) // by setting a password
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["phone"], `"+12125550123"`)
 	c.Must(t, "PUT", "/workers/"+ada, `{"name":"Ada"}`)
 	shown = expect(workerEvent(25, "workerUpdated", ada, ""))
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["name"], `"Ada"`)
 
-	// // A task is created, changed, assigned to Ada and unassigned.
+	// A task is created, changed, assigned to Ada and unassigned.
 	task := id(t, c, "/tasks", plainTask)
 	shown = expect(taskEvent(6, "taskCreated", task, "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+task, nil).OK(t).Body))
@@ -286,7 +286,7 @@ func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) 
 	c.Must(t, "PUT", "/containers/organizations/"+string(c.Organization.ID), `{"tasks":[-1,"`+task+`"]}`)
 	expect(taskEvent(10, "taskUnassigned", task, "", ""), taskEvent(7, "taskUpdated", task, "", ""))
 
-	// // A clone causes taskCloned instead of taskCreated. Then it is deleted.
+	// A clone causes taskCloned instead of taskCreated. Then it is deleted.
 	clone := c.Must(t, "POST", "/tasks/"+task+"/clone", nil)
 	shown = expect(taskEvent(13, "taskCloned", fmt.Sprint(clone["id"]), "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+fmt.Sprint(clone["id"]), nil).OK(t).Body))
@@ -300,7 +300,7 @@ func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) 
 	matches(t, shown[0]["tasksCreated"], `2`)
 	send(t, c, "POST", "/tasks/batch", batchOf(goodItem(3))).OK(t)
 
-	// // Ada completes one task with success and one without.
+	// Ada completes one task with success and one without.
 	for _, outcome := range []struct {
 		trigger int
 		name    string
@@ -410,7 +410,7 @@ func TestEventStreamContract(t *testing.T) {
 				seen(t, follow(t, c, "", "Last-Event-ID", fmt.Sprint(last)), last)
 				seen(t, follow(t, c, fmt.Sprint("?since=", last)), last)
 			}
-			seen(t, follow(t, c, "?since=7", "Last-Event-ID", "200"), 200) // // as a reconnecting browser sends it
+			seen(t, follow(t, c, "?since=7", "Last-Event-ID", "200"), 200) // as a reconnecting browser sends it
 		})
 		t.Run("begins now after an event that does not exist, and without a number", func(t *testing.T) {
 			ahead, now := follow(t, c, "", "Last-Event-ID", "100000"), follow(t, c, "")

@@ -90,7 +90,7 @@ func testPhones(t *testing.T, r roads) {
 	matches(t, made["phone"], `"+1555000"`)
 	invalid.check(t, r.Call(t, "POST", "/recipients", `{"name":"B","phone":"+1555000"}`), "phone")
 	task := id(t, r.Client, "/tasks", `{"destination":`+inline+`,"recipients":["`+fmt.Sprint(made["id"])+`"]}`)
-	after := r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[{"name":"B","phone":"+1555000"}]}`) // // the number that the task has
+	after := r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[{"name":"B","phone":"+1555000"}]}`) // the number that the task has
 	matches(t, after["recipients"].([]any)[0].(map[string]any)["id"], text(fmt.Sprint(made["id"])))
 	for _, sent := range []string{"1555000", "+1234", "+1555x000", "+0555000", ""} {
 		if a := r.Call(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q,"skipPhoneNumberValidation":true}`, sent)); a.Status != http.StatusBadRequest {

@@ -84,7 +84,7 @@ func TestGeofenceContract(t *testing.T) {
 			fence(lastmile.GeofenceBlock)
 			task := started(t)
 			attempt := done("b1", far)
-			for range 2 { // // the phone did not receive the response
+			for range 2 { // the phone did not receive the response
 				if said := mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", attempt).Rejected(t, 400, 1000); !strings.Contains(said, "100 metres") {
 					t.Errorf("said %q", said)
 				}

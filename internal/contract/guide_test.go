@@ -189,7 +189,7 @@ func TestDocsSignatureExamples(t *testing.T) {
 		name, timestamp, signature, body string
 		want                             bool
 	}
-	// // Times are set when a subtest runs, because it may wait long for its turn.
+	// Times are set when a subtest runs, because it may wait long for its turn.
 	requests := func() []request {
 		now := strconv.FormatInt(time.Now().Unix(), 10)
 		old := strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10)

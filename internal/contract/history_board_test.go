@@ -64,7 +64,7 @@ func (d *pastDay) play(t *testing.T, p *apptest.Platform, seed uint64, changes i
 	}
 }
 
-// // readLog reads the event log.
+// readLog reads the event log.
 func readLog(t *testing.T, c *apptest.Client, since, until int) (all []map[string]any) {
 	t.Helper()
 	for next := any(float64(since)); next != nil; {

@@ -269,7 +269,7 @@ func TestTaskNotificationsContract(t *testing.T) {
 		down := id(t, m.courier, "/webhooks", hookBody(receiver, base+"/down", 7, `,"name":"Down"`))
 		theirs := id(t, m.shop, "/webhooks", hookBody(receiver, base+"/theirs", 6, ""))
 		task := fmt.Sprint(part(m.placed(t, `,"courier":"`+of(m.courier)+`"`), "pickupTask", "id"))
-		id(t, m.courier, "/tasks", plainTask) // // its notifications are not listed for the first task
+		id(t, m.courier, "/tasks", plainTask) // its notifications are not listed for the first task
 		m.courier.Must(t, "PUT", "/tasks/"+task, `{"notes":"N"}`)
 		path := "/tasks/" + task + "/notifications"
 		apptest.Until(t, "both were attempted", func() bool {

@@ -115,7 +115,7 @@ func TestIdempotencyContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := newWorld(t, p, "acme", "212")
 
-		// // All operations use the same key, because paths do not share keys.
+		// All operations use the same key, because paths do not share keys.
 		for _, operation := range postOperations(t, p) {
 			t.Run(operation+" is performed once for a key", func(t *testing.T) {
 				bodies, known := postBodies[operation]
@@ -197,7 +197,7 @@ func TestIdempotencyContract(t *testing.T) {
 			if again.Header.Get(replayed) != "true" {
 				t.Error("the response does not say that it is a repeated one")
 			}
-			// // Each task is as it is read, without fields that only its creation shows.
+			// Each task is as it is read, without fields that only its creation shows.
 			one, two := first.Object(t), again.Object(t)
 			matches(t, two["errors"], asJSON(t, one["errors"]))
 			for i, made := range one["tasks"].([]any) {

@@ -29,9 +29,9 @@ func countMarked(t testing.TB, c *apptest.Client, mark string) int {
 // alreadyThere fails the test unless an error of a batch says that a task has the key.
 func alreadyThere(t testing.TB, fault map[string]any, key, task string) {
 	t.Helper()
-	code := fault["errorCode"] // // of an asynchronous batch
+	code := fault["errorCode"] // of an asynchronous batch
 	if code == nil {
-		code = fault["error"] // at once
+		code = fault["error"] // of a synchronous batch
 	}
 	if fault["statusCode"] != 400.0 || code != 1004.0 || fault["cause"] != "duplicateKey: importKey "+key+", id "+task ||
 		!strings.Contains(fmt.Sprint(fault["message"]), task) {
@@ -96,7 +96,7 @@ func TestImportKeys(t *testing.T) {
 			}
 			alreadyThere(t, faults[0]["error"].(map[string]any), "one", fmt.Sprint(one["id"]))
 			alreadyThere(t, faults[1]["error"].(map[string]any), "two", fmt.Sprint(made[0]["id"]))
-			// // Updates and clones ignore keys.
+			// Updates and clones ignore keys.
 			for _, path := range []string{"/tasks/" + fmt.Sprint(one["id"]), "/tasks/" + fmt.Sprint(made[0]["id"])} {
 				send(t, c, "PUT", path, `{"importKey":"one","notes":"n"}`).OK(t)
 			}
@@ -135,7 +135,7 @@ func TestImportKeys(t *testing.T) {
 						jobs = append(jobs, fmt.Sprint(response["jobId"]))
 						return
 					}
-					for range 20 { // // until it is not rejected with 503
+					for range 20 { // until it is not rejected with 503
 						response := send(t, c, "POST", "/tasks/batch", batchOf(mine...))
 						if response.Status == 503 {
 							continue

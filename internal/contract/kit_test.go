@@ -249,7 +249,7 @@ func text(s string) string {
 	return string(encoded)
 }
 
-// // unknownID is an id that no record has.
+// unknownID is an id that no record has.
 const unknownID = "nobodyhasthisidentifier0"
 
 // malformedIDs are not ids at all: too short, too long, with a dash, and with a letter that

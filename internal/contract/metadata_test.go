@@ -12,8 +12,8 @@ import (
 // metadataOwner is a kind of record that has metadata.
 type metadataOwner struct {
 	path    string
-	body    func(c *apptest.Client, n int, metadata string) string // // returns the body of the request that creates the nth record
-	updates bool                                                   // // whether records can be updated
+	body    func(c *apptest.Client, n int, metadata string) string // returns the body of the request that creates the nth record
+	updates bool                                                   // whether records can be updated
 }
 
 // fiveTypes has entries of all five types of metadata, as sent and as shown.

@@ -20,7 +20,7 @@ func TestOrderLifeContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		t.Run("a short id is used once", func(t *testing.T) { testOrderShortID(t, p) })
-		t.Run("a courier names recipients of its own", func(t *testing.T) { testOrderOnBehalf(t, p) })
+		t.Run("a courier that orders for a client names its own recipients", func(t *testing.T) { testOrderOnBehalf(t, p) })
 		t.Run("the key is revoked while its requests run", func(t *testing.T) { testOrderKeyRevoked(t, p) })
 		t.Run("a service is deleted while quotes of it are ordered", func(t *testing.T) { testServiceDeletedMeanwhile(t, p) })
 	})
@@ -68,8 +68,8 @@ func testOrderShortID(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// What a client keeps about a recipient is not shown to a courier that orders for it, and
-// not changed by it.
+// testOrderOnBehalf: a courier that orders for a client neither sees nor changes what the
+// client keeps about a recipient.
 func testOrderOnBehalf(t *testing.T, p *apptest.Platform) {
 	m := newTrade(t, p, "Behalf")
 	known := m.shop.Must(t, "POST", "/recipients", `{"name":"Mary","phone":"+12125550142","notes":"gate 1234","skipSMSNotifications":true,"metadata":[{"name":"vip","type":"boolean","value":true}]}`)
@@ -118,7 +118,8 @@ func testOrderOnBehalf(t *testing.T, p *apptest.Platform) {
 		after := m.courier.Must(t, "PUT", path, `{"pickupTask":{},"dropoffTask":{"recipients":[`+recipient+`]}}`)
 		matches(t, recipientOf(after)["id"], text(id))
 	}
-	// Another one of the client's is not, whether it is known or not.
+	// Other recipients of the client are not shown, whether the client knows the number or
+	// not.
 	m.shop.Must(t, "POST", "/recipients", `{"name":"Zoe","phone":"+12125550145","notes":"gate 5678"}`)
 	for _, number := range []string{"+12125550145", "+12125550146"} {
 		after := m.courier.Must(t, "PUT", path, `{"pickupTask":{},"dropoffTask":{"recipients":[{"name":"X","phone":"`+number+`"}]}}`)
@@ -126,11 +127,11 @@ func testOrderOnBehalf(t *testing.T, p *apptest.Platform) {
 	}
 	outsideScope.check(t, m.courier.Call(t, "PUT", path, `{"pickupTask":{},"dropoffTask":{"recipients":["`+id+`"]}}`), id)
 	unchanged()
-	// The client's own order finds its own.
+	// An order by the client itself finds the client's recipient.
 	matches(t, recipientOf(m.placed(t, ""))["id"], text(id))
 }
 
-// Each request with the key is done, or rejected and not done at all.
+// testOrderKeyRevoked: each request with the key is performed completely, or rejected.
 func testOrderKeyRevoked(t *testing.T, p *apptest.Platform) {
 	m := newTrade(t, p, "Revoked")
 	key, record, err := p.APIKeys.Create(t.Context(), m.shop.Organization.ID, "to be revoked")
@@ -183,8 +184,8 @@ func testOrderKeyRevoked(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// A quote is valid, also if its service is deleted; the service itself can be ordered
-// until then.
+// testServiceDeletedMeanwhile: a quote stays valid if its service is deleted. The service
+// itself can be ordered until then.
 func testServiceDeletedMeanwhile(t *testing.T, p *apptest.Platform) {
 	m := newTrade(t, p, "Deleted")
 	const rounds = 10
@@ -212,8 +213,8 @@ func testServiceDeletedMeanwhile(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// TestQuotesOfAWeekContract requests quotes for a week. They expire, and what is stored
-// does not grow.
+// TestQuotesOfAWeekContract requests quotes for a week. They expire, and the number of
+// stored quotes does not grow.
 func TestQuotesOfAWeekContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -244,7 +245,7 @@ func TestQuotesOfAWeekContract(t *testing.T) {
 	})
 }
 
-// countQuotes returns how many quotes of a client are stored.
+// countQuotes returns the number of stored quotes of a client.
 func countQuotes(t testing.TB, p *apptest.Platform, m trade) (n int) {
 	t.Helper()
 	err := p.Store.Read(t.Context(), func(tx *sqlstore.Tx) (err error) {

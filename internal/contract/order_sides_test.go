@@ -11,7 +11,7 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// taskPath matches where tasks are.
+// taskPath matches the beginning of a path that leads into a task.
 var taskPath = regexp.MustCompile(`^(order\.pickupTask|order\.dropoffTask|event\.data\.task)\.`)
 
 // addFields adds the paths of all fields in a value.
@@ -30,8 +30,8 @@ func addFields(value any, path string, into map[string]bool) {
 	}
 }
 
-// Fields that both sides of an order see: of the order, of its events, and of its tasks
-// wherever they are.
+// bothSee are the fields that both sides of an order see: of the order, of the history of
+// its tasks, of its events, and of its tasks wherever they are shown.
 var bothSee = map[string]string{
 	"order": `
 		clientId clientName courierId currency deliveryService deliveryServiceInvoice deliveryServiceName events.name events.status
@@ -66,7 +66,8 @@ var bothSee = map[string]string{
 		timeLastModified trackingURL trackingViewed type worker`,
 }
 
-// Fields that only the courier sees: with a dot at the end, all of a record.
+// courierSees are the fields that only the courier sees. A dot at the end stands for all
+// fields of a record.
 var courierSees = []string{
 	"event.data.routePlan.", "event.data.worker.", "event.routePlanId", "event.status",
 	"task.assignmentHistory.", "task.container.team", "task.routePlan",
@@ -78,7 +79,7 @@ func seenBy(side, path string) bool {
 		side == "courier" && slices.ContainsFunc(courierSees, func(f string) bool { return path == f || strings.HasSuffix(f, ".") && strings.HasPrefix(path, f) })
 }
 
-// view is everything that a side of an order got.
+// view is everything that a side of an order has received.
 type view struct {
 	texts  []string
 	fields map[string]bool
@@ -162,14 +163,14 @@ func TestOrderSidesContract(t *testing.T) {
 			phone.do(t, "complete", task, "c"+task, map[string]any{"success": true, "notes": "left at the door"})
 			read()
 		}
-		cancelled := m.placed(t, `,"courier":"`+of(m.courier)+`"`)
-		m.courier.Must(t, "PUT", "/containers/teams/"+m.team, `{"tasks":[-1,"`+fmt.Sprint(part(cancelled, "pickupTask", "id"))+`"]}`)
-		m.courier.Must(t, "POST", "/taskOrders/"+fmt.Sprint(cancelled["shortId"])+"/reject", `{"reason":"full"}`)
+		rejected := m.placed(t, `,"courier":"`+of(m.courier)+`"`)
+		m.courier.Must(t, "PUT", "/containers/teams/"+m.team, `{"tasks":[-1,"`+fmt.Sprint(part(rejected, "pickupTask", "id"))+`"]}`)
+		m.courier.Must(t, "POST", "/taskOrders/"+fmt.Sprint(rejected["shortId"])+"/reject", `{"reason":"full"}`)
 		for name, c := range map[string]*apptest.Client{"shop": m.shop, "courier": m.courier} {
-			views[name].add(t, "order", c.Call(t, "GET", "/taskOrders/"+fmt.Sprint(cancelled["shortId"]), nil).OK(t).Body)
+			views[name].add(t, "order", c.Call(t, "GET", "/taskOrders/"+fmt.Sprint(rejected["shortId"]), nil).OK(t).Body)
 		}
 
-		// What comes last is the end of what arrives at each receiver.
+		// A last event for each receiver marks the end of what arrives there.
 		for name, c := range map[string]*apptest.Client{"shop": m.shop, "courier": m.courier, "sibling": keyed(p, sibling), "rival": rival} {
 			last := id(t, c, "/tasks", plainTask)
 			if name == "sibling" || name == "rival" {

@@ -32,7 +32,7 @@ func newTrade(t testing.TB, p *apptest.Platform, name string) trade {
 	return m
 }
 
-// The ends of the delivery that most orders are.
+// Destinations and tasks of the delivery that most tests order.
 const (
 	pickupPlace  = `"destination":{"address":{"number":"1","street":"Main","city":"New York","country":"US"},"location":[-73.98,40.75]}`
 	dropoffPlace = `"destination":{"address":{"number":"2","street":"Main","city":"New York","country":"US"},"location":[-73.98,40.70]}`
@@ -54,7 +54,7 @@ func part(o map[string]any, path ...string) any {
 	return value
 }
 
-// history is what happened to an order, as "name status".
+// history returns the events of an order, each as "name status".
 func history(o map[string]any) string {
 	var steps []string
 	for _, e := range o["events"].([]any) {
@@ -203,7 +203,8 @@ func testOrderPrice(t *testing.T, p *apptest.Platform) {
 	preconditionFailed.check(t, m.shop.Call(t, "POST", "/taskOrders", `{`+bothTasks+`,"deliveryServiceId":"`+fmt.Sprint(q["id"])+`"}`), "expired")
 }
 
-// A client cannot order or make another delivery of what it pays for.
+// testOrderStaysPriced: a client can neither order another delivery than the priced one,
+// nor turn an order into one.
 func testOrderStaysPriced(t *testing.T, p *apptest.Platform) {
 	m := newTrade(t, p, "Stays")
 	service := id(t, m.courier, "/deliveryServices", `{"displayName":"Express","currency":"USD","dueIn":120,"rates":[`+flatRate+`]}`)
@@ -263,7 +264,7 @@ func testOrderStaysPriced(t *testing.T, p *apptest.Platform) {
 			changed(t, name+": what was read", now, m.shop.Must(t, "PUT", task, string(encode(t, now))))
 			m.shop.Must(t, "PUT", task, `{"notes":"Back door","metadata":[{"name":"a","type":"string","value":"b"}]}`)
 		}
-		// The courier can, and what it has changed does not keep the client from changing the rest.
+		// The courier can, and its changes do not keep the client from changing the rest.
 		m.courier.Must(t, "PUT", path, `{"pickupTask":{`+far(pickupPlace)+`},"dropoffTask":{`+at("completeBefore", time.Hour)+`,`+far(dropoffPlace)+`}}`)
 		m.courier.Must(t, "PUT", "/tasks/"+fmt.Sprint(part(made, "pickupTask", "id")), `{`+at("completeAfter", -2*time.Hour)+`}`)
 		matches(t, m.shop.Must(t, "PUT", path, `{"pickupTask":{"notes":"Front door"},"dropoffTask":{"notes":"y"}}`)["price"], string(encode(t, made["price"])))
@@ -428,7 +429,7 @@ func testOrderChanges(t *testing.T, p *apptest.Platform) {
 	})
 }
 
-// manyIDs returns a number of ids and one more.
+// manyIDs returns n+1 ids.
 func manyIDs(n int) (ids []string) {
 	for i := range n + 1 {
 		ids = append(ids, fmt.Sprintf("order%019d", i))
@@ -483,8 +484,8 @@ func testOrderRejects(t *testing.T, p *apptest.Platform) {
 	})
 }
 
-// Every id of an order with every key that is not one of its sides, and of everything
-// that an order can name.
+// testOrderScope uses the ids of an order, and of everything that it can name, with keys of
+// organizations that are neither its client nor its courier.
 func testOrderScope(t *testing.T, p *apptest.Platform) {
 	m, other := newTrade(t, p, "Own"), newTrade(t, p, "Foreign")
 	stranger := p.Organization(t, "Stranger")
@@ -594,8 +595,8 @@ func TestOrderRace(t *testing.T) {
 	})
 }
 
-// race has one order cancelled and started at the same time. On a machine where the order
-// of the two is not by chance, startFirst decides it.
+// race cancels and starts one order at the same time. On a machine where the order of the
+// two is not random, startFirst decides it.
 func race(t *testing.T, p *apptest.Platform, m trade, worker lastmile.WorkerID, name string, startFirst bool, started, cancelled *atomic.Int64) {
 	ctx := t.Context()
 	shop, courier := lastmile.Principal{Organization: m.shop.Organization.ID, Key: "shop"}, lastmile.Principal{Organization: m.courier.Organization.ID, Key: "courier"}

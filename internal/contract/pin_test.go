@@ -19,7 +19,7 @@ func TestPinContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		t.Run("dispatches leave pinned tasks where they are", func(t *testing.T) { testPinnedTasks(t, p) })
 		t.Run("pins end", func(t *testing.T) { testPinsEnd(t, p) })
-		t.Run("a plan does not move what was pinned since", func(t *testing.T) { testPinnedSince(t, p) })
+		t.Run("a plan does not move a task that was pinned since", func(t *testing.T) { testPinnedSince(t, p) })
 	}, quick)
 }
 
@@ -61,7 +61,7 @@ func testPinsEnd(t *testing.T, p *apptest.Platform) {
 	d.Must(t, "PUT", path, `{}`)
 	d.Must(t, "PUT", "/tasks/"+task, `{"notes":"changed"}`)
 	d.Must(t, "PUT", list(d.workers[0]), `{"tasks":["`+task+`"]}`)
-	has(t, d.Must(t, "GET", path, nil), "pinned", "worker") // nothing of this has moved it
+	has(t, d.Must(t, "GET", path, nil), "pinned", "worker") // none of these requests moved it
 	for _, worker := range []string{d.workers[1], d.workers[0]} {
 		d.Must(t, "PUT", list(worker), `{"tasks":["`+task+`"]}`)
 		has(t, d.Must(t, "GET", path, nil), "worker", worker)

@@ -17,7 +17,7 @@ func TestRecipientContract(t *testing.T) {
 		c, stranger := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		org := string(c.Organization.ID)
 
-		t.Run("a recipient of name and phone gets text messages and has nothing else", func(t *testing.T) {
+		t.Run("a recipient with only a name and a phone gets text messages", func(t *testing.T) {
 			made := c.Call(t, "POST", "/recipients", `{"name":"Boris Foster","phone":"650-252-9000"}`).OK(t)
 			matches(t, made.Object(t), `{"id":"<id>","organization":"`+org+`","timeCreated":"<now>","timeLastModified":"<now>",
 				"name":"Boris Foster","phone":"+16502529000","notes":"","skipSMSNotifications":false,"useLongCodeForText":false,"metadata":[]}`)
@@ -26,14 +26,14 @@ func TestRecipientContract(t *testing.T) {
 				t.Errorf("responded with\n%s\nand read\n%s", made.Body, read.Body)
 			}
 		})
-		t.Run("every field is taken", func(t *testing.T) {
+		t.Run("every field is accepted", func(t *testing.T) {
 			made := c.Must(t, "POST", "/recipients", `{"name":"Zoë","phone":"+44 20 7183 8750","notes":"Rings twice","skipSMSNotifications":true,
 				"skipPhoneNumberValidation":false,"useLongCodeForText":true,"metadata":[{"name":"n","type":"number","value":1}]}`)
 			matches(t, made, `{"id":"<id>","organization":"`+org+`","timeCreated":"<now>","timeLastModified":"<now>",
 				"name":"Zoë","phone":"+442071838750","notes":"Rings twice","skipSMSNotifications":true,"useLongCodeForText":true,
 				"metadata":[{"name":"n","type":"number","value":1,"visibility":["api"]}]}`)
 		})
-		t.Run("flags may be texts, and null stands for absent", func(t *testing.T) {
+		t.Run("flags may be strings, and null stands for absent", func(t *testing.T) {
 			made := send(t, c, "POST", "/recipients", `{"name":"X","phone":"6502529001","skipSMSNotifications":"true","useLongCodeForText":"false",
 				"notes":null,"metadata":null,"skipPhoneNumberValidation":null}`).OK(t).Object(t)
 			matches(t, made["skipSMSNotifications"], `true`)
@@ -50,7 +50,7 @@ func TestRecipientContract(t *testing.T) {
 			matches(t, danish.Must(t, "POST", "/recipients", `{"name":"X","phone":"+1 650 252 9000"}`)["phone"], `"+16502529000"`)
 			invalid.check(t, c.Call(t, "POST", "/recipients", `{"name":"X","phone":"32 12 34 56"}`), "phone", "32 12 34 56")
 		})
-		t.Run("the rules of phone numbers can be skipped, but for the plus", func(t *testing.T) {
+		t.Run("the validation of phone numbers can be skipped, except for the plus", func(t *testing.T) {
 			for _, skip := range []string{`true`, `"true"`} {
 				made := send(t, c, "POST", "/recipients", `{"name":"X","phone":"+15550001111","skipPhoneNumberValidation":`+skip+`}`).OK(t).Object(t)
 				matches(t, made["phone"], `"+15550001111"`)
@@ -78,7 +78,7 @@ func TestRecipientContract(t *testing.T) {
 				"letters for a phone":    {`{"name":"X","phone":"call me"}`, invalid, []string{"phone", "call me"}},
 				"too short a phone":      {`{"name":"X","phone":"555-0142"}`, invalid, []string{"phone"}},
 				"too long a phone":       {`{"name":"X","phone":"+1` + strings.Repeat("6", 500) + `"}`, invalid, []string{"phone"}},
-				"no phone's area":        {`{"name":"X","phone":"+11234567890"}`, invalid, []string{"phone"}},
+				"an unknown area code":   {`{"name":"X","phone":"+11234567890"}`, invalid, []string{"phone"}},
 				"a number for a phone":   {`{"name":"X","phone":6502529000}`, malformed, []string{"phone", "string"}},
 				"long notes":             {`{"name":"X","phone":"6502529000","notes":"` + strings.Repeat("x", 10_001) + `"}`, invalid, []string{"notes", "10000"}},
 				"a number for notes":     {`{"name":"X","phone":"6502529000","notes":1}`, malformed, []string{"notes", "string"}},
@@ -103,7 +103,7 @@ func TestRecipientContract(t *testing.T) {
 			}
 			matches(t, c.Must(t, "GET", "/recipients/phone/2125550161", nil)["name"], `"Third"`)
 		})
-		t.Run("one phone posted at once by many is one recipient", func(t *testing.T) {
+		t.Run("concurrent requests with one phone create one recipient", func(t *testing.T) {
 			var group sync.WaitGroup
 			made := make([]apptest.Response, 16)
 			for i := range made {

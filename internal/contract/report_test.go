@@ -42,7 +42,7 @@ func TestSearchContract(t *testing.T) {
 		}
 		one, two := fmt.Sprint(first["id"]), fmt.Sprint(second["id"])
 
-		t.Run("shows what it has found", func(t *testing.T) {
+		t.Run("shows the records it finds", func(t *testing.T) {
 			recipient := `{"id":"<id>","name":"Märy Seacole","phone":"+12125550142"}`
 			matches(t, search("  MÄRY s"), `{"tasks":[{"id":"`+one+`","shortId":"`+fmt.Sprint(first["shortId"])+`","state":0,"timeCreated":"<now>","worker":null,
 				"recipient":`+recipient+`,"number":"350","street":"5th Avenue","city":"New York"}],"workers":[],"recipients":[`+recipient+`]}`)
@@ -81,7 +81,7 @@ func TestSearchContract(t *testing.T) {
 				t.Errorf("found %d recipients", len(got))
 			}
 		})
-		t.Run("not of another organization, nor what was deleted", func(t *testing.T) {
+		t.Run("finds neither other organizations' nor deleted records", func(t *testing.T) {
 			for _, q := range []string{"gr", "broadway", fmt.Sprint(second["shortId"]), "2125550187", "augusta"} {
 				matches(t, other.Must(t, "GET", "/search?q="+q, nil), `{"tasks":[],"workers":[],"recipients":[]}`)
 			}
@@ -239,8 +239,8 @@ func TestAnalyticsContract(t *testing.T) {
 	})
 }
 
-// TestArrivalsAreComparedWithEstimates: what counts is the estimate at the start of the
-// drive, not that of later refreshes.
+// TestArrivalsAreComparedWithEstimates: arrivals are compared with the estimate at the
+// start of the drive, not with later ones.
 func TestArrivalsAreComparedWithEstimates(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -285,7 +285,7 @@ func TestArrivalsAreComparedWithEstimates(t *testing.T) {
 	})
 }
 
-// inList is the body of a task in the list of a worker, at a location.
+// inList returns the body of a task in the list of a worker, at a location.
 func inList(worker string, lon, lat float64) map[string]any {
 	return map[string]any{
 		"container": map[string]any{"type": "WORKER", "worker": worker}, "recipients": []any{},
@@ -329,7 +329,7 @@ func TestOpenStopsArePaged(t *testing.T) {
 		if n := len(open["stops"].([]any)); n != report.MaxStops {
 			t.Errorf("without a period, a page has %d stops, want %d", n, report.MaxStops)
 		}
-		notFound.check(t, c.Call(t, "GET", path+want[0], nil)) // which the worker has no longer
+		notFound.check(t, c.Call(t, "GET", path+want[0], nil)) // the worker no longer has it
 		notFound.check(t, c.Call(t, "GET", path+unknownID, nil))
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// TestRevocationContract follows streams while keys are revoked and sessions end,
-// by a process that this one learns of only from the database.
+// TestRevocationContract follows streams while keys are revoked and sessions end. Streams
+// learn of both by the refresh of keys from the database.
 func TestRevocationContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
@@ -74,8 +74,7 @@ func drain(l *listener) chan struct{} {
 	return ended
 }
 
-// TestEventPagesContract follows events that are larger than a page of the log
-// together, and one that is larger than a page alone.
+// TestEventPagesContract follows events that together are larger than a page of the log.
 func TestEventPagesContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

@@ -16,8 +16,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// teamKinds are the kinds of records that belong to teams, as the table of roles calls
-// them.
+// teamKinds maps the kinds of records that belong to teams to those of the table of roles.
 var teamKinds = map[string]role.Kind{
 	"worker": role.Worker, "team": role.Team, "task": role.Task, "shortId": role.ShortID, "routePlan": role.Plan, "dispatch": role.Dispatch,
 }
@@ -26,7 +25,7 @@ var teamKinds = map[string]role.Kind{
 type person struct {
 	name string
 	role lastmile.Role // zero for the key
-	in   *world        // what they call their own
+	in   *world        // whose records are the person's own
 	*apptest.Browser
 }
 
@@ -44,7 +43,7 @@ func (p person) send(t testing.TB, method, path, body string) apptest.Response {
 // staff is an organization with two teams, and a person of each role.
 type staff struct {
 	p            *apptest.Platform
-	north, south *world // the same organization, as the managers of the teams see it
+	north, south *world // the same organization, with the records of each team
 	people       []person
 	managers     map[*world][]string
 }
@@ -70,7 +69,7 @@ func newStaff(t testing.TB, p *apptest.Platform) *staff {
 	return s
 }
 
-// other is the other team.
+// other returns the other team.
 func (s *staff) other(w *world) *world {
 	if w == s.north {
 		return s.south
@@ -78,8 +77,8 @@ func (s *staff) other(w *world) *world {
 	return s.north
 }
 
-// rebuild gives teams new records. What is left of the old ones has no managers: every
-// request of a manager reads which teams are hers.
+// rebuild gives teams new records. The old teams lose their managers, because every request
+// of a manager reads which teams they manage.
 func (s *staff) rebuild(t testing.TB, teams ...*world) {
 	t.Helper()
 	for _, w := range teams {
@@ -120,7 +119,7 @@ func (s *staff) dispatch(t testing.TB, w *world) string {
 	return string(made.ID)
 }
 
-// denied reports whether a person must not call a route at all, and why.
+// denied returns why a person must not call a route at all, or "" if they may.
 func denied(p person, rule role.Rule) string {
 	switch level := rule.Level; {
 	case p.Browser == nil:
@@ -132,13 +131,13 @@ func denied(p person, rule role.Rule) string {
 	return ""
 }
 
-// outcome is what a response says, without its records.
+// outcome returns the kind of a response: success, or its error.
 func outcome(t testing.TB, a apptest.Response) string {
 	t.Helper()
 	if a.Status < 300 {
 		return "success"
 	}
-	var batch struct{ StatusCode, Error int } // whose errors have a shape of their own
+	var batch struct{ StatusCode, Error int } // its errors have a different shape
 	if json.Unmarshal(a.Body, &batch) == nil && batch.StatusCode != 0 {
 		return fmt.Sprint(a.Status, batch.Error)
 	}
@@ -175,18 +174,18 @@ func TestRoleContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		s, zenith := newStaff(t, p), newWorld(t, p, "zenith-canary", "646")
 		t.Run("every route of the API has a rule", func(t *testing.T) { testEveryRouteHasARule(t, p) })
-		t.Run("the rules have every place that names records of teams", testPlacesOfRules)
+		t.Run("the rules have every field that names records of teams", testPlacesOfRules)
 		t.Run("lists", func(t *testing.T) { testListsByRole(t, s) })
-		t.Run("places outside of the matrix", func(t *testing.T) { testOtherPlacesByRole(t, s) })
+		t.Run("fields outside of the matrix", func(t *testing.T) { testOtherPlacesByRole(t, s) })
 		s.rebuild(t, s.north, s.south)
 		t.Run("members of teams", func(t *testing.T) { testMembersByRole(t, s) })
 		s.rebuild(t, s.north, s.south)
 		t.Run("every route", func(t *testing.T) { testRoutesByRole(t, s) })
-		t.Run("every place", func(t *testing.T) { testPlacesByRole(t, s, zenith) })
+		t.Run("every field with an id", func(t *testing.T) { testPlacesByRole(t, s, zenith) })
 	}, quick)
 }
 
-// operationsOf is the operations of the OpenAPI document.
+// operationsOf returns the operations of the OpenAPI document.
 func operationsOf(t testing.TB, p *apptest.Platform) []string {
 	t.Helper()
 	var doc struct {
@@ -275,7 +274,8 @@ func testRoutesByRole(t *testing.T, s *staff) {
 	}
 }
 
-// testPlacesByRole names own and foreign records at every place, as each person.
+// testPlacesByRole names own and foreign records in every field that takes an id, as each
+// person.
 func testPlacesByRole(t *testing.T, s *staff, zenith *world) {
 	for _, at := range idPlaces() {
 		operation, _, _ := strings.Cut(at.operation, "?")
@@ -329,10 +329,11 @@ func testPlacesByRole(t *testing.T, s *staff, zenith *world) {
 	}
 }
 
-// standard is the standard administrator of the first team.
+// standard returns the standard administrator of the first team.
 func (s *staff) standard() person { return s.people[2] }
 
-// testOtherPlacesByRole names records where the table of the scope test has no place.
+// testOtherPlacesByRole names records in fields that the table of the scope test does not
+// have.
 func testOtherPlacesByRole(t *testing.T, s *staff) {
 	const place = `"destination":"OWN-destination","recipients":[]`
 	std, key := s.standard(), s.people[0]
@@ -407,7 +408,7 @@ func testMembersByRole(t *testing.T, s *staff) {
 	} {
 		expect(t, body, std.send(t, "PUT", team, body), want, "success")
 	}
-	// Unassigned tasks are everyone's: assigning one takes it from the others.
+	// All managers see unassigned tasks. Assigning one hides it from the other managers.
 	free := id(t, n.Client, "/tasks", n.fill(`{"destination":"OWN-destination","recipients":[]}`))
 	other := s.people[3]
 	for _, p := range []person{std, other} {
@@ -425,7 +426,7 @@ func testMembersByRole(t *testing.T, s *staff) {
 	expect(t, "related tasks", a, "foreignTeam", "")
 }
 
-// viewed are lists that TestRoleViewContract compares.
+// viewed are the lists that TestRoleViewContract compares.
 var viewed = []string{
 	"GET /analytics", "GET /board/positions", "GET /events", "GET /events/log", "GET /messages", "GET /search", "GET /workers/location",
 }
@@ -476,7 +477,7 @@ func testListsByRole(t *testing.T, s *staff) {
 	}
 }
 
-// all is a whole list.
+// all returns a whole list, with all of its pages.
 func (s *staff) all(t testing.TB, p person, request, body string) string {
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")

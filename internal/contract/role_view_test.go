@@ -20,7 +20,7 @@ type crew struct {
 	*apptest.Browser
 }
 
-// newCrew makes a crew: the task has a recipient who gets text messages.
+// newCrew creates a crew. Its task has a recipient who gets text messages.
 func newCrew(t testing.TB, c *apptest.Client, name, number string) *crew {
 	t.Helper()
 	b, admin := c.Admin(t, fmt.Sprintf(`{"name":%q,"email":"%s@example.com","type":"standard"}`, name, name))
@@ -136,7 +136,7 @@ func TestRoleViewContract(t *testing.T) {
 	})
 }
 
-// testLeavingTask gives an unassigned task to another team and its worker, and takes it back.
+// testLeavingTask moves an unassigned task to another team, to its worker, and back.
 func testLeavingTask(t *testing.T, c *apptest.Client, north, south *crew) {
 	board, plain := north.follow(t, "?lists=1"), north.follow(t, "")
 	task := driverTask(t, c, nil)
@@ -202,7 +202,7 @@ func testExplanationOfManagers(t *testing.T, c *apptest.Client, north, south *cr
 	c.Call(t, "DELETE", "/tasks/"+task, nil).OK(t)
 }
 
-// testPastOfManagers reads the event log and where workers were.
+// testPastOfManagers reads the event log and past positions of workers.
 func testPastOfManagers(t *testing.T, c *apptest.Client, north, south *crew) {
 	p := c.Platform
 	from := p.Now().Add(-time.Minute)

@@ -19,7 +19,7 @@ type roads struct {
 	*apptest.Client
 	north, south  string // teams
 	hub, ada, bob string
-	begin         func(t testing.TB, task string) // stands in for the worker's app
+	begin         func(t testing.TB, task string) // starts a task, as the worker's app does
 }
 
 func newRoads(t testing.TB, p *apptest.Platform, name string) roads {
@@ -37,13 +37,13 @@ func newRoads(t testing.TB, p *apptest.Platform, name string) roads {
 	return r
 }
 
-// driver makes a worker of the northern team.
+// driver creates a worker of the northern team.
 func (r roads) driver(t testing.TB, phone string, more ...string) string {
 	t.Helper()
 	return id(t, r.Client, "/workers", `{"name":"W","phone":"`+phone+`","teams":["`+r.north+`"]`+strings.Join(more, "")+`}`)
 }
 
-// beginTask has an assigned task started.
+// beginTask makes an assigned task active.
 func beginTask[W interface {
 	Task(context.Context, lastmile.OrganizationID, lastmile.TaskID) (lastmile.Task, error)
 	SaveTask(context.Context, lastmile.Task) error
@@ -64,13 +64,13 @@ func beginTask[W interface {
 	}
 }
 
-// task makes a task.
+// task creates a task.
 func (r roads) task(t testing.TB, more ...string) string {
 	t.Helper()
 	return id(t, r.Client, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[-73.98,40.75]},"recipients":[]`+strings.Join(more, "")+`}`)
 }
 
-// tasks makes several tasks.
+// tasks creates several tasks.
 func (r roads) tasks(t testing.TB, n int) []string {
 	t.Helper()
 	made := make([]string, n)
@@ -80,14 +80,14 @@ func (r roads) tasks(t testing.TB, n int) []string {
 	return made
 }
 
-// complete has an assigned task started and completed.
+// complete starts and completes an assigned task.
 func (r roads) complete(t testing.TB, task string, success bool) {
 	t.Helper()
 	r.begin(t, task)
 	r.Call(t, "POST", "/tasks/"+task+"/complete", fmt.Sprintf(`{"completionDetails":{"success":%v}}`, success)).OK(t)
 }
 
-// plan makes a route plan.
+// plan creates a route plan.
 func (r roads) plan(t testing.TB, more ...string) map[string]any {
 	t.Helper()
 	return r.Must(t, "POST", "/routePlans", `{"name":"Round","startTime":1894021200000`+strings.Join(more, "")+`}`)
@@ -107,10 +107,10 @@ func has(t testing.TB, record map[string]any, field string, want any) {
 	}
 }
 
-// idList is a JSON array of ids.
+// idList returns a JSON array of ids.
 func idList(ids ...string) string { return `["` + strings.Join(ids, `","`) + `"]` }
 
-// queue is what a container holds.
+// queue returns the tasks of a container.
 func (r roads) queue(t testing.TB, path string) []any {
 	t.Helper()
 	return r.Must(t, "GET", "/containers/"+path, nil)["tasks"].([]any)
@@ -120,7 +120,7 @@ func TestRoutePlanContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
-		t.Run("a plan of a name and a start has nothing else", func(t *testing.T) {
+		t.Run("a plan with only a name and a start", func(t *testing.T) {
 			made := r.plan(t)
 			matches(t, made, `{"id":"<id>","shortId":`+text(fmt.Sprint(made["shortId"]))+`,"timeCreated":"<now>","timeLastModified":"<now>",
 				"organization":"`+string(r.Organization.ID)+`","name":"Round","state":"PENDING","color":null,"vehicleType":null,"timezone":null,
@@ -132,10 +132,10 @@ func TestRoutePlanContract(t *testing.T) {
 			}
 			matches(t, r.read(t, "/routePlans", made["id"]), string(encode(t, made)))
 		})
-		t.Run("every field is taken", func(t *testing.T) { testRoutePlanFields(t, r) })
+		t.Run("every field is accepted", func(t *testing.T) { testRoutePlanFields(t, r) })
 		t.Run("an invalid plan is rejected", func(t *testing.T) { testRoutePlanFaults(t, r) })
-		t.Run("tasks go where the plan belongs, in its order", func(t *testing.T) { testRoutePlanContainers(t, r) })
-		t.Run("tasks come to a plan and leave it", func(t *testing.T) { testRoutePlanTasks(t, r) })
+		t.Run("tasks move to the worker or team of the plan, in its order", func(t *testing.T) { testRoutePlanContainers(t, r) })
+		t.Run("tasks are added to a plan and removed from it", func(t *testing.T) { testRoutePlanTasks(t, r) })
 		t.Run("tasks that cannot be planned are rejected", func(t *testing.T) { testRoutePlanTaskFaults(t, p, r) })
 		t.Run("tasks start and complete their plan", func(t *testing.T) { testRoutePlanProgress(t, r) })
 		t.Run("a plan that does not keep its times is late", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestRoutePlanContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("many who add at once lose nothing", func(t *testing.T) { testRoutePlanRace(t, r) })
+		t.Run("concurrent additions lose no task", func(t *testing.T) { testRoutePlanRace(t, r) })
 	})
 }
 
@@ -211,7 +211,7 @@ func testRoutePlanFields(t *testing.T, r roads) {
 		"color", "vehicleType", "endTime", "startAt", "endAt", "startingHubId", "endingHubId", "timezone", "team", "plannedDistance", "plannedDuration")
 	named := r.Must(t, "PUT", path, `{"name":"Second"}`)
 	changed(t, "a change of the name", emptied, named, "name")
-	// As a published client sends it: a name and a start always, empty for none.
+	// A published client always sends a name and a start, empty if they do not change.
 	colored := send(t, r.Client, "PUT", path, `{"name":"","startTime":0,"color":"#000000"}`).OK(t).Object(t)
 	changed(t, "a change of the color", named, colored, "color")
 	for _, task := range tasks {
@@ -351,15 +351,15 @@ func testRoutePlanTaskFaults(t *testing.T, p *apptest.Platform, r roads) {
 		task string
 		want rejection
 	}{
-		"a task of another plan":         {planned, invalid},
-		"an active task":                 {active, invalid},
-		"a completed task":               {done, invalid},
-		"another organization's task":    {theirs, outsideScope},
-		"a task that does not exist":     {unknownID, notFound},
-		"a task twice":                   {free + `","` + free, invalid},
-		"a task that is none by its id":  {"short", notFound},
-		"one of two that cannot be had":  {free + `","` + planned, invalid},
-		"one of two that is not the own": {free + `","` + theirs, outsideScope},
+		"a task of another plan":               {planned, invalid},
+		"an active task":                       {active, invalid},
+		"a completed task":                     {done, invalid},
+		"another organization's task":          {theirs, outsideScope},
+		"a task that does not exist":           {unknownID, notFound},
+		"a task twice":                         {free + `","` + free, invalid},
+		"a malformed id":                       {"short", notFound},
+		"one of two is in another plan":        {free + `","` + planned, invalid},
+		"one of two is another organization's": {free + `","` + theirs, outsideScope},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := r.Must(t, "GET", path, nil)
@@ -399,7 +399,7 @@ func testRoutePlanProgress(t *testing.T, r roads) {
 	r.Call(t, "POST", "/tasks/"+tasks[0]+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
 	state("STARTED", 3, 3, 1)
 
-	r.Call(t, "DELETE", "/tasks/"+tasks[2], nil).OK(t) // the last that was left
+	r.Call(t, "DELETE", "/tasks/"+tasks[2], nil).OK(t) // the last open task
 	ended := state("COMPLETED", 3, 3)
 	has(t, ended, "actualEndTime", "<now>")
 	has(t, ended, "isOverdue", false)

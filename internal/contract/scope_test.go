@@ -16,27 +16,27 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// idPlace is a place in a request that takes the id of a record.
+// idPlace is a field of a request, or of its path, that takes the id of a record.
 type idPlace struct {
 	operation string // as the OpenAPI spec has it: "PUT /teams/{id}"
 	field     string // "{id}" in the path, else as in a message: "workers[]"
-	kind      string // of the record
-	body      string // of the request; ID stands for the id
+	kind      string // kind of the record
+	body      string // body of the request; ID stands for the id
 	missing   rejection
 
-	// What is not as for most places.
-	other    rejection // another organization's id, where that is not outside the scope
-	own      rejection // the own id, where the record is not in a state for it
+	// Exceptions, which most places do not have.
+	other    rejection // error for another organization's id, if not outsideScope
+	own      rejection // error for the own id, if the state of the record does not allow the request
 	ignored  bool      // the field has no meaning there and is ignored
 	unmarked bool      // the OpenAPI spec does not say that it is an id
 }
 
-// resourcePlaces is the places that files of resources add.
+// resourcePlaces are the places that register has added.
 var resourcePlaces []idPlace
 
-// register adds an operation to the tables of the tests that go through all of
-// them: two different bodies of a POST, for the test of idempotency keys, and the
-// places that take ids.
+// register adds an operation to the tables of the tests that cover all operations: two
+// different bodies of a POST, for the test of idempotency keys, and the places that take
+// ids.
 func register(operation string, bodies [2]string, places ...idPlace) {
 	if strings.HasPrefix(operation, "POST ") {
 		postBodies[operation] = bodies
@@ -47,7 +47,7 @@ func register(operation string, bodies [2]string, places ...idPlace) {
 	}
 }
 
-// idPlaces is every such place. The test fails when the OpenAPI spec has another.
+// idPlaces returns all places. The test fails if the OpenAPI spec has another.
 func idPlaces() []idPlace {
 	const (
 		address = `{"city":"X","country":"Y"}`
@@ -96,8 +96,8 @@ func idPlaces() []idPlace {
 	return slices.Concat(places, taskPlaces(), webhookPlaces())
 }
 
-// webhookPlaces is the places that have to do with webhooks. The webhook is
-// deleted last, because the others need its notifications.
+// webhookPlaces returns the places of webhooks. The webhook is deleted last, because the
+// others need its notifications.
 func webhookPlaces() []idPlace {
 	return []idPlace{
 		{operation: "PUT /webhooks/{id}", field: "{id}", kind: "webhook", body: `{"name":"Changed"}`, missing: notFound},
@@ -112,7 +112,8 @@ func webhookPlaces() []idPlace {
 	}
 }
 
-// taskPlaces is the places that have to do with tasks.
+// taskPlaces returns the places of tasks, containers and route plans, and those that
+// register has added.
 func taskPlaces() []idPlace {
 	const append1, success = `{"tasks":[-1,"OWN-task"]}`, `{"completionDetails":{"success":true}}`
 	places := []idPlace{
@@ -154,7 +155,7 @@ func taskPlaces() []idPlace {
 			idPlace{operation: "GET /containers/{kind}/{id}", field: "{id}", kind: owner, missing: notFound},
 			idPlace{operation: "PUT /containers/{kind}/{id}", field: "{id}", kind: owner, body: append1, missing: notFound})
 	}
-	// A task as sent stands in four places. What only a new task has is ignored
+	// The fields of a task are sent in four ways. Fields that only a new task has are ignored
 	// in the others.
 	for _, at := range []struct{ operation, prefix, before, after string }{
 		{"POST /tasks", "", `{`, `}`},
@@ -195,31 +196,31 @@ func taskPlaces() []idPlace {
 	return append(places, resourcePlaces...)
 }
 
-// documented is how the OpenAPI spec spells a place.
+// documented returns a place as documentedPlaces names it.
 func (at idPlace) documented() string {
 	operation, _, _ := strings.Cut(at.operation, "?")
 	return operation + " " + at.field
 }
 
-// elsewhere reports whether an operation is tested with its resource, because
-// it takes more than a request: batches are done later, the marketplace wraps a
-// request in a request, uploads come from workers, any organization can be invited,
-// and orders are between two organizations.
+// elsewhere reports whether an operation is tested with its resource, because it needs more
+// than one request: batches run later, the marketplace wraps a request in a request,
+// uploads come from workers, any organization can be invited, and orders are between two
+// organizations.
 func elsewhere(operation string) bool {
 	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization", " /taskOrders"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }
 
-// world is an organization with a record of each kind, every text of which is
-// its canary.
+// world is an organization with a record of each kind. Every text in them contains its
+// canary.
 type world struct {
 	*apptest.Client
 	canary   string
-	areaCode string            // of all its phones
+	areaCode string            // of all its phone numbers
 	own      map[string]string // ids by kind
 	made     int
-	receiver *apptest.Receiver // of its webhooks, once it has any
+	receiver *apptest.Receiver // of its webhooks; nil before listen
 }
 
 // listen gives the organization a webhook with a notification.
@@ -242,7 +243,7 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	return w
 }
 
-// dispatch saves a dispatch of a team that was deleted since.
+// dispatch saves a dispatch of a team that no longer exists.
 func (w *world) dispatch(t testing.TB, status lastmile.DispatchStatus) string {
 	t.Helper()
 	now := w.Platform.Now()
@@ -259,7 +260,7 @@ func (w *world) dispatch(t testing.TB, status lastmile.DispatchStatus) string {
 	return string(made.ID)
 }
 
-// make makes a further record.
+// make creates another record of a kind and returns its id.
 func (w *world) make(t testing.TB, kind string) string {
 	t.Helper()
 	w.made++
@@ -301,8 +302,8 @@ func (w *world) make(t testing.TB, kind string) string {
 	return id(t, w.Client, path, w.fill(strings.ReplaceAll(body, "CANARY", w.canary)))
 }
 
-// fill puts the organization's own ids and new names and numbers into a body. What
-// it replaces has a character that no id has.
+// fill puts the organization's own ids and new names and numbers into a body. The texts
+// that it replaces have a character that no id has.
 func (w *world) fill(body string) string {
 	for kind, own := range w.own {
 		body = strings.ReplaceAll(body, "OWN-"+kind, own)
@@ -310,7 +311,7 @@ func (w *world) fill(body string) string {
 	return strings.NewReplacer("NEW-name", fmt.Sprintf("n%d", w.made), "NEW-phone", fmt.Sprintf("+1%s555%04d", w.areaCode, w.made)).Replace(body)
 }
 
-// pick is a record of the organization's for a place.
+// pick returns the id of a record of the organization for a place.
 func (w *world) pick(at idPlace) string {
 	if at.kind == "task" && at.field != "{id}" {
 		return w.own["spare task"] // the other one is in the path
@@ -325,7 +326,7 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 	return send(t, w.Client, method, path, body)
 }
 
-// request is the request of a place with an id in it.
+// request returns the request of a place with an id in it.
 func (w *world) request(at idPlace, id string) (method, path, body string) {
 	w.made++
 	method, path, _ = strings.Cut(at.operation, " ")
@@ -343,7 +344,7 @@ func (w *world) request(at idPlace, id string) (method, path, body string) {
 	return method, path, w.fill(strings.ReplaceAll(at.body, `"ID"`, text(id)))
 }
 
-// everything is all that an organization can see of itself.
+// everything returns all that an organization can see of itself.
 func (w *world) everything(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
@@ -375,7 +376,7 @@ func TestScopeContract(t *testing.T) {
 				}
 			}
 		}
-		t.Run("every place that the OpenAPI spec lets an id into is in the matrix", func(t *testing.T) {
+		t.Run("every field of the OpenAPI spec that takes an id is in the matrix", func(t *testing.T) {
 			tested := map[string]bool{}
 			for _, at := range idPlaces() {
 				tested[at.documented()] = true
@@ -451,15 +452,15 @@ func TestScopeContract(t *testing.T) {
 				if strings.HasPrefix(at.operation, "DELETE") {
 					acme.own[at.kind] = acme.make(t, at.kind)
 				}
-				p.Settle(t) // what it started writes as well
+				p.Settle(t) // background work that it started writes as well
 			})
 		}
-		t.Run("none of it changed the other organization", func(t *testing.T) {
+		t.Run("no request has changed the other organization", func(t *testing.T) {
 			if after := zenith.everything(t); after != before {
 				t.Errorf("there was\n%s\nand is\n%s", before, after)
 			}
 		})
-		t.Run("what another organization has is not found by name, phone, filter or search", func(t *testing.T) {
+		t.Run("another organization's records are not found by name, phone, filter or search", func(t *testing.T) {
 			theirs := zenith.Must(t, "GET", "/recipients/"+zenith.own["recipient"], nil)
 			notFound.check(t, acme.Call(t, "GET", "/recipients/name/"+url.PathEscape(fmt.Sprint(theirs["name"])), nil))
 			notFound.check(t, acme.Call(t, "GET", "/recipients/phone/"+fmt.Sprint(theirs["phone"]), nil))
@@ -479,8 +480,8 @@ func TestScopeContract(t *testing.T) {
 	}, receiver.Reach)
 }
 
-// documentedPlaces is the operations and fields that take ids, by the
-// document.
+// documentedPlaces returns the operations and fields that take ids, according to the
+// OpenAPI document.
 func documentedPlaces(t testing.TB, p *apptest.Platform) map[string]bool {
 	t.Helper()
 	var doc struct {
@@ -515,7 +516,7 @@ func documentedPlaces(t testing.TB, p *apptest.Platform) map[string]bool {
 	return places
 }
 
-// schemaNode is as much of a JSON Schema as it takes to find ids.
+// schemaNode has the parts of a JSON Schema that are needed to find ids.
 type schemaNode struct {
 	Ref          string `json:"$ref"`
 	Pattern      string
@@ -524,7 +525,7 @@ type schemaNode struct {
 	Properties   map[string]schemaNode
 }
 
-// idFields is the fields of a schema that hold ids.
+// idFields returns the fields of a schema that hold ids.
 func idFields(s schemaNode, named map[string]schemaNode, within []string) map[string]bool {
 	found := map[string]bool{}
 	if s.Ref != "" {

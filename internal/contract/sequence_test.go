@@ -12,15 +12,15 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// TestSequenceContract sends an organization random sequences of calls: calls by
-// chance, good and bad. After each, all that can be read must be what a small
-// model of the API says.
+// TestSequenceContract sends organizations random sequences of valid and invalid requests.
+// After each request, everything that can be read must be what a small model of the API
+// predicts.
 func TestSequenceContract(t *testing.T) {
 	t.Parallel()
 	liveThrough(t, 3, 100)
 }
 
-// liveThrough has some organizations live for some steps each.
+// liveThrough sends random requests to a number of organizations, a number of steps each.
 func liveThrough(t *testing.T, organizations, steps int) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		for seed := range organizations {
@@ -29,17 +29,17 @@ func liveThrough(t *testing.T, organizations, steps int) {
 	})
 }
 
-// twin is what an organization must look like after all that was done to it.
+// twin is a model of an organization: what it must look like after all requests so far.
 type twin struct {
 	*apptest.Client
 	random  *rand.Rand
 	tasks   map[string]*twinTask
-	made    []string            // tasks that are there, by when they were made
-	gone    []string            // tasks that are not
+	made    []string            // existing tasks, in order of creation
+	gone    []string            // ids of tasks that do not exist
 	lists   map[string][]string // tasks of each container, by its path
-	home    string              // path of the organization's
+	home    string              // path of the organization's container
 	workers map[string]*twinWorker
-	count   int // of what needs a name of its own
+	count   int // for names and actions that must be unique
 	said    []string
 }
 
@@ -84,7 +84,7 @@ func newTwin(t testing.TB, p *apptest.Platform, seed int) *twin {
 	return w
 }
 
-// live takes steps, and compares after each.
+// live makes random requests, and compares after each.
 func (w *twin) live(t *testing.T, steps int) {
 	acts := []func(testing.TB){
 		w.create, w.create, w.create, w.create, w.update, w.update, w.update, w.arrange, w.arrange, w.arrange, w.start, w.start,
@@ -99,8 +99,8 @@ func (w *twin) live(t *testing.T, steps int) {
 	}
 }
 
-// call sends a request and fails the test unless it is rejected with want, or
-// taken when want is none.
+// call sends a request and fails the test unless it is rejected with want, or accepted if
+// want is zero.
 func (w *twin) call(t testing.TB, want rejection, method, path string, body any) (response apptest.Response, taken bool) {
 	t.Helper()
 	w.said = append(w.said, fmt.Sprintf("%s %s %s, want %v", method, path, encode(t, body), want))
@@ -120,13 +120,14 @@ func (w *twin) judge(t testing.TB, want rejection, response apptest.Response) (t
 	return response.Status == 200
 }
 
-// chance is true once in n times.
+// chance returns true once in n times.
 func (w *twin) chance(n int) bool { return w.random.IntN(n) == 0 }
 
-// any is one of a list.
+// any returns a random element of a list.
 func (w *twin) any(list []string) string { return list[w.random.IntN(len(list))] }
 
-// some are a few tasks, rarely one that is gone, or one twice.
+// some returns a few tasks, rarely with one that does not exist or one that is listed
+// twice.
 func (w *twin) some(most int) []string {
 	list := []string{}
 	for range w.random.IntN(most + 1) {
@@ -139,7 +140,7 @@ func (w *twin) some(most int) []string {
 	return list
 }
 
-// one is a task, rarely one that is gone.
+// one returns a task, rarely one that does not exist.
 func (w *twin) one() string {
 	if len(w.made) == 0 || w.chance(15) {
 		return w.any(w.gone)
@@ -147,24 +148,24 @@ func (w *twin) one() string {
 	return w.any(w.made)
 }
 
-// container is one of the containers.
+// container returns the path of a random container.
 func (w *twin) container() string { return w.any(slices.Sorted(maps.Keys(w.lists))) }
 
-// ref names a container as tasks do.
+// ref returns a container as tasks show it.
 func ref(path string) map[string]any {
 	kind, owner, _ := strings.Cut(path, "/")
 	kind = strings.TrimSuffix(kind, "s")
 	return map[string]any{"type": strings.ToUpper(kind), kind: owner}
 }
 
-// take takes a task out of the list it is in.
+// take removes a task from its list.
 func (w *twin) take(id string) {
 	if list, ok := w.lists[w.tasks[id].in]; ok {
 		w.lists[w.tasks[id].in] = slices.DeleteFunc(list, func(other string) bool { return other == id })
 	}
 }
 
-// enter puts a task into a container.
+// enter puts a task into a container, at an index or at the end.
 func (w *twin) enter(id, path string, index int) {
 	w.take(id)
 	task, list := w.tasks[id], w.lists[path]
@@ -178,7 +179,7 @@ func (w *twin) enter(id, path string, index int) {
 	}
 }
 
-// born adds a task that was just made.
+// born adds a task that was just created.
 func (w *twin) born(t testing.TB, shown map[string]any, task twinTask) {
 	t.Helper()
 	id := fmt.Sprint(shown["id"])
@@ -193,8 +194,8 @@ func (w *twin) born(t testing.TB, shown map[string]any, task twinTask) {
 	w.compareTask(t, id, shown)
 }
 
-// details are chosen by chance. They are sent as a request has them, and the
-// rejection that the API has for them is returned.
+// details changes random fields of a task. It returns them as a request sends them, and the
+// error that the API must return.
 func (w *twin) details(id string, task *twinTask) (sent map[string]any, want rejection) {
 	sent = map[string]any{}
 	if w.chance(2) {
@@ -249,7 +250,7 @@ func unique(list []string) []string {
 	return once
 }
 
-// minutes is a time of the far day, none for 0.
+// minutes returns a time of the far day, or nil for 0.
 func minutes(n int) any {
 	if n == 0 {
 		return nil
@@ -275,7 +276,8 @@ func (w *twin) reaches(from, to string) bool {
 	return slices.ContainsFunc(w.tasks[from].dependencies, func(parent string) bool { return parent == to || w.reaches(parent, to) })
 }
 
-// draft is a task by chance, as a request to create it.
+// draft returns a random task, the request that creates it, and the error that the API must
+// return.
 func (w *twin) draft() (task twinTask, body map[string]any, want rejection) {
 	task.in = w.home
 	body, want = w.details("", &task)
@@ -459,8 +461,8 @@ func (w *twin) arrange(t testing.TB) {
 	matches(t, response.Object(t)["tasks"], string(encode(t, anys(w.lists[path]))))
 }
 
-// families adds to tasks those they are linked with, from the nearest to the
-// farthest, each after its parents.
+// families returns tasks with all related tasks, from the nearest to the farthest, each
+// after its parents.
 func (w *twin) families(ids []string) (all []string) {
 	parents := func(id string) []string { return slices.Sorted(slices.Values(w.tasks[id].dependencies)) }
 	children := func(id string) []string {
@@ -507,7 +509,7 @@ func anys(list []string) []any {
 	return all
 }
 
-// start has a worker start one of her tasks, or one of another worker.
+// start has a worker start an own task, or rarely any other task.
 func (w *twin) start(t testing.TB) {
 	worker := w.any(slices.Sorted(maps.Keys(w.workers)))
 	who, id := w.workers[worker], w.one()
@@ -537,8 +539,8 @@ func (w *twin) act(t testing.TB, want rejection, worker, verb, task string, more
 	return w.judge(t, want, w.workers[worker].phone.try(t, verb, task, fmt.Sprint("action ", w.count), more))
 }
 
-// complete has an active task completed by its worker or by the dispatcher, or
-// another one that cannot be.
+// complete has an active task completed by its worker or by the dispatcher, or tries to
+// complete another task.
 func (w *twin) complete(t testing.TB) {
 	id := w.one()
 	for _, worker := range slices.Sorted(maps.Keys(w.workers)) {
@@ -572,7 +574,7 @@ func (w *twin) duty(t testing.TB) {
 	who.phone.call(t, "PUT", "/duty", map[string]any{"onDuty": who.onDuty}).OK(t)
 }
 
-// leave has a worker or a team go, and another come.
+// leave deletes a worker or a team, and creates another.
 func (w *twin) leave(t testing.TB) {
 	path, want := w.container(), rejection{}
 	kind, id, _ := strings.Cut(path, "/")
@@ -598,14 +600,14 @@ func (w *twin) leave(t testing.TB) {
 	w.hire(t)
 }
 
-// found founds a team.
+// found creates a team.
 func (w *twin) found(t testing.TB) {
 	t.Helper()
 	w.count++
 	w.lists["teams/"+id(t, w.Client, "/teams", fmt.Sprintf(`{"name":"Team %d","workers":[],"managers":[]}`, w.count))] = nil
 }
 
-// hire makes a worker of some team, who goes on duty.
+// hire creates a worker of a random team, who goes on duty.
 func (w *twin) hire(t testing.TB) {
 	t.Helper()
 	w.count++
@@ -616,7 +618,7 @@ func (w *twin) hire(t testing.TB) {
 	w.workers[worker] = &twinWorker{phone: phone, onDuty: true}
 }
 
-// compare reads all that there is.
+// compare reads everything and compares it with the model.
 func (w *twin) compare(t testing.TB) {
 	t.Helper()
 	for path, list := range w.lists {
@@ -659,7 +661,7 @@ func (w *twin) compare(t testing.TB) {
 	}
 }
 
-// compareTask compares a task with what is shown of it.
+// compareTask compares a task of the model with a response.
 func (w *twin) compareTask(t testing.TB, id string, shown map[string]any) {
 	t.Helper()
 	task := w.tasks[id]

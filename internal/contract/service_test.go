@@ -34,13 +34,13 @@ func TestDeliveryServiceContract(t *testing.T) {
 		client := c.Must(t, "POST", "/clients", `{"name":"Shop"}`)
 		const defaults = `"clients":[],"timezone":"America/New_York","hours":[],"leadTime":0,"sameDayUntil":null,"dueIn":240,"limits":{"weight":null,"quantity":null,"distance":null,"area":null}`
 
-		t.Run("a service of a name, a currency and rates is offered to all at all times", func(t *testing.T) {
+		t.Run("a service with only a name, a currency and rates is offered to all clients at all times", func(t *testing.T) {
 			made := c.Must(t, "POST", "/deliveryServices", `{"displayName":"Plain","currency":"usd","rates":[`+flatRate+`]}`)
 			matches(t, made, `{"id":"<id>","organization":"`+string(c.Organization.ID)+`","timeCreated":"<now>","timeLastModified":"<now>","displayName":"Plain","currency":"USD",`+defaults+`,
 				"rates":[{"id":"<id>","name":"Base","ratingType":"flat","isBaseRate":true,"amount":4,"unit":null,"free":0,"tiers":[],"when":null}]}`)
 			matches(t, list(t, c, "/deliveryServices"), `[`+string(encode(t, made))+`]`)
 		})
-		t.Run("every field is taken", func(t *testing.T) {
+		t.Run("every field is accepted", func(t *testing.T) {
 			const area = `{"type":"MultiPolygon","coordinates":[[[[0,0],[4,0],[4,4],[0,0]],[[1,1],[2,1],[2,1.5],[1,1]]],[[[10,10],[11,10],[11,11],[10,10]]]]}`
 			made := c.Must(t, "POST", "/deliveryServices", `{"displayName":"Full","currency":"KWD","clients":["`+fmt.Sprint(client["organization"])+`"],"timezone":"Asia/Kuwait",
 				"hours":[{"days":["sun","Monday"],"from":"08:00","to":"02:00"},{"days":["fri"]}],"leadTime":30,"sameDayUntil":"14:30","dueIn":90,
@@ -141,7 +141,7 @@ func TestDeliveryServiceContract(t *testing.T) {
 			small := id(t, full, "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`)
 			invalid.check(t, full.Call(t, "PUT", "/deliveryServices/"+small, `{`+large+`}`), "rates")
 		})
-		t.Run("their number is limited", func(t *testing.T) {
+		t.Run("the number of services is limited", func(t *testing.T) {
 			full := p.Organization(t, "Full")
 			for i := range orders.MaxServices {
 				full.Must(t, "POST", "/deliveryServices", fmt.Sprintf(`{"displayName":"%d","currency":"USD","rates":[`+flatRate+`]}`, i))
@@ -233,20 +233,20 @@ func TestQuoteContract(t *testing.T) {
 				t.Errorf("got %v", quotes)
 			}
 		})
-		t.Run("the time of the client is kept", func(t *testing.T) {
+		t.Run("the client's dueBy is kept", func(t *testing.T) {
 			for _, quote := range quotesOf(t, shop, "", body(`"quantity"`, fmt.Sprintf(`"dueBy":%d,"quantity"`, ready+1_000))) {
 				if quote["dueBy"] != float64(ready+1_000) {
 					t.Errorf("got %v", quote)
 				}
 			}
 		})
-		t.Run("what is ready already is not due in the past", func(t *testing.T) {
+		t.Run("a delivery that is already ready is not due in the past", func(t *testing.T) {
 			quote := quotesOf(t, shop, "", body(fmt.Sprint(ready), fmt.Sprint(ready-12*3_600_000)))[0]
 			if want := float64(p.Now().Add(90 * time.Minute).UnixMilli()); quote["dueBy"] != want {
 				t.Errorf("due at %v, want %v", quote["dueBy"], want)
 			}
 		})
-		t.Run("GET takes the same as query parameters", func(t *testing.T) {
+		t.Run("GET accepts the same as query parameters", func(t *testing.T) {
 			for name, query := range map[string]string{
 				"brackets": "&weight[value]=2.5&weight[units]=kg&pickup[address][city]=NY&pickup[address][country]=US&pickup[location][0]=-73.98&pickup[location][1]=40.75&dropoff[city]=NY&dropoff[country]=US&dropoff[location]=-73.98,40.70",
 				"dots":     "&weight.value=2.5&weight.units=kg&pickup.address.city=NY&pickup.address.country=US&pickup.location=-73.98,40.75&dropoff.city=NY&dropoff.country=US&dropoff.location.0=-73.98&dropoff.location.1=40.70",

@@ -22,7 +22,7 @@ func TestSettingsContract(t *testing.T) {
 		read := func() map[string]any { return c.Must(t, "GET", "/organization/settings", nil) }
 		matches(t, read(), usualSettings)
 
-		t.Run("every field is taken", func(t *testing.T) {
+		t.Run("every field is accepted", func(t *testing.T) {
 			const all = `{"name":"New Acme","email":"a@example.com","driverSupportEmail":"d@example.com","timezone":"Europe/Berlin","country":"de","language":"fr",
 				"geocodingPrecision":"street","geofence":{"level":"block","radius":150.5},"hideBarcodes":true,"failureReasons":["OTHER","NO_ACCESS"],
 				"trackingPage":{"phone":"030 901820","color":"#0B6B50","allowNewTimes":true},
@@ -37,7 +37,7 @@ func TestSettingsContract(t *testing.T) {
 			matches(t, c.Must(t, "GET", "/organization/trackingPage", nil), `{"phone":"+4930901820","color":"#0b6b50","allowNewTimes":true}`)
 			matches(t, c.Must(t, "GET", "/organization/replanning", nil), `{"enabled":true,"move":"workers","assign":true,"interval":5,"lateness":15,"ahead":120}`)
 		})
-		t.Run("what is not sent stays as it is", func(t *testing.T) {
+		t.Run("fields that are not sent stay as they are", func(t *testing.T) {
 			for _, body := range []string{`{}`, `{"geofence":{},"trackingPage":{},"replanning":{},"messages":{}}`, `{"name":null}`} {
 				before := string(encode(t, read()))
 				organization := c.Must(t, "GET", "/organization", nil)
@@ -55,7 +55,7 @@ func TestSettingsContract(t *testing.T) {
 				"replanning":{"enabled":false,"move":"order","assign":false,"interval":10,"lateness":10,"ahead":240},"messages":{"from":null,"eta":600,"delay":900}}`)
 			matches(t, read(), usualSettings)
 		})
-		t.Run("one invalid field, and nothing changes", func(t *testing.T) {
+		t.Run("a request with an invalid field changes nothing", func(t *testing.T) {
 			for body, tt := range map[string]struct {
 				want rejection
 				word string

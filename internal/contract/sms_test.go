@@ -50,8 +50,8 @@ func TestSMSContract(t *testing.T) {
 		t.Run("a recipient who wants no messages gets none", func(t *testing.T) { inbox.testSkips(t) })
 		t.Run("the organization sets which messages are sent, and their texts", func(t *testing.T) { inbox.testSettings(t) })
 		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { inbox.testStop(t, zenith) })
-		t.Run("a reply that is no keyword causes an event", func(t *testing.T) { inbox.testReply(t, zenith) })
-		t.Run("a gateway reports what became of a message", func(t *testing.T) { inbox.testReport(t) })
+		t.Run("a reply that is not a keyword causes an event", func(t *testing.T) { inbox.testReply(t, zenith) })
+		t.Run("a gateway reports the result of a message", func(t *testing.T) { inbox.testReport(t) })
 		t.Run("forged posts are rejected", func(t *testing.T) { testForgeries(t, p) })
 	}, withSecret(t))
 }
@@ -63,7 +63,7 @@ type texted struct {
 	phone  *phone
 }
 
-// task makes a task of the worker for a number.
+// task creates a task of the worker for the recipient with a number.
 func (o *texted) task(t *testing.T, number string, more map[string]any) string {
 	t.Helper()
 	recipient := map[string]any{"name": "Grace http://x.example", "phone": number}
@@ -76,11 +76,11 @@ func (o *texted) task(t *testing.T, number string, more map[string]any) string {
 	return driverTask(t, o.Client, body)
 }
 
-// work does a task from start to end and returns what the recipient was sent.
+// work carries out a task and returns the messages that the recipient was sent.
 func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []textmessage.Kind, bodies []string) {
 	t.Helper()
 	before := len(o.Platform.Outbox(t, number))
-	for range 2 { // a phone that hears no response says it again
+	for range 2 { // a phone that gets no response repeats the request
 		o.phone.do(t, "start", task, "s"+task, nil)
 	}
 	for range 2 {
@@ -148,7 +148,7 @@ func (o *texted) testLife(t *testing.T) {
 	}
 }
 
-// testExpected has a worker start whose location is known.
+// testExpected starts a task with a worker whose location is known.
 func (o *texted) testExpected(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {
@@ -173,11 +173,11 @@ func (o *texted) testSkips(t *testing.T) {
 		more   map[string]any
 		want   int
 	}{
-		"a recipient who wants none":                {"+12125550172", map[string]any{"recipient": muted}, 0},
-		"whom the task cannot turn on":              {"+12125550172", map[string]any{"recipient": muted, "recipientSkipSMSNotifications": false}, 0},
-		"a task that turns them off":                {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": true}, 0},
-		"a task that does not":                      {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": false}, 2},
-		"a recipient without a task of his own yet": {"+12125550174", nil, 2},
+		"a recipient who wants none":        {"+12125550172", map[string]any{"recipient": muted}, 0},
+		"a task that tries to turn them on": {"+12125550172", map[string]any{"recipient": muted, "recipientSkipSMSNotifications": false}, 0},
+		"a task that turns them off":        {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": true}, 0},
+		"a task that does not":              {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": false}, 2},
+		"a new recipient":                   {"+12125550174", nil, 2},
 	} {
 		task := o.task(t, tt.number, tt.more)
 		if kinds, _ := o.work(t, task, tt.number, true); len(kinds) != tt.want {
@@ -268,7 +268,7 @@ func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header,
 	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: received}
 }
 
-// triggered are the events of a trigger that an organization received.
+// triggered returns the events of a trigger that an organization received.
 func triggered(t *testing.T, c *apptest.Client, trigger float64) (events []map[string]any) {
 	t.Helper()
 	for _, body := range c.Platform.Events(t, c.Organization.ID) {
@@ -283,7 +283,7 @@ func triggered(t *testing.T, c *apptest.Client, trigger float64) (events []map[s
 	return events
 }
 
-// reached sends what waits in the outbox, so that it counts as sent.
+// reached sends the messages that wait in the outbox, so that they count as sent.
 func reached(t *testing.T, p *apptest.Platform) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -304,7 +304,7 @@ func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	recipient := o.Must(t, http.MethodGet, "/recipients/phone/"+number, nil)
 	id, _ := recipient["id"].(string)
 	stop := map[string]any{"id": "r1", "from": number, "to": "+12125550001", "body": "STOP"}
-	for range 2 { // a gateway that hears no response posts it again
+	for range 2 { // a gateway that gets no response repeats the request
 		postSigned(t, o.Platform, "/sms/inbound", stop, nil).OK(t)
 	}
 	events := triggered(t, o.Client, 17)
@@ -322,7 +322,7 @@ func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	if other := triggered(t, zenith, 17); len(other) != 0 {
 		t.Errorf("another organization received %v", other)
 	}
-	// The organization cannot take back what the recipient asked for.
+	// The organization cannot undo the recipient's opt-out.
 	o.Must(t, http.MethodPut, "/recipients/"+id, map[string]any{"skipSMSNotifications": false})
 	if kinds, _ := o.work(t, o.task(t, number, nil), number, true); len(kinds) != 0 {
 		t.Errorf("got %q after a stop", kinds)
@@ -413,7 +413,7 @@ func testForgeries(t *testing.T, p *apptest.Platform) {
 	postRaw(t, p, "/sms/twilio/inbound", http.Header{}, "").Rejected(t, 404, 1402) // there is no Twilio here
 }
 
-// fakeTwilio takes messages as Twilio's interface does.
+// fakeTwilio accepts messages as Twilio's API does.
 type fakeTwilio struct {
 	mu    sync.Mutex
 	forms []url.Values
@@ -486,7 +486,7 @@ func TestTwilioContract(t *testing.T) {
 		if events := triggered(t, acme, 14); len(events) != 1 || events[0]["body"] != "who is this?" {
 			t.Errorf("got %v", events)
 		}
-		postRaw(t, p, "/sms/inbound", http.Header{}, "{}").Rejected(t, 404, 1402) // there is no gateway of our own making here
+		postRaw(t, p, "/sms/inbound", http.Header{}, "{}").Rejected(t, 404, 1402) // there is no other gateway here
 	}, withSecret(t), func(c *app.Config) {
 		c.SMS.Gateway, c.SMS.Account, c.SMS.From = "twilio+"+server.URL, "AC1", "+12125550001"
 	})

@@ -62,7 +62,7 @@ func TestTaskCloneContract(t *testing.T) {
 			"flat":                          `{"includeMetadata":true,"includeBarcodes":true,"includeDependencies":true}`,
 			"as a published type spells it": `{"options":{"includeMetadata":"true","includeBarCodes":true,"includeDependencies":"true"}}`,
 		} {
-			t.Run("metadata, barcodes and dependencies are copied when asked, "+name, func(t *testing.T) { sameTask(t, clone(t, body), plain(t, whole)) })
+			t.Run("metadata, barcodes and dependencies are copied on request, "+name, func(t *testing.T) { sameTask(t, clone(t, body), plain(t, whole)) })
 		}
 		t.Run("overrides come last, nested and flat", func(t *testing.T) {
 			overrides := fmt.Sprintf(`"overrides":{"notes":"other","pickupTask":false,"serviceTime":9,"metadata":[{"name":"b","type":"boolean","value":true}],
@@ -101,7 +101,7 @@ func TestTaskCloneContract(t *testing.T) {
 			made = r.Must(t, "POST", "/tasks/"+gone+"/clone", nil)
 			matches(t, []any{made["completeAfter"], made["completeBefore"]}, `[null,null]`)
 		})
-		t.Run("overrides keep the rules of tasks", func(t *testing.T) {
+		t.Run("overrides follow the rules of tasks", func(t *testing.T) {
 			before := len(r.queue(t, "organizations/"+org))
 			for name, fault := range taskFaults() {
 				if !strings.Contains(fault.sent, "autoAssign") && !strings.Contains(fault.sent, "container") {

@@ -10,7 +10,7 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// timed makes a task and returns when it was made.
+// timed creates a task and returns its id and the time of its creation.
 func (r roads) timed(t testing.TB, more ...string) (id string, created int64) {
 	t.Helper()
 	made := r.Must(t, "POST", "/tasks", newTask(more...))
@@ -26,7 +26,7 @@ func TestTaskListContract(t *testing.T) {
 			matches(t, r.Must(t, "GET", "/tasks/all?from=0", nil), `{"tasks":[]}`)
 		})
 		testTaskFilters(t, r)
-		t.Run("tasks of one millisecond are in the order in which they were made", func(t *testing.T) {
+		t.Run("tasks of one millisecond are in the order of their creation", func(t *testing.T) {
 			testTasksOfOneMoment(t, newRoads(t, p, "Moment"))
 		})
 		t.Run("a list shows tasks as they are read", func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestTaskListContract(t *testing.T) {
 			invalid.check(t, r.Call(t, "GET", "/tasks/all?from=0&containers="+many, nil), "containers", "500")
 			invalid.check(t, r.Call(t, "GET", "/tasks/all?from=0&dependencies="+many, nil), "dependencies", "100")
 		})
-		t.Run("a list goes on from page to page, whatever happens meanwhile", func(t *testing.T) { testTaskPages(t, newRoads(t, p, "Pages")) })
+		t.Run("a list continues from page to page, even if tasks change meanwhile", func(t *testing.T) { testTaskPages(t, newRoads(t, p, "Pages")) })
 		t.Run("another organization's tasks are in no list", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			task := theirs.task(t, workers(theirs.ada))
@@ -72,7 +72,7 @@ func TestTaskListContract(t *testing.T) {
 	})
 }
 
-// testTasksOfOneMoment lists tasks that were all made at the same time.
+// testTasksOfOneMoment lists tasks that were all created at the same time.
 func testTasksOfOneMoment(t *testing.T, r roads) {
 	items := strings.Repeat(","+newTask(), 100)[1:]
 	made := r.Must(t, "POST", "/tasks/batch", `{"tasks":[`+items+`]}`)
@@ -135,7 +135,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"of a worker, completed":                      {"from=0&state=3&worker=" + r.ada, []string{fifth}},
 		"of a worker in a window":                     {fmt.Sprintf("from=%d&worker=%s", done, r.ada), []string{fifth}},
 		"of an unknown worker":                        {"from=0&worker=" + unknownID, nil},
-		"of what is no worker":                        {"from=0&worker=x", nil},
+		"of an invalid worker id":                     {"from=0&worker=x", nil},
 		"to be completed by":                          {fmt.Sprintf("from=0&completeBeforeBefore=%d", soon+hour), []string{first, third}},
 		"… inclusive, to the millisecond":             {fmt.Sprintf("from=0&completeBeforeBefore=%d", soon+hour-1), []string{third}},
 		"to be completed from":                        {fmt.Sprintf("from=0&completeAfterAfter=%d", soon), []string{first, fifth}},
@@ -198,7 +198,7 @@ func testTaskPages(t *testing.T, r roads) {
 	if !slices.Equal(first, again) {
 		t.Error("the same page differs")
 	}
-	r.Call(t, "DELETE", "/tasks/"+first[63], nil).OK(t) // what the next page goes on from
+	r.Call(t, "DELETE", "/tasks/"+first[63], nil).OK(t) // the task after which the next page continues
 	r.Call(t, "DELETE", "/tasks/"+first[3], nil).OK(t)
 	more := []string{r.task(t), r.task(t)}
 	second, last := page(last)

@@ -16,13 +16,13 @@ import (
 // inline is a destination inside a task.
 const inline = `{"address":{"number":"1","street":"Main St","city":"X","country":"Y"},"location":[-73.98,40.75]}`
 
-// newTask is the body of a task of as little as possible, and more.
+// newTask returns the body of a task with the required fields, and more.
 func newTask(more ...string) string {
 	return `{"destination":` + inline + `,"recipients":[]` + strings.Join(more, "") + `}`
 }
 
-// bareTask is such a task as it is shown, with changes. What differs from task
-// to task is as it should be somewhere else: ids, short id, tracking page.
+// bareTask returns the response with such a task, with changes. Ids, the short id and the
+// URL of the tracking page are placeholders.
 func bareTask(t testing.TB, org string, changes string) map[string]any {
 	t.Helper()
 	shown := apptest.Response{Body: []byte(`{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","organization":"` + org + `","shortId":"<short>","orderShortId":null,
@@ -48,8 +48,7 @@ var (
 	trackForm = regexp.MustCompile(`^https?://[^/]+/t/[A-Za-z0-9_-]{16,}$`)
 )
 
-// sameTask fails the test unless a task is as want says. It leaves the task as
-// it is.
+// sameTask fails the test unless a task equals want. It does not change the task.
 func sameTask(t testing.TB, got map[string]any, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
@@ -62,7 +61,7 @@ func sameTask(t testing.TB, got map[string]any, want map[string]any) {
 	matches(t, got, string(encode(t, want)))
 }
 
-// read reads a task.
+// readTask returns a task.
 func readTask(t testing.TB, c *apptest.Client, id any) map[string]any {
 	t.Helper()
 	return c.Must(t, "GET", "/tasks/"+fmt.Sprint(id), nil)
@@ -80,25 +79,25 @@ func TestTaskContract(t *testing.T) {
 			matches(t, readTask(t, r.Client, made["id"]), string(encode(t, made)))
 			matches(t, r.Must(t, "GET", "/tasks/shortId/"+fmt.Sprint(made["shortId"]), nil), string(encode(t, made)))
 		})
-		t.Run("what is null is as if it was not sent", func(t *testing.T) {
+		t.Run("null is treated as absent", func(t *testing.T) {
 			sameTask(t, send(t, r.Client, "POST", "/tasks", newTask(`,"merchant":null,"executor":null,"completeAfter":null,"completeBefore":null,"pickupTask":null,
 				"dependencies":null,"notes":null,"autoAssign":null,"container":null,"quantity":null,"additionalQuantities":null,"serviceTime":null,"recipientName":null,
 				"recipientNotes":null,"recipientSkipSMSNotifications":null,"useMerchantForProxy":null,"requirements":null,"scanOnlyRequiredBarcodes":null,"barcode":null,
 				"barcodes":null,"appearance":null,"customFields":null,"priority":null,"group":null,"metadata":null`)).OK(t).Object(t), bareTask(t, org, `{"didAutoAssign":false}`))
 		})
-		t.Run("what cannot be sent is ignored", func(t *testing.T) {
+		t.Run("fields that cannot be set are ignored", func(t *testing.T) {
 			sameTask(t, send(t, r.Client, "POST", "/tasks", newTask(`,"id":"x","state":3,"worker":"`+r.ada+`","shortId":"x","organization":"x","timeCreated":1,"unheardOf":{"a":[]}`)).OK(t).Object(t),
 				bareTask(t, org, `{"didAutoAssign":false}`))
 		})
-		t.Run("every field is taken", func(t *testing.T) { testTaskFields(t, r) })
+		t.Run("every field is accepted", func(t *testing.T) { testTaskFields(t, r) })
 		t.Run("a destination is an id or an object", func(t *testing.T) { testTaskDestination(t, p, r) })
 		t.Run("a recipient is an id, an object, or absent", func(t *testing.T) { testTaskRecipients(t, p, r) })
 		t.Run("merchant and executor are the organization or connected with it", func(t *testing.T) { testTaskOrganizations(t, p, r) })
-		t.Run("barcodes go by two names", func(t *testing.T) { testTaskBarcodes(t, r) })
-		t.Run("a task is made at the end of a container", func(t *testing.T) { testTaskContainer(t, r) })
-		t.Run("dependencies are the organization's and no circle", func(t *testing.T) { testTaskDependencies(t, p, r) })
-		t.Run("an invalid task is rejected, and its fault named", func(t *testing.T) { testTaskFaults(t, r) })
-		t.Run("a task is not found by what is not its short id", func(t *testing.T) {
+		t.Run("barcodes have two names", func(t *testing.T) { testTaskBarcodes(t, r) })
+		t.Run("a task is created at the end of a container", func(t *testing.T) { testTaskContainer(t, r) })
+		t.Run("dependencies are tasks of the organization, without cycles", func(t *testing.T) { testTaskDependencies(t, p, r) })
+		t.Run("an invalid task is rejected, and the error names the field", func(t *testing.T) { testTaskFaults(t, r) })
+		t.Run("a task is found only by its own short id", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			other := readTask(t, theirs.Client, theirs.task(t))
 			for _, short := range []string{fmt.Sprint(other["shortId"]), "00000000", "x", strings.Repeat("a", 24), "%27"} {
@@ -174,7 +173,7 @@ func testTaskRecipients(t *testing.T, p *apptest.Platform, r roads) {
 	by := fmt.Sprint(known["id"])
 	matches(t, r.Must(t, "POST", "/tasks", with(`["`+by+`"]`))["recipients"], `[`+string(encode(t, known))+`]`)
 
-	t.Run("an object makes a recipient", func(t *testing.T) {
+	t.Run("an object creates a recipient", func(t *testing.T) {
 		made := r.Must(t, "POST", "/tasks", with(`[{"name":"Bea","phone":"(212) 555-0162"}]`))["recipients"].([]any)
 		matches(t, made, `[{"id":"<id>","organization":"`+string(r.Organization.ID)+`","timeCreated":"<now>","timeLastModified":"<now>","name":"Bea","phone":"+12125550162",
 			"notes":"","skipSMSNotifications":false,"useLongCodeForText":false,"metadata":[]}]`)
@@ -207,7 +206,7 @@ func testTaskRecipients(t *testing.T, p *apptest.Platform, r roads) {
 	notFound.check(t, r.Call(t, "POST", "/tasks", with(`["`+unknownID+`"]`)))
 	outsideScope.check(t, r.Call(t, "POST", "/tasks", with(`["`+id(t, theirs.Client, "/recipients", `{"name":"T","phone":"+16465550100"}`)+`"]`)))
 
-	t.Run("a rejected task makes no recipient and changes none", func(t *testing.T) {
+	t.Run("a rejected task creates no recipient and changes none", func(t *testing.T) {
 		before := r.Must(t, "GET", "/recipients/"+by, nil)
 		invalid.check(t, r.Call(t, "POST", "/tasks", `{"destination":`+inline+`,"recipients":[{"name":"Changed","phone":"+12125550161"}],"quantity":-1}`), "quantity")
 		invalid.check(t, r.Call(t, "POST", "/tasks", `{"destination":`+inline+`,"recipients":[{"name":"New","phone":"+12125550164"}],"quantity":-1}`), "quantity")
@@ -324,7 +323,7 @@ func testTaskDependencies(t *testing.T, p *apptest.Platform, r roads) {
 	}), `","`)+`"]`)), "dependencies", "100")
 }
 
-// taskFaults are what no task can have, and the words of its rejection.
+// taskFaults returns invalid fields, with the errors that they cause.
 func taskFaults() map[string]struct {
 	sent  string
 	want  rejection
@@ -337,7 +336,7 @@ func taskFaults() map[string]struct {
 	}
 	return map[string]fault{
 		"notes too long":                  {`"notes":` + text(strings.Repeat("é", 10_001)), invalid, []string{"notes", "10001", "10000"}},
-		"notes of no text":                {`"notes":1`, malformed, []string{"notes"}},
+		"notes that are a number":         {`"notes":1`, malformed, []string{"notes"}},
 		"a negative quantity":             {`"quantity":-0.5`, invalid, []string{"quantity"}},
 		"a quantity in words":             {`"quantity":"many"`, malformed, []string{"quantity"}},
 		"a negative quantityB":            {`"additionalQuantities":{"quantityB":-1}`, invalid, []string{"additionalQuantities.quantityB"}},
@@ -350,26 +349,26 @@ func taskFaults() map[string]struct {
 		"a window that ends first":        {`"completeAfter":1894021200001,"completeBefore":1894021200000`, invalid, []string{"completeAfter", "completeBefore"}},
 		"a window of no length":           {`"completeAfter":1894021200000,"completeBefore":1894021200000`, invalid, []string{"completeAfter", "completeBefore"}},
 		"a pickup of a number":            {`"pickupTask":1`, malformed, []string{"pickupTask"}},
-		"a dependency that is no text":    {`"dependencies":[1]`, malformed, []string{"dependencies[0]"}},
+		"a dependency that is a number":   {`"dependencies":[1]`, malformed, []string{"dependencies[0]"}},
 		"dependencies in one text":        {`"dependencies":"a,b"`, malformed, []string{"dependencies"}},
 		"a fourth color":                  {`"appearance":{"triangleColor":3}`, invalid, []string{"appearance.triangleColor", "3"}},
 		"a color by name":                 {`"appearance":{"triangleColor":"teal"}`, malformed, []string{"appearance.triangleColor"}},
 		"a negative age":                  {`"requirements":{"minimumAge":-1}`, invalid, []string{"requirements.minimumAge"}},
 		"an age with a fraction":          {`"requirements":{"minimumAge":20.5}`, malformed, []string{"requirements.minimumAge"}},
-		"a requirement that is no flag":   {`"requirements":{"photo":2}`, malformed, []string{"requirements.photo"}},
+		"a requirement that is a number":  {`"requirements":{"photo":2}`, malformed, []string{"requirements.photo"}},
 		"requirements in a list":          {`"requirements":["photo"]`, malformed, []string{"requirements"}},
 		"a priority of 500":               {`"priority":500`, invalid, []string{"priority"}},
 		"half a priority":                 {`"priority":1.5`, malformed, []string{"priority"}},
 		"a group too long":                {`"group":"` + strings.Repeat("g", 101) + `"`, invalid, []string{"group"}},
 		"a recipient's name too long":     {`"recipientName":"` + strings.Repeat("n", 1_001) + `"`, invalid, []string{"recipientName"}},
 		"recipient's notes too long":      {`"recipientNotes":"` + strings.Repeat("n", 10_001) + `"`, invalid, []string{"recipientNotes"}},
-		"a flag that is none":             {`"recipientSkipSMSNotifications":"yes"`, malformed, []string{"recipientSkipSMSNotifications"}},
+		"an invalid flag":                 {`"recipientSkipSMSNotifications":"yes"`, malformed, []string{"recipientSkipSMSNotifications"}},
 		"a container that is an id":       {`"container":"x"`, malformed, []string{"container"}},
 		"automatic without a mode":        {`"autoAssign":{}`, malformed, []string{"autoAssign.mode"}},
 		"automatic by another mode":       {`"autoAssign":{"mode":"speed"}`, invalid, []string{"autoAssign.mode", "speed"}},
 		"automatic by a text":             {`"autoAssign":"distance"`, malformed, []string{"autoAssign"}},
 		"automatic with a negative count": {`"autoAssign":{"mode":"load","maxAssignedTaskCount":-1}`, invalid, []string{"autoAssign.maxAssignedTaskCount"}},
-		"a merchant that is no text":      {`"merchant":5`, malformed, []string{"merchant"}},
+		"a merchant that is a number":     {`"merchant":5`, malformed, []string{"merchant"}},
 		"metadata of a wrong type":        {`"metadata":[{"name":"a","type":"number","value":"x"}]`, invalid, []string{"metadata[0]"}},
 		"the same key twice":              {`"notes":"a","notes":"b"`, invalid, []string{"notes"}},
 	}

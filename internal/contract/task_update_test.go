@@ -12,7 +12,7 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// workers is the container of a worker, to make a task in.
+// workers returns the field of a new task that puts it into the container of a worker.
 func workers(worker string) string {
 	return `,"container":{"type":"WORKER","worker":"` + worker + `"}`
 }
@@ -23,12 +23,12 @@ func TestTaskUpdateContract(t *testing.T) {
 		r := newRoads(t, p, "Acme")
 		t.Run("an update changes what is sent and nothing else", func(t *testing.T) { testTaskUpdates(t, r) })
 		t.Run("an update with all that was read changes nothing", func(t *testing.T) { testTaskReadBack(t, r) })
-		t.Run("an update takes away what is null", func(t *testing.T) { testTaskNulls(t, r) })
+		t.Run("null removes a value", func(t *testing.T) { testTaskNulls(t, r) })
 		t.Run("an update moves a task to the end of a container", func(t *testing.T) { testTaskMoves(t, r) })
 		t.Run("a started task changes its notes and metadata, a completed one its metadata", func(t *testing.T) { testTaskStates(t, r) })
 		t.Run("a rejected update changes nothing", func(t *testing.T) { testRejectedUpdates(t, r) })
 		t.Run("a task is deleted unless it is started", func(t *testing.T) { testTaskDeletion(t, r) })
-		t.Run("an active task is completed, well or badly", func(t *testing.T) { testTaskCompletion(t, r) })
+		t.Run("an active task is completed, with success or without", func(t *testing.T) { testTaskCompletion(t, r) })
 	})
 }
 
@@ -39,7 +39,7 @@ func testTaskUpdates(t *testing.T, r roads) {
 	elsewhere := r.Must(t, "POST", "/destinations", `{"address":{"city":"Z","country":"Y"},"location":[3,4]}`)
 	tests := map[string]struct {
 		sent    string
-		fields  []string // that may differ
+		fields  []string // other fields that may differ
 		field   string
 		becomes string
 	}{
@@ -80,7 +80,7 @@ func testTaskUpdates(t *testing.T, r roads) {
 			matches(t, readTask(t, r.Client, before["id"]), string(encode(t, after)))
 		})
 	}
-	t.Run("objects make a destination and a recipient", func(t *testing.T) {
+	t.Run("objects create a destination and a recipient", func(t *testing.T) {
 		task := r.task(t)
 		after := r.Must(t, "PUT", "/tasks/"+task, `{"destination":`+inline+`,"recipients":[{"name":"New","phone":"+12125550172"}]}`)
 		made := after["recipients"].([]any)[0].(map[string]any)
@@ -125,7 +125,7 @@ func testTaskNulls(t *testing.T, r roads) {
 	after := send(t, r.Client, "PUT", "/tasks/"+task, `{"completeAfter":null,"completeBefore":null,"appearance":{"triangleColor":null}}`).OK(t).Object(t)
 	changed(t, "null times and color", before, after, "completeAfter", "completeBefore", "appearance")
 	matches(t, []any{after["completeAfter"], after["completeBefore"], after["appearance"]}, `[null,null,{"triangleColor":null}]`)
-	// Anything else that is null was not meant.
+	// In other fields null is ignored.
 	again := send(t, r.Client, "PUT", "/tasks/"+task, `{"notes":null,"pickupTask":null,"recipients":null,"destination":null,"group":null,"quantity":null,"container":null,
 		"dependencies":null,"metadata":null,"requirements":null,"barcodes":null,"customFields":null}`).OK(t).Object(t)
 	changed(t, "null fields", after, again)
@@ -158,7 +158,7 @@ func testTaskMoves(t *testing.T, r roads) {
 			}
 		}
 	}
-	t.Run("where it is, it stays", func(t *testing.T) {
+	t.Run("a task that is already there keeps its position", func(t *testing.T) {
 		r.Must(t, "PUT", "/tasks/"+other, `{"container":{"type":"WORKER","worker":"`+r.ada+`"}}`)
 		last := r.task(t, workers(r.ada))
 		r.Must(t, "PUT", "/tasks/"+other, `{"container":{"type":"WORKER","worker":"`+r.ada+`"}}`)
@@ -186,7 +186,7 @@ func testTaskStates(t *testing.T, r roads) {
 	matches(t, r.Must(t, "GET", "/recipients/"+fmt.Sprint(person["id"]), nil), string(encode(t, person))) // ignored fields do not change the recipient
 	for name, ignored := range map[string]string{
 		"two recipients":          `"recipients":["a","b"]`,
-		"a phone number of none":  `"recipients":[{"name":"X","phone":"12"}]`,
+		"an invalid phone number": `"recipients":[{"name":"X","phone":"12"}]`,
 		"an address without city": `"destination":{"address":{"street":"S"}}`,
 		"an unknown container":    `"container":{"type":"WORKER","worker":"` + unknownID + `"}`,
 	} {

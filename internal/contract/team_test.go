@@ -30,7 +30,7 @@ func TestTeamContract(t *testing.T) {
 				matches(t, c.Must(t, "GET", "/teams/"+fmt.Sprint(made["id"]), nil), `{`+fields+`,"name":"`+name+`","tasks":[]}`)
 			}
 		})
-		t.Run("every field is taken, and members are named once", func(t *testing.T) {
+		t.Run("every field is accepted, and members are listed once", func(t *testing.T) {
 			made := c.Must(t, "POST", "/teams", `{"name":"Full","workers":["`+two+`","`+one+`","`+two+`"],"managers":["`+bob+`","`+ann+`","`+bob+`"],
 				"hub":"`+hub+`","enableSelfAssignment":true,"metadata":[{"name":"n","type":"number","value":1}]}`)
 			want := `"id":"` + fmt.Sprint(made["id"]) + `","timeCreated":"<now>","timeLastModified":"<now>","name":"Full","workers":["` + two + `","` + one + `"],
@@ -50,26 +50,26 @@ func TestTeamContract(t *testing.T) {
 				want  rejection
 				words []string
 			}{
-				"no body":                 {``, malformed, []string{"name"}},
-				"no name":                 {`{"workers":[],"managers":[]}`, malformed, []string{"name"}},
-				"a blank name":            {`{"name":" ","workers":[],"managers":[]}`, malformed, []string{"name"}},
-				"a long name":             {`{"name":"` + strings.Repeat("x", 1001) + `","workers":[],"managers":[]}`, invalid, []string{"name", "1000"}},
-				"no workers":              {`{"name":"T","managers":[]}`, malformed, []string{"workers"}},
-				"no managers":             {`{"name":"T","workers":[]}`, malformed, []string{"managers"}},
-				"workers as a text":       {`{"name":"T","workers":"` + one + `","managers":[]}`, malformed, []string{"workers", "array"}},
-				"a manager as a number":   {`{"name":"T","workers":[],"managers":[1]}`, malformed, []string{"managers[0]", "string"}},
-				"an unknown worker":       {`{"name":"T","workers":["` + one + `","` + unknownID + `"],"managers":[]}`, invalid, []string{"Invalid managers or workers for team"}},
-				"a malformed worker":      {`{"name":"T","workers":["short"],"managers":[]}`, invalid, []string{"Invalid managers or workers for team"}},
-				"an unknown manager":      {`{"name":"T","workers":[],"managers":["` + unknownID + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
-				"a worker for a manager":  {`{"name":"T","workers":[],"managers":["` + one + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
-				"an unknown hub":          {`{"name":"T","workers":[],"managers":[],"hub":"` + unknownID + `"}`, notFound, []string{"hub", unknownID}},
-				"an empty hub":            {`{"name":"T","workers":[],"managers":[],"hub":""}`, malformed, []string{"hub", "null"}},
-				"null among the workers":  {`{"name":"T","workers":[null],"managers":[]}`, malformed, []string{"workers[0]", "string"}},
-				"null among the managers": {`{"name":"T","workers":[],"managers":[null]}`, malformed, []string{"managers[0]", "string"}},
-				"a hub as an object":      {`{"name":"T","workers":[],"managers":[],"hub":{"id":"` + hub + `"}}`, malformed, []string{"hub", "string"}},
-				"a text for a boolean":    {`{"name":"T","workers":[],"managers":[],"enableSelfAssignment":"true"}`, malformed, []string{"enableSelfAssignment", "boolean"}},
-				"a name that is in use":   {`{"name":"North","workers":[],"managers":[]}`, notUnique, []string{"name", "North"}},
-				"another's worker's name": {`{"name":"T","workers":["` + stranger.worker(t, "+12125550101") + `"],"managers":[]}`, outsideScope, nil},
+				"no body":                       {``, malformed, []string{"name"}},
+				"no name":                       {`{"workers":[],"managers":[]}`, malformed, []string{"name"}},
+				"a blank name":                  {`{"name":" ","workers":[],"managers":[]}`, malformed, []string{"name"}},
+				"a long name":                   {`{"name":"` + strings.Repeat("x", 1001) + `","workers":[],"managers":[]}`, invalid, []string{"name", "1000"}},
+				"no workers":                    {`{"name":"T","managers":[]}`, malformed, []string{"workers"}},
+				"no managers":                   {`{"name":"T","workers":[]}`, malformed, []string{"managers"}},
+				"workers as a text":             {`{"name":"T","workers":"` + one + `","managers":[]}`, malformed, []string{"workers", "array"}},
+				"a manager as a number":         {`{"name":"T","workers":[],"managers":[1]}`, malformed, []string{"managers[0]", "string"}},
+				"an unknown worker":             {`{"name":"T","workers":["` + one + `","` + unknownID + `"],"managers":[]}`, invalid, []string{"Invalid managers or workers for team"}},
+				"a malformed worker":            {`{"name":"T","workers":["short"],"managers":[]}`, invalid, []string{"Invalid managers or workers for team"}},
+				"an unknown manager":            {`{"name":"T","workers":[],"managers":["` + unknownID + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
+				"a worker for a manager":        {`{"name":"T","workers":[],"managers":["` + one + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
+				"an unknown hub":                {`{"name":"T","workers":[],"managers":[],"hub":"` + unknownID + `"}`, notFound, []string{"hub", unknownID}},
+				"an empty hub":                  {`{"name":"T","workers":[],"managers":[],"hub":""}`, malformed, []string{"hub", "null"}},
+				"null among the workers":        {`{"name":"T","workers":[null],"managers":[]}`, malformed, []string{"workers[0]", "string"}},
+				"null among the managers":       {`{"name":"T","workers":[],"managers":[null]}`, malformed, []string{"managers[0]", "string"}},
+				"a hub as an object":            {`{"name":"T","workers":[],"managers":[],"hub":{"id":"` + hub + `"}}`, malformed, []string{"hub", "string"}},
+				"a text for a boolean":          {`{"name":"T","workers":[],"managers":[],"enableSelfAssignment":"true"}`, malformed, []string{"enableSelfAssignment", "boolean"}},
+				"a name that is in use":         {`{"name":"North","workers":[],"managers":[]}`, notUnique, []string{"name", "North"}},
+				"another organization's worker": {`{"name":"T","workers":["` + stranger.worker(t, "+12125550101") + `"],"managers":[]}`, outsideScope, nil},
 			} {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, c.Call(t, "POST", "/teams", tt.body), tt.words...) })
 			}

@@ -70,7 +70,7 @@ func TestMessageTemplateContract(t *testing.T) {
 			matches(t, c.Must(t, "POST", "/messages/templates/preview", `{"kind":"taskCompleted","pickup":true,"language":"de"}`)["text"], `"Acme: Die Abholung ist erledigt. Vielen Dank!"`)
 			matches(t, started(c, ""), usual)
 		})
-		t.Run("what is wrong is rejected, and nothing changes", func(t *testing.T) {
+		t.Run("invalid requests are rejected, and change nothing", func(t *testing.T) {
 			for body, tt := range map[string]struct {
 				want rejection
 				word string

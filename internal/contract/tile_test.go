@@ -131,7 +131,7 @@ func TestRouteContract(t *testing.T) {
 			}
 			call("/route?stops=-120.2,38.5%3B-120.95,40.7").OK(t)
 		})
-		t.Run(name+" sends something else", func(t *testing.T) {
+		t.Run(name+" sends invalid queries", func(t *testing.T) {
 			for query, tt := range map[string]struct {
 				want  rejection
 				words []string

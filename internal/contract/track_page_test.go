@@ -114,7 +114,7 @@ func testLogo(t *testing.T, c, other *apptest.Client) {
 	notFound.check(t, exchange(t, http.MethodGet, c.Platform.URL+"/t/"+unknownID+"/logo", nil))
 }
 
-// noise is an image that cannot be compressed.
+// noise returns an image that cannot be compressed.
 func noise(t *testing.T, side int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))

@@ -25,20 +25,20 @@ func TestTrackContract(t *testing.T) {
 		acme := p.Organization(t, "Acme")
 		team := driverTeam(t, acme, "Driving", true)
 		t.Run("a task is followed from its creation to its end", func(t *testing.T) { testFollow(t, acme, team) })
-		t.Run("nothing is shown that is not the recipient's business", func(t *testing.T) { testFollowAllowList(t, acme, team) })
-		t.Run("a page is gone a day after the task is completed", func(t *testing.T) { testGone(t, acme, team) })
-		t.Run("a link that leads nowhere says nothing", func(t *testing.T) { testNoPage(t, acme) })
-		t.Run("nothing of a link can be known beforehand", func(t *testing.T) { testLinksAreRandom(t, acme) })
+		t.Run("the page shows only what concerns the recipient", func(t *testing.T) { testFollowAllowList(t, acme, team) })
+		t.Run("a page expires a day after the task is completed", func(t *testing.T) { testGone(t, acme, team) })
+		t.Run("an unknown link reveals nothing", func(t *testing.T) { testNoPage(t, acme) })
+		t.Run("links cannot be predicted", func(t *testing.T) { testLinksAreRandom(t, acme) })
 		t.Run("only the script of the page reports that it was opened", func(t *testing.T) { testViewed(t, acme) })
 		t.Run("a completed task can be rated", func(t *testing.T) { testFeedback(t, acme, team) })
 		t.Run("the page needs no script", func(t *testing.T) { testPage(t, acme, team) })
 		t.Run("a stream sends every change", func(t *testing.T) { testFollowStream(t, acme, team) })
-		t.Run("one address cannot ask for everything", func(t *testing.T) { testTrackRate(t, acme) })
+		t.Run("requests of one address are limited", func(t *testing.T) { testTrackRate(t, acme) })
 		t.Run("no name becomes markup", func(t *testing.T) { testHostileNames(t, p) })
 	})
 }
 
-// link is the link of a task's page.
+// link returns the URL of a task's page.
 func link(t testing.TB, c *apptest.Client, task string) string {
 	t.Helper()
 	found, err := url.Parse(fmt.Sprint(c.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"]))
@@ -48,10 +48,10 @@ func link(t testing.TB, c *apptest.Client, task string) string {
 	return c.Platform.URL + found.Path
 }
 
-// testLinksAreRandom makes tasks one after the other: no two links begin alike,
-// nor does one begin as the ids do, which contain the time.
+// testLinksAreRandom creates tasks one after the other. No two links begin with the same
+// characters, and no link begins like the id of its task, which contains the time.
 func testLinksAreRandom(t *testing.T, c *apptest.Client) {
-	const alike = 6 // characters: a minute in an id, and no chance in a link
+	const alike = 6 // characters: in ids they change once a minute, in links they are random
 	seen := map[string]bool{}
 	for range 10 {
 		task := id(t, c, "/tasks", plainTask)
@@ -63,7 +63,7 @@ func testLinksAreRandom(t *testing.T, c *apptest.Client) {
 	}
 }
 
-// state is what the page's script receives.
+// state returns what the page's script receives.
 func state(t testing.TB, link string) map[string]any {
 	t.Helper()
 	return exchange(t, http.MethodGet, link+"/state", nil).OK(t).Object(t)
@@ -74,7 +74,7 @@ func say(t testing.TB, link, body string) apptest.Response {
 	return exchange(t, http.MethodPost, link+"/feedback", strings.NewReader(body), "Content-Type", "application/json")
 }
 
-// courier is a worker on duty.
+// courier creates a worker on duty.
 func courier(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
 	t.Helper()
 	worker, p = hire(t, c, team, number)
@@ -104,7 +104,7 @@ func testFollow(t *testing.T, c *apptest.Client, team string) {
 	open := common + `"completionTime":null,"feedback":{"allowed":false,"given":false},"expires":null,`
 	matches(t, state(t, at), `{"stage":"scheduled",`+open+`"worker":null}`)
 	c.Call(t, http.MethodPut, "/tasks/"+task, map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}}).OK(t)
-	matches(t, state(t, at), `{"stage":"assigned",`+open+`"worker":null}`) // not a trace of where the worker is
+	matches(t, state(t, at), `{"stage":"assigned",`+open+`"worker":null}`) // without the worker's position
 	p.do(t, "start", task, "s", nil)
 	on := func() string {
 		return `"worker":{"name":"Ada","vehicleType":"BICYCLE","location":[-74.01,40.7],"locationTime":"<now>","destination":[-74,40.7]}}`
@@ -125,7 +125,7 @@ func testFollow(t *testing.T, c *apptest.Client, team string) {
 	matches(t, underway(), `{"stage":"active",`+open+on())
 	p.do(t, "arrive", task, "a", nil)
 	arrived := `{"stage":"arrived",` + open + `"worker":{"name":"Ada","vehicleType":"BICYCLE","location":null,"locationTime":null,"destination":null}}`
-	matches(t, underway(), arrived) // who is at the door is not followed any more
+	matches(t, underway(), arrived) // after the arrival the position is not shown
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
 	matches(t, underway(), arrived)
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
@@ -175,7 +175,7 @@ func testFollowAllowList(t *testing.T, c *apptest.Client, team string) {
 	check("assigned", place...)
 	p.standsAt(t, -74.01, 40.7)
 	p.do(t, "start", other, "s1", nil)                  // another stop comes first
-	check("another active", append(place, "-74.01")...) // the worker is not shown to whom she does not go next
+	check("another active", append(place, "-74.01")...) // the worker is shown only to the next recipient
 	p.do(t, "complete", other, "c1", map[string]any{"success": true})
 	p.do(t, "start", task, "s2", nil)
 	check("active")
@@ -231,7 +231,7 @@ func testNoPage(t *testing.T, c *apptest.Client) {
 			t.Errorf("%q has another page than others: %s", clip(token), shown.Body)
 		}
 		if token == "%00" || token == "%ff%fe" {
-			continue // no text: rejected before it is decoded
+			continue // not valid text, and rejected earlier
 		}
 		a := exchange(t, http.MethodGet, at+"/state", nil)
 		notFound.check(t, a)
@@ -440,7 +440,8 @@ func testTrackRate(t *testing.T, c *apptest.Client) {
 	ask("198.51.100.8").OK(t)
 }
 
-// hostile are names that would like to be something else.
+// hostile returns names that contain markup, scripts and control characters for the
+// direction of text.
 func hostile() []string {
 	scripts := []string{
 		"<script>P</script>", "<img src=x onerror=P>", "<svg onload=P>", "\"><script>P</script>", "'><script>P</script>", "</title><script>P</script>",

@@ -22,10 +22,10 @@ func TestTrackingContract(t *testing.T) {
 		team := driverTeam(t, c, "Tracked", true)
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
 		t.Run("a task is estimated when it is started", func(t *testing.T) { testStartEstimates(t, c, team) })
-		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
+		t.Run("late tasks are shown as late", func(t *testing.T) { testDelays(t, c, team) })
 		t.Run("a worker sees a delay before it happens", func(t *testing.T) { testPredictedDelay(t, c, team) })
 		t.Run("estimates wait for the time window", func(t *testing.T) { testWindows(t, c, team) })
-		t.Run("who arrives in time is not late", func(t *testing.T) { testArrived(t, c, team) })
+		t.Run("a worker who arrives in time is not late", func(t *testing.T) { testArrived(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
 		t.Run("a delay is predicted, and a late route plan reported, once", func(t *testing.T) { testPredictions(t, p) })
@@ -33,7 +33,7 @@ func TestTrackingContract(t *testing.T) {
 	})
 }
 
-// driver is a worker in a car, on duty, with a phone.
+// driver creates a worker in a car, on duty, with a phone.
 func driver(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
 	t.Helper()
 	worker, p = hire(t, c, team, number)
@@ -42,8 +42,8 @@ func driver(t testing.TB, c *apptest.Client, team, number string) (worker string
 	return worker, p
 }
 
-// at reports where a worker is now: on the meridian of all places of these
-// tests.
+// at reports that a worker is now at a latitude. All locations of these tests have the same
+// longitude.
 func (p *phone) at(t testing.TB, lat float64) {
 	t.Helper()
 	p.report(t, []any{map[string]any{"location": []float64{-74, lat}, "time": p.platform.Now().UnixMilli()}})
@@ -54,7 +54,7 @@ func (p *phone) report(t testing.TB, positions []any) {
 	p.call(t, http.MethodPost, "/positions", map[string]any{"positions": positions}).OK(t)
 }
 
-// taskOf makes a task for a worker at a place.
+// taskOf creates a task of a worker at a latitude.
 func taskOf(t testing.TB, c *apptest.Client, worker string, lat float64, more map[string]any) string {
 	t.Helper()
 	body := map[string]any{
@@ -65,13 +65,13 @@ func taskOf(t testing.TB, c *apptest.Client, worker string, lat float64, more ma
 	return driverTask(t, c, body)
 }
 
-// travels is how long a car is expected to take, in seconds.
+// travels returns the expected travel time of a car between two latitudes, in seconds.
 func travels(from, to float64) float64 {
 	d, _ := travel.Approximate(lastmile.Car, lastmile.Point{Lon: -74, Lat: from}, lastmile.Point{Lon: -74, Lat: to})
 	return d.Seconds()
 }
 
-// near reports whether a number is present and about as large.
+// near reports whether a value is a number and differs from want by at most within.
 func near(got any, want, within float64) bool {
 	n, ok := got.(float64)
 	return ok && math.Abs(n-want) <= within
@@ -360,7 +360,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] != nil {
 		t.Errorf("without a worker, and estimated: %v", got["estimatedCompletionTime"])
 	}
-	// Off duty the estimates live ten minutes, on duty one.
+	// Estimates are refreshed every ten minutes off duty, and every minute on duty.
 	before := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
 	p.Advance(travel.RefreshOnDuty)
 	p.RefreshDue(t)
@@ -501,9 +501,9 @@ func testPredictions(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// testBrokenReceiver reports a drive to a task as a broken receiver does: every
-// position twice, out of order, mixed with places of the future, of long ago
-// and on other continents.
+// testBrokenReceiver reports a drive to a task as a broken receiver does: every position
+// twice, out of order, mixed with positions of the future, of long ago and on other
+// continents.
 func testBrokenReceiver(t *testing.T, p *apptest.Platform) {
 	c := p.Organization(t, "Broken")
 	worker, phone := driver(t, c, driverTeam(t, c, "T", false), "+12125550406")

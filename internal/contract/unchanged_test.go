@@ -27,7 +27,7 @@ func TestUnchangedContract(t *testing.T) {
 	})
 }
 
-// untouched fails the test if do changes what is read at a path, or is reported.
+// untouched fails the test if do changes what is read at a path, or causes an event.
 func untouched(t *testing.T, c *apptest.Client, path string, do func(read []byte)) {
 	t.Helper()
 	p := c.Platform
@@ -69,7 +69,7 @@ func testUnchangedTasks(t *testing.T, p *apptest.Platform, r roads) {
 		"of a team":                       full(t, "+12125550603", `,"container":{"type":"TEAM","team":"`+r.north+`"}`),
 		"of a worker":                     full(t, "+12125550604", workers(r.bob)),
 		"of a person with an odd number":  full(t, "+12345", ""),
-		"with nothing but the least":      r.task(t),
+		"with only the required fields":   r.task(t),
 		"active":                          first,
 		"completed":                       done,
 	} {

@@ -18,22 +18,22 @@ import (
 	"dray/internal/webhook"
 )
 
-// invalidHook is the rejection of an address that no webhook can have, or whose
-// server does not pass the check.
+// invalidHook is the rejection of a URL that is invalid, or whose server does not pass the
+// check.
 var invalidHook = rejection{400, "InvalidContent", 1008}
 
-// hookBody is a request for a webhook at a path of the receiver.
+// hookBody returns the body of a request for a webhook at a path of the receiver.
 func hookBody(r *apptest.Receiver, path string, trigger int, more string) string {
 	return fmt.Sprintf(`{"url":%q,"trigger":%d%s}`, r.URL+path, trigger, more)
 }
 
-// hook makes a webhook.
+// hook creates a webhook.
 func hook(t testing.TB, c *apptest.Client, r *apptest.Receiver, path string, trigger int) string {
 	t.Helper()
 	return id(t, c, "/webhooks", hookBody(r, path, trigger, ""))
 }
 
-// plainTask is a task with no more than a task needs.
+// plainTask is the body of a task with only the required fields.
 const plainTask = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`
 
 func TestWebhookContract(t *testing.T) {
@@ -82,7 +82,7 @@ func testCreateWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		{"id":%q,"count":0,"url":%q,"trigger":1,"name":"Nearly there","isEnabled":false,"threshold":300.5,"canReceiveConnectionEvents":true}]`,
 		made["id"], r.URL+path+"?a=1&b=%20", other["id"], r.URL+path))
 
-	t.Run("null is as good as absent", func(t *testing.T) {
+	t.Run("null is treated as absent", func(t *testing.T) {
 		made := id(t, c, "/webhooks", hookBody(r, path, 12, `,"name":null,"threshold":null,"isEnabled":null,"canReceiveConnectionEvents":null`))
 		matches(t, record(t, list(t, c, "/webhooks"), made), fmt.Sprintf(`{"id":%q,"count":0,"url":%q,"trigger":12,"name":"","isEnabled":true,"canReceiveConnectionEvents":false}`, made, r.URL+path))
 	})
@@ -126,8 +126,8 @@ func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		"plain http":                 {`{"url":"http://example.com/","trigger":6}`, invalidHook, "https://"},
 		"ftp":                        {`{"url":"ftp://example.com/","trigger":6}`, invalidHook, "https://"},
 		"no host":                    {`{"url":"https:///x","trigger":6}`, invalidHook, "url"},
-		"no address":                 {`{"url":"example.com","trigger":6}`, invalidHook, "url"},
-		"not even text for a url":    {`{"url":"https://%zz/","trigger":6}`, invalidHook, "url"},
+		"no scheme":                  {`{"url":"example.com","trigger":6}`, invalidHook, "url"},
+		"an invalid host":            {`{"url":"https://%zz/","trigger":6}`, invalidHook, "url"},
 		"a user name":                {`{"url":"https://me@example.com/","trigger":6}`, invalidHook, "user name"},
 		"a fragment":                 {`{"url":"https://example.com/#x","trigger":6}`, invalidHook, "fragment"},
 		"a url that is too long":     {`{"url":"https://example.com/` + strings.Repeat("x", 2000) + `","trigger":6}`, invalidHook, "2000"},
@@ -152,7 +152,7 @@ func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, list(t, c, "/webhooks"), `[]`)
 }
 
-// testRejectServer has servers that respond wrongly to the check.
+// testRejectServer registers webhooks whose server responds wrongly to the check.
 func testRejectServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/mischief/" + string(c.Organization.ID)
 	made := hook(t, c, r, path, 6)
@@ -395,7 +395,7 @@ func testDeleteWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	}
 }
 
-// event is a notification as it was received.
+// event returns the body of a received notification.
 func event(t testing.TB, got apptest.Received) (body map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(got.Body, &body); err != nil {
@@ -460,7 +460,7 @@ func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		took := detail["log"].([]any)[0].(map[string]any)["duration"].(float64)
 		matches(t, detail["log"], fmt.Sprintf(`[{"number":1,"time":"<now>","duration":%v,"status":418,"reason":"the answer was not 200","response":"short and stout"}]`, took))
 	})
-	t.Run("of what never was", func(t *testing.T) {
+	t.Run("of unknown ids", func(t *testing.T) {
 		other := hook(t, c, r, path+"/other", 6)
 		for _, request := range [][2]string{{"GET", ""}, {"POST", "/redeliver"}} {
 			for _, wrong := range append(malformedIDs, unknownID) {
@@ -583,7 +583,7 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 			want.check(t, send(t, c, "POST", "/webhooks/"+made+"/redeliver", body))
 		}
 	})
-	t.Run("since when must be a time", func(t *testing.T) {
+	t.Run("since must be a time", func(t *testing.T) {
 		for _, body := range []string{`{"since":"yesterday"}`, `{"since":true}`, `{"since":[]}`} {
 			malformed.check(t, send(t, c, "POST", "/webhooks/"+made+"/redeliver", body), "since")
 		}
@@ -626,7 +626,7 @@ func testTestEvent(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	}
 }
 
-// secretOf is the secret that signs an organization's webhooks.
+// secretOf returns the secret that signs an organization's webhooks.
 func secretOf(t testing.TB, c *apptest.Client) []byte {
 	t.Helper()
 	secrets, err := c.Platform.Organizations.WebhookSecrets(t.Context(), c.Organization.ID)
@@ -659,7 +659,7 @@ func testRotateSecret(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	if fmt.Sprintf("%x", second) != shown {
 		t.Error("the secret that was shown is not the one that signs")
 	}
-	for sent := 2; ; sent++ { // what a node has read of a webhook is good for a second
+	for sent := 2; ; sent++ { // a node caches a webhook for a second
 		id(t, c, "/tasks", plainTask)
 		post := r.Await(t, path, sent)[sent-1]
 		if signed(post, second, first) {

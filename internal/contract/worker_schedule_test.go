@@ -21,7 +21,7 @@ func TestWorkerScheduleContract(t *testing.T) {
 		today := p.Now().In(zone).AddDate(0, 0, 1)
 		noon := time.Date(today.Year(), today.Month(), today.Day(), 12, 0, 0, 0, zone)
 		p.Advance(noon.Sub(p.Now())) // no day is over before the test is
-		// day is an entry for a day from today on, with shifts of hours.
+		// day returns the entry of a day that is some days after today, with shifts.
 		day := func(ahead int, shifts ...[2]int) string {
 			midnight := time.Date(noon.Year(), noon.Month(), noon.Day()+ahead, 0, 0, 0, 0, zone)
 			var list []string
@@ -54,26 +54,26 @@ func TestWorkerScheduleContract(t *testing.T) {
 				want  rejection
 				words []string
 			}{
-				"no body":                 {``, malformed, []string{"entries"}},
-				"no entries":              {`{}`, malformed, []string{"entries"}},
-				"null entries":            {`{"entries":null}`, malformed, []string{"entries"}},
-				"an object of entries":    {`{"entries":{}}`, malformed, []string{"entries", "array"}},
-				"an entry as a text":      {`{"entries":["2030-01-01"]}`, malformed, []string{"entries[0]"}},
-				"no date":                 {`{"entries":[{"timezone":"UTC","shifts":[]}]}`, malformed, []string{"entries[0].date"}},
-				"no time zone":            {`{"entries":[{"date":"2030-01-01","shifts":[]}]}`, malformed, []string{"entries[0].timezone"}},
-				"a date that is none":     {`{"entries":[{"date":"2030-02-30","timezone":"UTC","shifts":[]}]}`, invalid, []string{"date", "2030-02-30"}},
-				"a date of another order": {`{"entries":[{"date":"01/02/2030","timezone":"UTC","shifts":[]}]}`, invalid, []string{"date"}},
-				"an unknown time zone":    {`{"entries":[{"date":"2030-01-01","timezone":"Mars","shifts":[]}]}`, invalid, []string{"entries[0].timezone", "Mars"}},
-				"one day twice":           {`{"entries":[` + day(1) + `,` + day(1) + `]}`, invalid, []string{"entries", "twice"}},
-				"too many days":           {`{"entries":[` + strings.Join(many, ",") + `]}`, invalid, []string{"entries", "366"}},
-				"a shift that ends first": {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893456000000]]}]}`, invalid, []string{"shift"}},
-				"a shift of no length":    {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893459600000]]}]}`, invalid, []string{"shift"}},
-				"shifts that overlap":     {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[` + shift + `,` + shift + `]}]}`, invalid, []string{"shifts"}},
-				"a shift of one time":     {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000]]}]}`, malformed, []string{"entries[0].shifts[0]"}},
-				"a shift without a start": {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[null,1893459600000]]}]}`, malformed, []string{"shift"}},
-				"a shift without an end":  {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,null]]}]}`, malformed, []string{"shift"}},
-				"a shift in seconds":      {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893456000,1893459600]]}]}`, invalid, []string{"entries[0].shifts[0][0]", "milliseconds"}},
-				"a shift in words":        {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[["noon","night"]]}]}`, malformed, []string{"entries[0].shifts[0][0]"}},
+				"no body":                    {``, malformed, []string{"entries"}},
+				"no entries":                 {`{}`, malformed, []string{"entries"}},
+				"null entries":               {`{"entries":null}`, malformed, []string{"entries"}},
+				"an object of entries":       {`{"entries":{}}`, malformed, []string{"entries", "array"}},
+				"an entry as a text":         {`{"entries":["2030-01-01"]}`, malformed, []string{"entries[0]"}},
+				"no date":                    {`{"entries":[{"timezone":"UTC","shifts":[]}]}`, malformed, []string{"entries[0].date"}},
+				"no time zone":               {`{"entries":[{"date":"2030-01-01","shifts":[]}]}`, malformed, []string{"entries[0].timezone"}},
+				"a date that does not exist": {`{"entries":[{"date":"2030-02-30","timezone":"UTC","shifts":[]}]}`, invalid, []string{"date", "2030-02-30"}},
+				"a date of another order":    {`{"entries":[{"date":"01/02/2030","timezone":"UTC","shifts":[]}]}`, invalid, []string{"date"}},
+				"an unknown time zone":       {`{"entries":[{"date":"2030-01-01","timezone":"Mars","shifts":[]}]}`, invalid, []string{"entries[0].timezone", "Mars"}},
+				"one day twice":              {`{"entries":[` + day(1) + `,` + day(1) + `]}`, invalid, []string{"entries", "twice"}},
+				"too many days":              {`{"entries":[` + strings.Join(many, ",") + `]}`, invalid, []string{"entries", "366"}},
+				"a shift that ends first":    {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893456000000]]}]}`, invalid, []string{"shift"}},
+				"a shift of no length":       {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893459600000]]}]}`, invalid, []string{"shift"}},
+				"shifts that overlap":        {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[` + shift + `,` + shift + `]}]}`, invalid, []string{"shifts"}},
+				"a shift of one time":        {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000]]}]}`, malformed, []string{"entries[0].shifts[0]"}},
+				"a shift without a start":    {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[null,1893459600000]]}]}`, malformed, []string{"shift"}},
+				"a shift without an end":     {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,null]]}]}`, malformed, []string{"shift"}},
+				"a shift in seconds":         {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893456000,1893459600]]}]}`, invalid, []string{"entries[0].shifts[0][0]", "milliseconds"}},
+				"a shift in words":           {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[["noon","night"]]}]}`, malformed, []string{"entries[0].shifts[0][0]"}},
 			} {
 				t.Run(name, func(t *testing.T) { tt.want.check(t, c.Call(t, "POST", path, tt.body), tt.words...) })
 			}

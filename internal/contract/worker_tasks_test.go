@@ -13,7 +13,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// pageIDs is the ids of a page of tasks, and its lastId.
+// pageIDs returns the ids of a page of tasks, and its lastId.
 func pageIDs(t testing.TB, c *apptest.Client, path string) (got []string, last any) {
 	t.Helper()
 	page := c.Must(t, "GET", path, nil)
@@ -28,11 +28,11 @@ func TestAssignedTasksContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
 		for owner, container := range map[string]string{"/workers/" + r.ada: `{"type":"WORKER","worker":"` + r.ada + `"}`, "/teams/" + r.north: `{"type":"TEAM","team":"` + r.north + `"}`} {
-			t.Run(owner[:3]+": the tasks there are now, in the order they were made", func(t *testing.T) {
+			t.Run(owner[:3]+": current tasks, in the order of their creation", func(t *testing.T) {
 				testAssignedTasks(t, r, owner, container)
 			})
 		}
-		t.Run("a worker's list has the active task and not what is done", func(t *testing.T) {
+		t.Run("a worker's list has the active task and no completed ones", func(t *testing.T) {
 			in := `,"container":{"type":"WORKER","worker":"` + r.bob + `"}`
 			done, active, waiting := r.task(t, in), r.task(t, in), r.task(t, in)
 			r.complete(t, done, true)
@@ -53,7 +53,7 @@ func TestAssignedTasksContract(t *testing.T) {
 				t.Errorf("pages of %d (%v) and %d (%v)", len(first), last, len(second), end)
 			}
 		})
-		t.Run("whose tasks they are must be known", func(t *testing.T) {
+		t.Run("the worker or team must exist", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			notFound.check(t, r.Call(t, "GET", "/workers/"+unknownID+"/tasks", nil))
 			notFound.check(t, r.Call(t, "GET", "/teams/"+r.ada+"/tasks", nil))
@@ -97,7 +97,7 @@ func testAssignedTasks(t *testing.T, r roads, owner, container string) {
 	}
 }
 
-// duty says when a worker goes on and off duty, beginning with on.
+// duty saves the times at which a worker goes on and off duty in turn, beginning with on.
 func (r roads) duty(t testing.TB, p *apptest.Platform, worker string, at ...time.Time) {
 	t.Helper()
 	for i, when := range at {

@@ -31,14 +31,14 @@ func newFleet(t testing.TB, p *apptest.Platform, name string) fleet {
 	return f
 }
 
-// worker makes a worker of the northern team and returns the id.
+// worker creates a worker of the northern team and returns its id.
 func (f fleet) worker(t testing.TB, phone string) string {
 	t.Helper()
 	return id(t, f.Client, "/workers", `{"name":"W","phone":"`+phone+`","teams":["`+f.north+`"]}`)
 }
 
-// read reads a worker. Alone, a worker shows its eta too, which is null
-// without an active task.
+// read returns a worker without its eta, which lists do not have. It must be null, because
+// there is no active task.
 func (f fleet) read(t testing.TB, worker any) map[string]any {
 	t.Helper()
 	shown := f.Must(t, "GET", "/workers/"+fmt.Sprint(worker), nil)
@@ -47,7 +47,7 @@ func (f fleet) read(t testing.TB, worker any) map[string]any {
 	return shown
 }
 
-// place says where a worker is. It stands in for the worker's app.
+// place saves whether a worker is on duty, and where, as requests of the worker's app do.
 func place[W interface {
 	SaveWhereabouts(context.Context, lastmile.OrganizationID, lastmile.WorkerID, lastmile.Whereabouts) error
 }](t testing.TB, write func(context.Context, func(W) error) error, c *apptest.Client, worker string, at lastmile.Whereabouts) {
@@ -60,7 +60,7 @@ func place[W interface {
 	}
 }
 
-// outbox is the text messages to a number, as the command prints them.
+// outbox returns the text messages to a number, as `dray outbox` prints them.
 func outbox(t testing.TB, p *apptest.Platform, to string) []map[string]any {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -72,7 +72,7 @@ func outbox(t testing.TB, p *apptest.Platform, to string) []map[string]any {
 	return messages
 }
 
-// newWorker is a worker who was just made with as little as possible.
+// newWorker returns the response with a new worker that has only the required fields.
 func newWorker(org, phone, teams string) string {
 	return `{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","organization":"` + org + `","name":"W","displayName":null,
 		"phone":"` + phone + `","activeTask":null,"tasks":[],"onDuty":false,"timeLastSeen":null,"capacity":0,
@@ -87,7 +87,7 @@ func TestWorkerContract(t *testing.T) {
 		c := newFleet(t, p, "Acme")
 		org := string(c.Organization.ID)
 
-		t.Run("a worker of name, phone and teams is invited, off duty and on foot", func(t *testing.T) {
+		t.Run("a worker with only name, phone and teams is invited, off duty and on foot", func(t *testing.T) {
 			made := c.Call(t, "POST", "/workers", `{"name":"W","phone":"(212) 555-0101","teams":["`+c.north+`"]}`).OK(t)
 			matches(t, made.Object(t), newWorker(org, "+12125550101", `["`+c.north+`"]`))
 			matches(t, c.read(t, made.Object(t)["id"]), string(made.Body))
@@ -111,7 +111,7 @@ func TestWorkerContract(t *testing.T) {
 				t.Error("the response holds the password")
 			}
 		})
-		t.Run("every field is taken", func(t *testing.T) { testWorkerFields(t, c) })
+		t.Run("every field is accepted", func(t *testing.T) { testWorkerFields(t, c) })
 		t.Run("a routing address is an id, an object, or none", func(t *testing.T) { testWorkerRouting(t, c) })
 		t.Run("an invalid worker is rejected, and no message is sent", func(t *testing.T) { testWorkerFaults(t, p, c) })
 		t.Run("a phone belongs to one worker of the organization", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestWorkerContract(t *testing.T) {
 			}
 			newFleet(t, p, "Other").worker(t, "+12125550110")
 		})
-		t.Run("one phone posted at once by many makes one worker", func(t *testing.T) {
+		t.Run("concurrent requests with one phone create one worker", func(t *testing.T) {
 			var group sync.WaitGroup
 			replies := make([]apptest.Response, 6)
 			for i := range replies {
@@ -256,7 +256,7 @@ func testWorkerRouting(t *testing.T, c fleet) {
 func testWorkerFaults(t *testing.T, p *apptest.Platform, c fleet) {
 	before := len(list(t, c.Client, "/workers"))
 	for name, tt := range map[string]struct {
-		fields string // beside name, phone and teams, which come first
+		fields string // besides name, phone and teams, which come first
 		want   rejection
 		words  []string
 	}{
@@ -290,7 +290,7 @@ func testWorkerFaults(t *testing.T, p *apptest.Platform, c fleet) {
 		"no name":               {`{"phone":"+12125550140","teams":["` + c.north + `"]}`, malformed, []string{"name"}},
 		"a blank name":          {`{"name":"  ","phone":"+12125550140","teams":["` + c.north + `"]}`, malformed, []string{"name"}},
 		"no phone":              {`{"name":"W","teams":["` + c.north + `"]}`, malformed, []string{"phone"}},
-		"no phone number":       {`{"name":"W","phone":"617-34-2958","teams":["` + c.north + `"]}`, invalid, []string{"phone", "617-34-2958"}},
+		"not a phone number":    {`{"name":"W","phone":"617-34-2958","teams":["` + c.north + `"]}`, invalid, []string{"phone", "617-34-2958"}},
 		"no teams":              {`{"name":"W","phone":"+12125550140"}`, malformed, []string{"teams"}},
 		"null teams":            {`{"name":"W","phone":"+12125550140","teams":null}`, malformed, []string{"teams"}},
 		"an empty list":         {`{"name":"W","phone":"+12125550140","teams":[]}`, malformed, []string{"teams"}},

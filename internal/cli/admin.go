@@ -54,7 +54,7 @@ func adminListCommand() command {
 	}
 }
 
-// bindURL adds the flags that say where links lead.
+// bindURL adds the flags that set the server in links.
 func bindURL(f *flag.FlagSet, c *app.Config) {
 	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "public `URL` of the server, for the link")
 	f.StringVar(&c.Listen, "listen", c.Listen, "`address` of the server, for the link if it has no public URL")
@@ -127,7 +127,8 @@ func adminLinkCommand() command {
 	}
 }
 
-// ofAdmin runs a command whose one argument is the e-mail address of an administrator.
+// ofAdmin returns a function that runs a command whose only argument is the e-mail address
+// of an administrator.
 func ofAdmin(act func(context.Context, *invocation, *app.App, string) error) func(context.Context, *invocation) error {
 	return func(ctx context.Context, inv *invocation) error {
 		if len(inv.Args) != 1 {
@@ -137,7 +138,7 @@ func ofAdmin(act func(context.Context, *invocation, *app.App, string) error) fun
 	}
 }
 
-// printLink makes a link for an administrator and prints it.
+// printLink creates a link for an administrator and prints it.
 func printLink(ctx context.Context, inv *invocation, a *app.App, email string, kind app.LinkKind, dropFactor bool) error {
 	admin, made, err := a.Links.ForOperator(ctx, email, kind, dropFactor)
 	if err != nil {

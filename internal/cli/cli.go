@@ -21,10 +21,10 @@ import (
 // Exit codes of the program.
 const (
 	exitOK       = 0
-	exitFailed   = 1 // it did not work; the message says why
+	exitFailed   = 1 // it failed; the message gives the reason
 	exitUsage    = 2 // the command line is wrong
-	exitNotFound = 3 // what was named does not exist
-	exitDamaged  = 4 // fsck or backup verify found something
+	exitNotFound = 3 // no such record
+	exitDamaged  = 4 // fsck or backup verify found damage
 )
 
 // command is one command of the program.
@@ -286,7 +286,7 @@ func suggestFlag(flags *flag.FlagSet, err error) error {
 	return usageErrorf("there is no flag --%s%s", strings.TrimLeft(unknown, "-"), hint)
 }
 
-// variable is the environment variable that corresponds to a flag.
+// variable returns the environment variable that corresponds to a flag.
 func variable(name string) string {
 	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
@@ -366,7 +366,7 @@ func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) err
 		return err
 	}
 	err = do(a)
-	if late := a.Hub.Flush(ctx); late != nil { // the change is made; other nodes find it later
+	if late := a.Hub.Flush(ctx); late != nil { // the change is saved, and other nodes find it later
 		log.Warn("notify the nodes", "error", late)
 	}
 	return errors.Join(err, a.Store.Close())
@@ -380,7 +380,7 @@ func formatTime(at time.Time) string {
 	return at.Format("2006-01-02 15:04:05 UTC")
 }
 
-// optionalMillis is a time in JSON output; null for the zero time.
+// optionalMillis returns a time for JSON output; null for the zero time.
 func optionalMillis(at time.Time) *int64 {
 	if at.IsZero() {
 		return nil

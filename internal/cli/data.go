@@ -19,7 +19,7 @@ var errDamaged = errors.New("the data is damaged; restore the newest good backup
 // errDamagedBackup is the error of backup verify when it finds damage.
 var errDamagedBackup = errors.New("the backup cannot be trusted")
 
-// fileArgument is the one argument of the commands about backups.
+// fileArgument returns the only argument of a command, the name of a file.
 func (inv *invocation) fileArgument() (string, error) {
 	if len(inv.Args) != 1 {
 		return "", usageErrorf("name one file")
@@ -49,7 +49,7 @@ func backupCommand() command {
 				if err := backup.Write(ctx, inv.Config.Storage(inv.logger(), inv.progress.report), file, image); err != nil {
 					return err
 				}
-				// A database that cannot be written is a reason for a backup, not for it to fail.
+				// The backup succeeds even if the database cannot be written.
 				if err := backup.Record(ctx, inv.Config.Storage(inv.logger(), nil)); err != nil {
 					inv.logger().Warn("the time of the backup is not saved", "error", err)
 				}

@@ -34,7 +34,7 @@ const (
 	demoPassword = "demonstration"
 	demoPrefix   = "+1212555"
 	demoFirst    = 100
-	demoMost     = 42 // the next number is the visitor's
+	demoMost     = 42 // maximum number of workers; the next phone number is the visitor's
 	demoVisitor  = "+12125550142"
 	demoShop     = "Corner Shop"  // client of the organization
 	demoPhone    = "+12125550143" // the number that recipients can call
@@ -68,7 +68,7 @@ func demoCommand() command {
 					return err
 				}
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
-					whole := context.WithoutCancel(ctx) // who interrupts it still sees how to go on
+					whole := context.WithoutCancel(ctx) // also when interrupted, the instructions are printed
 					shown, err := openDemonstration(whole, a, where, pace.Workers > 0)
 					if err == nil && pace.Workers > 0 {
 						err = shown.scaleMessages(whole, a, pace.Speed)
@@ -87,8 +87,8 @@ func demoCommand() command {
 type demonstration struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	APIKey       string                  `json:"apiKey"`
-	Map          string                  `json:"map,omitempty"`     // where it plays; empty for a grid of streets, before there were maps
-	ShopKey      string                  `json:"shopKey,omitempty"` // of the client that orders deliveries
+	Map          string                  `json:"map,omitempty"`     // name of the city's map; empty for a grid of streets, as of older versions
+	ShopKey      string                  `json:"shopKey,omitempty"` // key of the client that orders deliveries
 	Starts       uint64                  `json:"starts"`            // each start creates different tasks
 }
 
@@ -107,9 +107,9 @@ func readDemonstration(data string) (shown demonstration, err error) {
 	return shown, nil
 }
 
-// prepareCity imports the map of the city where the demonstration plays, and returns
-// its name. Workers and tasks of an earlier start are where they are, so that another
-// city needs another data folder.
+// prepareCity imports the map of the demonstration's city, and returns its name. Workers
+// and tasks of an earlier start stay in their city, so that another city needs another data
+// folder.
 func prepareCity(ctx context.Context, inv *invocation, file string, seed uint64) (name string, err error) {
 	before, err := readDemonstration(inv.Config.Data)
 	if err != nil {
@@ -211,16 +211,16 @@ func (d demonstration) scaleMessages(ctx context.Context, a *app.App, speed floa
 }
 
 const (
-	// startTimeout is how long to wait for the first active task before printing the
-	// instructions.
+	// startTimeout is the maximum time to wait for the first active task before the
+	// instructions are printed.
 	startTimeout = 20 * time.Second
 
-	// choiceTime is how long other workers may start after the first, to find a task whose
-	// page is worth opening.
+	// choiceTime is the time to wait after the first active task for others, whose pages may
+	// have more to show.
 	choiceTime = 3 * time.Second
 )
 
-// start moves the workers in the background and prints what to do next.
+// start moves the workers in the background and prints the instructions.
 func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, inv *invocation) error {
 	var pages trackingPages
 	where := "New York"
@@ -235,7 +235,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 		inv.progress.report("the workers begin their day", 0)
 		defer inv.progress.watch("demo")()
 		started := make(chan simulate.Active)
-		chosen := make(chan struct{}) // closed when started has no receiver any more
+		chosen := make(chan struct{}) // closed when nothing receives from started any more
 		o.Started = func(active simulate.Active) {
 			select {
 			case started <- active:
@@ -256,9 +256,9 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	return d.explain(inv.out, a.Config, dashboard.Link, o.Workers > 0, where, pages)
 }
 
-// trackingPages is what there is to see of deliveries.
+// trackingPages has the tracking pages to open.
 type trackingPages struct {
-	underWay simulate.Active // whose worker is on the way for the longest time
+	underWay simulate.Active // the task whose worker is on the way for the longest time
 	later    string          // URL of the last task of the longest list
 }
 
@@ -288,8 +288,7 @@ func choosePages(ctx context.Context, started <-chan simulate.Active) (pages tra
 	}
 }
 
-// serves reports whether the server has a page at a path. No link is printed
-// that would not open.
+// serves reports whether the server has a page at a path. Only such links are printed.
 func serves(ctx context.Context, a *app.App, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
 	if err != nil {

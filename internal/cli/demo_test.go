@@ -8,8 +8,7 @@ import (
 	"dray/internal/simulate"
 )
 
-// The tracking page of the first task that is started may have nothing to show by the time
-// that someone opens it.
+// The first task that is started may be completed before someone opens its tracking page.
 func TestPagesOfTheDemonstrationHaveSomethingToShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan simulate.Active)

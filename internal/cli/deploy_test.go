@@ -49,8 +49,8 @@ func TestImageIsBuiltWithTheGoVersionOfTheModule(t *testing.T) {
 	}
 }
 
-// Packages of the module may be anywhere below its root. Those that the image is built
-// without would only be missed when it is built.
+// A package in a folder that the Dockerfile does not copy makes only the build of the image
+// fail.
 func TestImageIsBuiltFromAllPackagesOfTheProgram(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}", "dray/cmd/dray")
 	out, err := list.Output()

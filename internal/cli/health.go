@@ -11,7 +11,7 @@ import (
 	"dray/internal/app"
 )
 
-// healthTimeout is how long a server has to respond.
+// healthTimeout is the maximum time that a server may take to respond.
 const healthTimeout = 5 * time.Second
 
 func healthCommand() command {
@@ -47,7 +47,7 @@ func reachable(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// checkHealth returns why a server is not ready.
+// checkHealth returns an error if a server is not ready.
 func checkHealth(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

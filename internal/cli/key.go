@@ -16,7 +16,7 @@ type keyResult struct {
 	ID       lastmile.KeyID `json:"id"`
 	Name     string         `json:"name"`
 	Hint     string         `json:"hint"`
-	APIKey   string         `json:"apiKey,omitempty"` // only of a new key
+	APIKey   string         `json:"apiKey,omitempty"` // only for a new key
 	Created  *int64         `json:"timeCreated"`
 	LastUsed *int64         `json:"timeLastUsed"`
 	Revoked  *int64         `json:"timeRevoked"`
@@ -135,11 +135,11 @@ func keyRevokeCommand() command {
 	}
 }
 
-// revokeKey revokes a key and returns once every server has had time to notice.
+// revokeKey revokes a key and waits until every server has read the keys again.
 func revokeKey(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, key lastmile.KeyID) error {
 	err := a.APIKeys.Revoke(ctx, org, key)
 	if rejected, ok := errors.AsType[*lastmile.Error](err); ok && rejected.Code == lastmile.CodeOutsideScope {
-		err = lastmile.NotFound("key", string(key)) // it is among those of another organization
+		err = lastmile.NotFound("key", string(key)) // it belongs to another organization
 	}
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func importMaps(ctx context.Context, inv *invocation, name string) error {
 	return nil
 }
 
-// bar returns a share as a bar and a number.
+// bar returns a share as a bar and a percentage.
 func bar(share float64) string {
 	const width = 20
 	done := min(max(int(share*width), 0), width)

@@ -23,7 +23,7 @@ type templateResult struct {
 	Own      bool             `json:"own"` // set by the organization
 	Text     string           `json:"text"`
 	Sample   string           `json:"sample"`
-	Segments int              `json:"segments"` // of the sample
+	Segments int              `json:"segments"` // segments of the sample
 }
 
 // messageSettingsResult is the message settings of an organization in the output

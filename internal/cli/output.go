@@ -24,12 +24,12 @@ const (
 // screen is an output that people may read on a terminal.
 type screen struct {
 	io.Writer
-	terminal bool // someone watches it
+	terminal bool // whether it is a terminal
 	color    bool
 }
 
-// newScreen finds out what an output can show. NO_COLOR (no-color.org) and
-// TERM=dumb turn colors off.
+// newScreen detects whether an output is a terminal and can show colors. NO_COLOR
+// (no-color.org) and TERM=dumb turn colors off.
 func newScreen(out io.Writer) screen {
 	s := screen{Writer: out}
 	if f, ok := out.(*os.File); ok {

@@ -35,9 +35,9 @@ func TestTailLines(t *testing.T) {
 		{`{"triggerId":7,"data":{"task":{` + address + `,"state":2,"completionDetails":{"events":[{"name":"departure","time":NOW}]}}}`, "left · 98 E 37th St"},
 		{`{"triggerId":7,"data":{"task":{` + address + `,"state":3,"completionDetails":{"events":[{"name":"departure","time":NOW}]}}}`, "updated · 98 E 37th St"},
 		{`{"triggerId":7,"data":{"task":{` + address + `,"state":2,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "updated · 98 E 37th St"},
-		// Late is who arrives late, not who stays long.
+		// A task is late if the worker arrives late, not if the service takes long.
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":BEFORE,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "completed · 98 E 37th St · on time · Ada"},
-		// Nor is early who waits for the window.
+		// A worker who arrives early and waits for the window is not early.
 		{`{"triggerId":3,"data":{"task":{"completeAfter":BEFORE,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":HOURS}]}}}`, "completed · 98 E 37th St · on time"},
 		{`{"triggerId":3,"data":{"task":{"completeAfter":AFTER,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":HOURS}]}}}`, "completed · 98 E 37th St · 4 min early"},
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":HOURS,` + address + `}}`, "completed · 98 E 37th St · 1 h 30 min late · Ada"},
@@ -71,7 +71,7 @@ func TestTailLines(t *testing.T) {
 	}
 }
 
-// unused are the triggers whose events do not occur yet.
+// unused are the triggers for which no word is required.
 var unused = []lastmile.Trigger{lastmile.TriggerAutoDispatchJobCompleted, lastmile.TriggerRouteOptimizationJobCompleted}
 
 func millis(at time.Time) string { return strconv.FormatInt(at.UnixMilli(), 10) }

@@ -10,8 +10,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// orgPageCommand sets what `PUT /organization/trackingPage` and
-// `PUT /organization/logo` set.
+// orgPageCommand changes the same settings as `PUT /organization/trackingPage` and
+// `PUT /organization/logo`.
 func orgPageCommand() command {
 	return command{
 		name: "org page", summary: "Show or change what recipients see of an organization",
@@ -61,7 +61,7 @@ func changePage(ctx context.Context, inv *invocation, a *app.App, org lastmile.O
 	}, "Phone      %s\nColor      %s\nNew times  %s\nLogo       %s\n", settings.Phone, settings.Color, onOff(settings.NewTimes), of.Image)
 }
 
-// setLogo sets the logo from a file, of which it reads no more than is allowed.
+// setLogo sets the logo from a file. It does not read files that are too large.
 func setLogo(ctx context.Context, a *app.App, who lastmile.Principal, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {

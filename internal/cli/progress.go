@@ -16,17 +16,17 @@ const (
 	progressLog      = 30 * time.Second
 )
 
-// progress shows on standard error what a command that takes longer is doing.
+// progress shows on standard error the current step of a command that takes long.
 type progress struct {
 	to    screen
 	mu    sync.Mutex
 	step  string
 	done  int64
-	shown bool // a line is on the terminal
+	shown bool // whether a line is on the terminal
 }
 
-// report records what the command is doing and how much of it is done; zero if
-// that is not counted.
+// report records the current step of the command and the number of things it has done; zero
+// if they are not counted.
 func (p *progress) report(step string, done int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *progress) erase() {
 	}
 }
 
-// behind is an output that the line of progress makes room for.
+// behind is an output of the command. It removes the line of progress before each write.
 type behind struct {
 	io.Writer
 	progress *progress

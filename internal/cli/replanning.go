@@ -11,7 +11,7 @@ import (
 	"dray/internal/wire"
 )
 
-// orgReplanningCommand sets what `PUT /organization/replanning` sets.
+// orgReplanningCommand changes the same settings as `PUT /organization/replanning`.
 func orgReplanningCommand() command {
 	return command{
 		name: "org replanning", summary: "Show or change how routes are planned again during the day",

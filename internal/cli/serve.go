@@ -28,9 +28,9 @@ func serveCommand() command {
 	}
 }
 
-// showSetup prints and logs the link that creates the first organization, unless there
-// is one. It is the one secret in the log: who reads the log of a server that has no
-// data yet may set it up.
+// showSetup prints and logs the link that creates the first organization, unless there is
+// one. It is the only secret in the log: until the first organization exists, anyone who
+// can read the log can create it.
 func showSetup(ctx context.Context, inv *invocation, a *app.App) error {
 	link, err := a.Links.SetupLink(ctx)
 	if err != nil || link == "" {

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	simulationName   = "Simulation"     // of the organization created when --key is not set
-	simulationShop   = "Simulated Shop" // client of the organization
+	simulationName   = "Simulation"     // name of the organization that is created when --key is not set
+	simulationShop   = "Simulated Shop" // name of its client
 	simulationPrefix = "+1646555"
-	simulationMost   = 10_000 // workers: four digits
+	simulationMost   = 10_000 // maximum number of workers, whose phone numbers differ in four digits
 )
 
 // simulationFlags holds the flags of `dray simulate`.
@@ -40,7 +40,7 @@ func simulateCommand() command {
 			"dray simulate --url https://dray.example.com --key KEY --password PASSWORD --workers 10",
 		},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			c.Data = "" // only a folder that is named is opened
+			c.Data = "" // by default no folder is opened
 			c.BindStorage(f)
 			s := &simulationFlags{Options: simulate.Options{Now: time.Now, Prefix: simulationPrefix, Check: true, Shop: simulationShop}}
 			f.StringVar(&s.URL, "url", "http://127.0.0.1:8080", "`URL` of the server")
@@ -205,7 +205,7 @@ func simulateAndReport(ctx context.Context, inv *invocation, o simulate.Options)
 	return err
 }
 
-// formatDay formats how well the day was predicted and how it went.
+// formatDay formats the results of the day and the accuracy of its predictions.
 func formatDay(d simulate.Day) string {
 	return fmt.Sprintf(`ETA at the start of a drive     off by %.0f %% (median), %.0f %% (9 of 10); %d drives
 Expected ten minutes before     off by %.1f min (median), %.1f min (9 of 10); %d stops

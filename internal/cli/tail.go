@@ -53,7 +53,7 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 	}
 	var loops sync.WaitGroup
 	loops.Go(func() { a.Feed.Run(ctx) })
-	loops.Go(func() { a.Hub.Run(ctx) }) // wakes it for events that the server numbered
+	loops.Go(func() { a.Hub.Run(ctx) }) // wakes the loop for events that the server has numbered
 	defer loops.Wait()
 	for ctx.Err() == nil {
 		events, _, err := a.Feed.Next(ctx, who, seq)
@@ -63,7 +63,7 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 		for _, e := range events {
 			seq = e.Seq
 			if inv.json {
-				fmt.Fprintf(inv.out, "{\"number\":%d,%s\n", e.Seq, e.Body[1:]) // which --since takes
+				fmt.Fprintf(inv.out, "{\"number\":%d,%s\n", e.Seq, e.Body[1:]) // the number that --since accepts
 				continue
 			}
 			line, err := lines.format(e.Body)
@@ -79,7 +79,7 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 // maxNames is the maximum number of names of workers that are cached.
 const maxNames = 10_000
 
-// rememberNames returns a function that finds the name of a worker only once.
+// rememberNames returns a function that finds the name of a worker, and caches names.
 func rememberNames(find func(lastmile.WorkerID) string) func(lastmile.WorkerID) string {
 	names := map[lastmile.WorkerID]string{}
 	return func(id lastmile.WorkerID) string {
@@ -95,13 +95,13 @@ func rememberNames(find func(lastmile.WorkerID) string) func(lastmile.WorkerID) 
 	}
 }
 
-// tailedEvent is what a line shows of an event.
+// tailedEvent has the fields of an event that a line shows.
 type tailedEvent struct {
 	Trigger   lastmile.Trigger  `json:"triggerId"`
 	Name      string            `json:"triggerName"`
 	Time      int64             `json:"time"`
 	Worker    lastmile.WorkerID `json:"workerId"`
-	Status    any               `json:"status"` // 1 for on duty; of a batch it is a word
+	Status    any               `json:"status"` // 1 for on duty; a word for a batch
 	ETA       float64           `json:"etaSeconds"`
 	Distance  float64           `json:"distance"`
 	Delay     float64           `json:"delay"`
@@ -125,7 +125,7 @@ type tailedEvent struct {
 	} `json:"data"`
 }
 
-// tailedTask is what a line shows of a task.
+// tailedTask has the fields of a task that a line shows.
 type tailedTask struct {
 	ShortID     string             `json:"shortId"`
 	State       lastmile.TaskState `json:"state"`
@@ -153,8 +153,8 @@ type eventLines struct {
 	worker func(lastmile.WorkerID) string // name of a worker
 }
 
-// format returns the line of an event: the time in the organization's time zone,
-// what happened, where, how punctually, and who did it.
+// format returns the line of an event: the time in the organization's time zone, the word
+// for it, the destination, the punctuality and the worker.
 func (l *eventLines) format(body []byte) (string, error) {
 	var e tailedEvent
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -184,7 +184,7 @@ func (l *eventLines) format(body []byte) (string, error) {
 	return l.screen.paint(dim, at) + " " + strings.Join(parts, " · "), nil
 }
 
-// eventWords are the words for triggers whose event needs no more.
+// eventWords are the words for triggers that always have the same one.
 var eventWords = map[lastmile.Trigger]cell{
 	lastmile.TriggerTaskStarted:                 {"started", plain},
 	lastmile.TriggerTaskEta:                     {"near", plain},
@@ -234,7 +234,7 @@ func (e *tailedEvent) what() (string, style) {
 	return e.Name, plain
 }
 
-// step returns what an update of a task reports: "arrival", "departure", or empty
+// step returns the event that an update of a task reports: "arrival", "departure", or empty
 // for other changes.
 func (e *tailedEvent) step() string {
 	if e.Trigger != lastmile.TriggerTaskUpdated || e.Data.Task == nil {
@@ -247,7 +247,7 @@ func (e *tailedEvent) step() string {
 	return steps[len(steps)-1].Name
 }
 
-// detail returns what else there is to say about an event, and its style.
+// detail returns more about an event, such as a delay or a reason, and its style.
 func (e *tailedEvent) detail() (style, string) {
 	task := e.Data.Task
 	switch e.Trigger {

@@ -14,7 +14,7 @@ func workerInviteCommand() command {
 		examples: []string{"dray worker invite --org ID --public-url https://dray.example.com WORKER-ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "public `URL` of the server, for the link in the text message")
-			c.SMS.BindLimits(f) // as those of the server, which are not stored
+			c.SMS.BindLimits(f) // must be the same as those of the server, which are not stored
 			return ofWorker(f, c, func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WorkerID) error {
 				if c.PublicURL == "" { // the command does not know where the server listens
 					return usageErrorf("--public-url is required: the text message contains a link to the server")

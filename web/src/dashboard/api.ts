@@ -33,10 +33,10 @@ const base = '/api/v2';
 // url returns the path of a request on the server.
 export const url = (path: string): string => (path.startsWith('/account/') ? path : base + path);
 
-// Functions that are called for outcomes of requests that concern the whole page.
+// Functions that are called when a request shows something that concerns the whole page.
 export const heard = {
   lost: () => {},
-  late: () => {}, // there is no response yet
+  late: () => {}, // a response is late
   signedOut: () => {},
 };
 
@@ -47,11 +47,11 @@ const fresh = 10_000; // ms for which a prefetched response is used
 const ahead = new Map<string, Promise<unknown>>(); // by path
 
 // prefetch sends a request before the screen that needs the response is loaded. The first
-// call for it gets the response.
+// call with the same path gets the response.
 export function prefetch(path: string) {
   const response = call('GET', path);
   ahead.set(path, response);
-  response.catch(() => ahead.delete(path)); // call sends the request again, or reports the error
+  response.catch(() => ahead.delete(path)); // the next call sends the request again
   setTimeout(() => ahead.delete(path), fresh);
 }
 
@@ -120,7 +120,7 @@ export async function call<T>(
 function read(status: number, text: string, after: number): Failure {
   try {
     const { message } = JSON.parse(text) as ErrorBody;
-    if (typeof message === 'string') return new Failure(status, message, 0, undefined, '', after); // of a task in a batch
+    if (typeof message === 'string') return new Failure(status, message, 0, undefined, '', after); // the error of a task in a batch
     return new Failure(status, message?.message ?? '', message?.error, message?.cause, message?.request, after);
   } catch {
     return new Failure(status, text.slice(0, 300), 0, undefined, '', after);

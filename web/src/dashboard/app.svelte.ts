@@ -40,19 +40,19 @@ const probePatience = 10_000;
 class App {
   state = $state.raw<State>();
   me = $state.raw<Me>();
-  private person = ''; // who has signed in since the page was opened
-  private spoken: Language | undefined; // requested last
-  failed = $state.raw<Failure>(); // the page could not be opened
+  private person = ''; // id of the person who has signed in since the page was opened
+  private spoken: Language | undefined; // the language requested last
+  failed = $state.raw<Failure>(); // why the page could not be opened
   ended = $state(false); // the session has ended while the page was open
   language = $state<Language>('en');
-  locale = $state('en'); // of dates and numbers
+  locale = $state('en'); // for dates and numbers
   words = $state.raw<Words>({} as Words);
   theme = $state<Theme>('system');
   toasts = $state.raw<Toast[]>([]);
   lost = $state(false); // no connection to the server
   reconnected = $state(0); // number of times that a lost connection came back
   drafts = $state(0); // forms on the screen with changes that are not saved
-  undoOlder: (() => Promise<void>) | undefined; // set by the screen, for changes whose message is gone
+  undoOlder: (() => Promise<void>) | undefined; // set by the screen; undoes the last change after its message is gone
   private counter = 0;
   private readonly numbers = $derived(new Intl.NumberFormat(this.locale));
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -205,7 +205,8 @@ class App {
     this.toasts = this.toasts.filter((t) => t.id !== id);
   }
 
-  // undo takes back the change of a message, by default of the last one that offers it.
+  // undo takes back the change that a message reports, by default the last one that can be
+  // taken back.
   async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
     const toast = this.toasts.find((t) => t.id === id);
     if (!toast?.undo) {

@@ -77,8 +77,8 @@ export function zoomed([from, to]: Span, factor: number, about: number): Span {
   return [about - length * share, about + length * (1 - share)];
 }
 
-// held moves a span so that it shows at least a part of another: a quarter of the first, or
-// all of the other if that is shorter.
+// held moves a span so that at least a quarter of it overlaps another span, or so that it
+// contains all of the other if that is shorter.
 export function held([from, to]: Span, [first, last]: Span): Span {
   const least = Math.min((to - from) / 4, last - first);
   const by = Math.max(0, first + least - to) - Math.max(0, from - (last - least));

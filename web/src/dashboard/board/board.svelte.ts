@@ -1,4 +1,4 @@
-// The one state of the board: its records, the selection and the filter. Map, lists,
+// The shared state of the board: its records, the selection and the filter. Map, lists,
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
@@ -51,7 +51,7 @@ class Board {
   worker = $state(''); // the worker whose route is shown
   report = $state.raw<readonly Outcome[]>([]); // outcomes of the last change of several tasks
   replay = $state.raw<Replay>(); // set while a past day is shown
-  private past = false; // a past day is to be shown instead of the present
+  private past = false; // whether a past day is shown instead of the present
   readonly people = new Map<string, string>(); // names of administrators, as far as known
   private whole = true; // the tasks of all teams are read, not only of the chosen one
   private anchor = '';
@@ -240,8 +240,8 @@ class Board {
     this.due ??= setTimeout(() => this.flush(), wait);
   }
 
-  // flush applies the messages in the queue, and shows them. If there are many, it applies
-  // them in several parts and shows them in separate ones, so that the page stays responsive.
+  // flush applies the messages in the queue and then shows the result, in short steps, so
+  // that the page stays responsive.
   private flush() {
     this.due = undefined;
     const until = performance.now() + slice;

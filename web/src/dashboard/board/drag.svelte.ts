@@ -15,7 +15,7 @@ class Drag {
   x = $state(0);
   y = $state(0);
   over = $state.raw<Target | undefined>();
-  justEnded = false; // set during the click that ends a drag, which has no other effect
+  justEnded = false; // set during the click event that follows a drag, which must be ignored
   dropped: (ids: readonly string[], target: Target) => void = () => {};
   locate: ((key: ListKey, clientX: number) => string) | undefined; // returns Target.before in a row of the timeline
   private end: (() => void) | undefined;

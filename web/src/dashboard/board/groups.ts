@@ -53,7 +53,7 @@ export class Groups {
   private readonly counted = new Map<string, { status: Status; late: boolean }>();
   private filter: Filter = everything;
   private words: string[] = [];
-  private readonly names = new Map<string, string>(); // of workers, in lower case
+  private readonly names = new Map<string, string>(); // names of workers in lower case, by name
 
   constructor(private readonly records: Records) {}
 

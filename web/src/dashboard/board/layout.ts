@@ -7,11 +7,11 @@ export const headHeight = 46; // pixels
 export const rowHeight = 44;
 
 export interface Row {
-  key: ListKey; // of the list
-  id: string; // of the task; '' for the head of the list
+  key: ListKey; // key of the list
+  id: string; // id of the task; '' for the head of the list
   y: number;
-  index: number; // in the list
-  size: number; // of the list
+  index: number; // position in the list; -1 for the head
+  size: number; // number of tasks that the list shows
   group?: Group; // only for heads
 }
 
@@ -72,8 +72,8 @@ export class Layout {
   }
 }
 
-// settled returns rows, with the objects of before for those that are equal: a row that is
-// the same object is not rendered again.
+// settled returns rows in which each row that is equal to one of before is the same object,
+// which is not rendered again.
 export function settled(before: Row[], rows: readonly Row[]): Row[] {
   const known = new Map(before.map((r) => [r.id || r.key, r]));
   const next = rows.map((row) => {

@@ -31,7 +31,7 @@ export function problemsOf(records: Records, now: number): Problem[] {
     if (now - seen > silent) found.push({ kind: 'silent', worker, value: seen });
     if ((worker.battery ?? 1) < lowBattery) found.push({ kind: 'battery', worker, value: worker.battery! });
   }
-  // Of these kinds, the smallest value is the worst.
+  // For silence and batteries, the smallest value is the worst.
   const badness = ({ kind, value }: Problem) => (kind === 'silent' || kind === 'battery' ? -value : value);
   return found.sort((a, b) => badness(b) - badness(a));
 }

@@ -81,7 +81,7 @@ export class Records {
   fleet = 0; // version of teams, hubs and schedules
   fleetChanges = 0; // number of events that changed fields which replaceFleet replaces
   readonly newcomers = new Set<ListKey>(); // workers and teams that the snapshot lacked
-  readonly removed = new Set<string>(); // tasks, since it was last cleared
+  readonly removed = new Set<string>(); // tasks that were removed since the set was last cleared
   private organization = '';
   // Both the task and the list report which list a task is in, and either can come first:
   // the latest report is used. Only the list reports its order.
@@ -92,7 +92,7 @@ export class Records {
   private readonly lists = new Map<ListKey, string[]>(); // computed from members and orders; deleted when one of them changes
   private readonly tasksWithoutList = new Set<string>(); // tasks that left a list, and are in no other yet
   private readonly contested = new Map<string, ListKey>(); // by task: the list that it left, which still names it
-  private readonly moves = new Map<number, Move>(); // not confirmed, oldest first
+  private readonly moves = new Map<number, Move>(); // moves that are not confirmed, oldest first
   private shown = new Map<ListKey, string[]>(); // lists as changed by moves
   private movedTo = new Map<string, ListKey>();
   private counter = 0;
@@ -119,9 +119,9 @@ export class Records {
 
   // replaceFleet replaces teams, hubs and the master data of workers by those of a snapshot
   // without tasks. The lists and positions of known workers stay: they may be newer than the
-  // snapshot. Nothing else is newer if fleetChanges is the same as when it was requested. If
-  // managed is true, the user sees only the teams that they manage, and the tasks of workers
-  // who have left these teams are removed.
+  // snapshot. Nothing else may be newer: fleetChanges must not have changed since the snapshot
+  // was requested. If managed is true, the user sees only the teams that they manage, and the
+  // tasks of workers who have left these teams are removed.
   replaceFleet(snapshot: Snapshot, managed = false) {
     if (snapshot.fleet < this.fleet) return;
     this.fleet = snapshot.fleet;
@@ -354,7 +354,7 @@ export class Records {
     if (!before || before.timeLastModified < task.timeLastModified) this.setTask(task);
   }
 
-  // setTask saves a task and the list that it names, if the task is of this day.
+  // setTask saves a task and the list that it names, if the task belongs to this day.
   setTask(task: BoardTask) {
     const before = this.tasks.get(task.id);
     if (before && before.timeLastModified > task.timeLastModified) return;

@@ -22,8 +22,8 @@ export class Replay {
   partly = $state(false); // earlier events are not stored any more
   playing = $state(false);
   speed = $state<number>(60);
-  done = $state(0); // entries that are applied
-  count = $state(0); // entries that are loaded
+  done = $state(0); // number of entries that are applied
+  count = $state(0); // number of entries that are loaded
   complete = $state(false); // all entries are loaded
   storedSince = $state<number | null>(null);
   name = $state(''); // trigger of the last event applied
@@ -32,7 +32,7 @@ export class Replay {
   private tape: Tape | undefined;
   private applied = 0;
   private located = 0; // positions up to this time are applied
-  private wanted = 0; // entries to apply
+  private wanted = 0; // number of entries to apply
   private frame = 0;
   private tick = 0; // performance.now of the last step
   private readonly hours = new Map<number, Position[] | 'asked'>();
@@ -128,7 +128,8 @@ export class Replay {
     this.want(next);
   }
 
-  // want makes the first entries the applied ones. Going back starts from the beginning.
+  // want sets the number of entries to apply. To go back, it starts over at the beginning of
+  // the day.
   private want(entries: number) {
     this.wanted = entries;
     if (entries < this.applied || this.time < this.located) {
@@ -171,8 +172,8 @@ export class Replay {
     if (this.playing || this.applied < this.wanted) this.plan();
   }
 
-  // locate moves workers to where they were at the time. The positions of an hour are read
-  // when it is shown.
+  // locate moves workers to where they were at the time that is shown. The positions of an
+  // hour are requested when the hour is shown.
   private locate() {
     const first = Math.floor((this.time - this.midnight) / hour);
     for (const n of [first - 1, first]) {

@@ -53,7 +53,7 @@ export function slim(event: Event): Event {
 
 export class Tape {
   readonly entries: Entry[] = [];
-  private created: Entry[]; // of history.created; not among the entries yet
+  private created: Entry[]; // tasks of history.created that are not among the entries yet
 
   constructor(readonly history: History) {
     this.created = history.created

@@ -15,7 +15,7 @@ export interface Strip {
   chosen: ReadonlySet<string>;
 }
 
-const tall = 14; // pixels, of a stop
+const tall = 14; // height of a stop in pixels
 const colors = { completed: 'map-done', failed: 'bad', active: 'map-active', assigned: 'map-open', unassigned: 'warn' };
 
 export function paint(

@@ -12,7 +12,7 @@ export const dayName = (date: string): string =>
     Date.parse(`${date}T00:00:00Z`),
   );
 
-// A day as the board shows it, in milliseconds.
+// Day is the period that the board shows, in Unix milliseconds.
 export interface Day {
   from: number;
   to: number;

@@ -46,7 +46,7 @@ export interface BoardWorker {
   onDuty: boolean;
   activeTask?: string | null;
   tasks: string[];
-  version?: number; // of the list
+  version?: number; // version of the list
   location?: Point | null;
   timeLocated?: number | null;
   timeLastSeen?: number | null;
@@ -66,7 +66,7 @@ export interface BoardTeam {
   workers: string[];
   hub?: string | null;
   tasks?: string[];
-  version?: number; // of the list
+  version?: number; // version of the list
 }
 
 export interface BoardHub {

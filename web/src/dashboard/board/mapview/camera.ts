@@ -1,13 +1,13 @@
 // The part of the world that the map shows, and the positions of locations on the screen.
-// The map cannot be rotated, so that a position takes only one multiplication per axis:
-// there are thousands.
+// Because the map cannot be rotated, each of the thousands of positions takes only one
+// multiplication per axis.
 
 import { project, type Point } from '../../../map/project.ts';
 
 export class Camera {
   width = 0; // pixels
   height = 0;
-  zoom = 0; // of MapLibre
+  zoom = 0; // zoom level of MapLibre
   private left = 0;
   private top = 0;
   private scale = 1;
@@ -31,7 +31,7 @@ export class Camera {
     return (place - this.top) * this.scale;
   }
 
-  // sees reports whether a point of the screen is visible, or nearly so.
+  // sees reports whether a point of the screen is visible, or less than margin outside.
   sees(x: number, y: number, margin = 24): boolean {
     return x > -margin && y > -margin && x < this.width + margin && y < this.height + margin;
   }

@@ -1,6 +1,6 @@
 // A copy of the streets, for devices that draw them without a graphics processor. A page that
-// shows the map itself waits for every picture of it. This one shows a copy of the last
-// complete picture instead, and moves it with the map until the next one is complete.
+// shows the map itself waits for every picture of it. Instead, the board shows a copy of the
+// last complete picture, and moves it with the map until the next one is complete.
 
 import type { Map as Engine } from 'maplibre-gl';
 import { Picture } from '../picture.ts';
@@ -20,8 +20,8 @@ type Painter = Engine['painter'];
 
 export class Copy {
   private readonly picture: Picture;
-  private view: View | undefined; // of the copy
-  private next: View | undefined; // of the picture that is being drawn
+  private view: View | undefined; // what the copy shows
+  private next: View | undefined; // what the picture that is being drawn shows
   private wanted = false; // another picture must be drawn after next
   private drawing = false; // next is not complete
   private gone = false; // next is to be discarded, because the map was resized

@@ -1,4 +1,4 @@
-// The resolution in which the streets are drawn. If drawing them is slow, the page waits for
+// The resolution at which the streets are drawn. If drawing them is slow, the page waits for
 // every picture; a coarser one keeps it responsive.
 
 import type { Map as Engine } from 'maplibre-gl';
@@ -8,7 +8,7 @@ const enough = 4; // slow pictures in a row, after which they become coarser
 const gap = 500; // ms between two pictures, above which they belong to different moves
 const moving = 0.5; // share of the full pixel ratio while the map moves
 const resting = 0.75; // the same, while it rests
-const rest = 250; // ms without a move after which it rests
+const rest = 250; // ms without a move after which the map rests
 
 export class Detail {
   private slow = 0; // number of slow pictures in a row

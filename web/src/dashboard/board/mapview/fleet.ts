@@ -9,7 +9,7 @@ import type { Camera } from './camera.ts';
 
 const silent = 10 * 60_000; // ms without contact on duty
 const lowBattery = 0.15;
-const turned = 5; // metres of a move above which it shows the direction
+const turned = 5; // metres above which a move shows the direction
 const half = 16; // half the side of a picture, in pixels
 const step = 7.5; // degrees between two pictures
 const gap = 16; // pixels between the location of a vehicle and its name
@@ -18,7 +18,7 @@ interface Vehicle {
   worker: BoardWorker;
   from: readonly [number, number]; // in units of project.ts
   to: readonly [number, number];
-  since: number; // of performance.now
+  since: number; // performance.now() when the move began
   takes: number; // duration of the move in ms; 0 if it has ended
   reported: number;
   point: Point;
@@ -27,7 +27,7 @@ interface Vehicle {
 
 export class Fleet {
   private readonly vehicles = new Map<string, Vehicle>();
-  private readonly widths = new Map<string, number>(); // of names, in pixels
+  private readonly widths = new Map<string, number>(); // widths of names in pixels
   private readonly pictures = new Map<string, ImageBitmap>(); // in the colors of ink
   private ink: Ink | undefined;
 

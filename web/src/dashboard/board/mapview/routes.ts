@@ -7,7 +7,7 @@ import { decode, type Route } from '../../../map/way.ts';
 import { call } from '../../api.ts';
 import { listOf, type Records } from '../records.ts';
 
-const mostStops = 50; // of a request
+const mostStops = 50; // maximum number of stops in a request
 export const fewWorkers = 40; // if there are more, only one route is shown
 const rest = 4000; // ms until a route is requested again
 const between = 150; // ms between requests, so that others are not slowed down
@@ -16,10 +16,10 @@ export interface Line {
   stops: string; // key of the stops it was requested for; '' if the request failed
   places: (readonly [number, number])[]; // in units of project.ts
   asked: number;
-  passed: number; // places that the vehicle has passed
+  passed: number; // number of places that the vehicle has passed
 }
 
-// Journeys returns the stops of workers, for which lines are requested.
+// Journeys provides the stops of workers for which lines are requested.
 export interface Journeys {
   workers: () => Iterable<string>;
   few: () => boolean; // whether the lines of all workers are shown, not only one
@@ -29,7 +29,7 @@ export interface Journeys {
 }
 
 // journeysOf returns the journeys of the board: from the location of each worker on duty
-// through all open tasks.
+// through their open tasks, at most mostStops stops.
 export const journeysOf = (records: Records): Journeys => ({
   workers: () => records.workers.keys(),
   few: () => records.workers.size <= fewWorkers,
@@ -65,7 +65,8 @@ export class Routes {
     this.gone = true;
   }
 
-  // want requests the routes of workers whose lists have changed; of all if undefined.
+  // want requests the routes of workers whose lists have changed, or of all workers if
+  // undefined. If there are many workers, it requests only the route that is shown.
   want(workers: Iterable<string> | undefined, shown: string) {
     const { journeys } = this;
     const few = journeys.few();

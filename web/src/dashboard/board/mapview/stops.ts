@@ -32,7 +32,7 @@ export const alike = (a: Stop, b: Stop): boolean =>
 const kinds = ['completed', 'failed', 'assigned', 'active', 'unassigned'] as const;
 const order = (s: Stop): number => kinds.indexOf(s.status) + (s.status !== 'completed' && s.risk === 'late' ? 5 : 0);
 
-// radius of a stop in pixels, by zoom level.
+// radius returns the radius of a stop in pixels.
 export const radius = (zoom: number, status: Status): number => {
   const size = zoom < 10 ? 3 : zoom < 12 ? 4 : zoom < 14 ? 5.5 : 7;
   return status === 'completed' ? size * 0.75 : size;
@@ -99,15 +99,15 @@ export class Sprites {
 
 const portion = 50; // stops between two chances to pause
 
-// drawStops draws stops, and returns how many are visible. It can be paused: thousands take
-// longer than a frame has.
+// drawStops draws stops, and returns the number of visible ones. It yields now and then,
+// because thousands of stops take longer than a frame.
 export function* drawStops(
   ctx: OffscreenCanvasRenderingContext2D,
   camera: Camera,
   stops: Iterable<Stop>,
   sprites: Sprites,
   chosen: ReadonlySet<string>,
-  numbers: ReadonlyMap<string, number>, // of the route that is shown
+  numbers: ReadonlyMap<string, number>, // positions in the route that is shown, by task
   ink: Ink,
 ): Generator<undefined, number> {
   const layers: Stop[][] = Array.from({ length: 11 }, () => []);
@@ -115,7 +115,7 @@ export function* drawStops(
   // would only cover one another.
   const cell = Math.max(2, radius(camera.zoom, 'assigned') * 0.75);
   const columns = Math.ceil((camera.width + 400) / cell);
-  const taken = new Map<number, number>(); // kinds, as bits
+  const taken = new Map<number, number>(); // kinds in each cell, as bits
   let [seen, looked, drawn] = [0, 0, 0];
   for (const stop of [...stops]) {
     if (++looked % (10 * portion) === 0) yield;

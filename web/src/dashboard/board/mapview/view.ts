@@ -1,5 +1,5 @@
-// The map of the board: MapLibre draws the streets, and two canvases above it the stops
-// and the vehicles. Changes of these never make MapLibre draw again.
+// The map of the board: MapLibre draws the streets, and two canvases above it show the stops
+// and the vehicles. Changes of stops and vehicles never make MapLibre draw again.
 
 import { Map as Engine, ScaleControl } from 'maplibre-gl';
 import { coastUntil } from '../../../map/coast.ts';
@@ -159,7 +159,7 @@ export class BoardView {
     this.changed(true);
   }
 
-  // changed draws the stops again, in the next frame or soon.
+  // changed draws the stops again: in the next frame if now is true, otherwise soon.
   changed(now = false) {
     const at = performance.now();
     const due = now ? at : Math.max(at, this.drawnAt + eased(refresh));
@@ -172,7 +172,7 @@ export class BoardView {
   // follow moves a picture with the map.
   private readonly follow = (canvas: HTMLCanvasElement, from: View) => {
     const to = this.view();
-    const far = Math.abs(to.zoom - from.zoom) > farthest; // as from the world to the first fit
+    const far = Math.abs(to.zoom - from.zoom) > farthest; // for example from the world to the first fit
     canvas.style.visibility = far ? 'hidden' : '';
     if (far) return;
     const [before, now] = [project([from.lng, from.lat]), project([to.lng, to.lat])];

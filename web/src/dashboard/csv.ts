@@ -92,7 +92,7 @@ const apiKey = /^dray_/;
 const [year1973, year2286] = [1e11, 1e13]; // in milliseconds
 
 // flat returns the values of a record by their names, without secrets. The names in nested
-// records are joined with a point; lists become one text, and times are in ISO 8601.
+// records are joined with a dot; lists become one text, and times are in ISO 8601.
 export function flat(record: unknown, prefix = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(record as object)) {
@@ -117,10 +117,10 @@ export function sheet(records: readonly unknown[]): string[][] {
   return [names, ...all.map((r) => names.map((name) => r.get(name) ?? ''))];
 }
 
-const most = 20_000; // maximum rows of an export
+const most = 20_000; // rows of an export after which no further page is read
 
 // every reads pages of records, each after the last record of the page before, until one is
-// not full.
+// not full or there are enough records.
 export async function every<T extends { id: string }>(
   size: number,
   page: (last: string | undefined) => Promise<T[]>,

@@ -42,7 +42,7 @@ export const onMap = (stops: readonly WorkerStop[]): Stop[] =>
 export interface Load {
   done: number;
   left: number;
-  used: number; // capacity that the tasks that are left take
+  used: number; // capacity taken by the tasks that are left
 }
 
 // loads sums up the tasks of a day by worker.
@@ -61,7 +61,7 @@ export function loads(tasks: readonly { worker?: string; state: number; quantity
   return all;
 }
 
-const mostStops = 50; // of a request for a route
+const mostStops = 50; // maximum number of stops in a request for a route
 const apart = 0.00005; // degrees, about 5 m
 
 // legs divides a route into parts that fit into a request, without consecutive stops at the

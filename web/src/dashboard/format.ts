@@ -13,7 +13,7 @@ function once<T>(kind: string, options: object, make: () => T): T {
   return formats.get(key) as T;
 }
 
-// times returns a format of times.
+// times returns a format for times.
 export const times = (options: Intl.DateTimeFormatOptions, language: string = app.locale): Intl.DateTimeFormat =>
   once(`times ${language}`, options, () => {
     try {
@@ -23,7 +23,7 @@ export const times = (options: Intl.DateTimeFormatOptions, language: string = ap
     }
   });
 
-// numbers returns a format of numbers.
+// numbers returns a format for numbers.
 export const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
   once('numbers', options, () => new Intl.NumberFormat(app.locale, options));
 

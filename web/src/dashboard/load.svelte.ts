@@ -28,7 +28,7 @@ export class Load<T> {
     return this.read(untrack(() => this.data));
   }
 
-  // reset reads other data than what is shown, as after a change of a filter.
+  // reset reads the data from the beginning, for example after a change of a filter.
   reset(): Promise<void> {
     return this.read(undefined);
   }

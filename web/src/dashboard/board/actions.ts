@@ -306,7 +306,7 @@ export async function removeTask(id: string) {
   if (board.open === id) board.open = '';
 }
 
-const atOnce = 4; // requests
+const atOnce = 4; // concurrent requests
 
 // forAll calls run for each task without an obstacle, and shows which tasks were left out or
 // failed.

@@ -1,4 +1,4 @@
-// The names of those who have requested dispatches.
+// The names of the people and programs that have requested or applied dispatches.
 
 import { app } from '../app.svelte.ts';
 import { board } from '../board/board.svelte.ts';

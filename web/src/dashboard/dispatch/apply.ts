@@ -7,7 +7,7 @@ import { listOf } from '../board/records.ts';
 import { touched } from './compare.ts';
 import type { Planner } from './planner.svelte.ts';
 
-const catchesUp = 3000; // ms until the board has received what was applied
+const catchesUp = 3000; // maximum ms to wait until the board has received the changes
 
 // apply applies the plan that is shown. It can be undone if the board knows the former lists
 // of all tasks. Tasks that workers have started since the plan was made are not put back.

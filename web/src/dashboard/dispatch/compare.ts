@@ -9,16 +9,16 @@ export type Side = 'before' | 'after';
 
 export interface Totals {
   served: number; // tasks on routes
-  left: number; // tasks on none
-  late: number; // tasks
+  left: number; // tasks on no route
+  late: number; // late tasks
   lateness: number; // seconds
   travel: number;
   distance: number; // meters
-  workers: number; // with at least one task
+  workers: number; // workers with at least one task
   end: number; // ms: when the last task is done; 0 if there is none
 }
 
-// totalsOf returns the totals of routes. considered is the number of tasks on and off them.
+// totalsOf returns the totals of routes. considered is the number of tasks, on routes or not.
 export function totalsOf(routes: readonly Route[], considered: number): Totals {
   const all: Totals = { served: 0, left: 0, late: 0, lateness: 0, travel: 0, distance: 0, workers: 0, end: 0 };
   for (const { stops, cost } of routes) {
@@ -61,7 +61,7 @@ export interface Comparison {
   rows: Row[];
   fates: Map<string, Fate>;
   left: LeftOut[];
-  span: [number, number]; // ms in which something happens
+  span: [number, number]; // the period in which something happens, in ms
 }
 
 export function compare(dispatch: Dispatch): Comparison {

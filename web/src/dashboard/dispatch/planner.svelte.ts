@@ -10,8 +10,8 @@ import { isActive, type Difference, type Dispatch, type DispatchStatus, type Rou
 const soon = 400; // ms between requests while routes are planned
 const settle = 2500; // ms after a change until the differences are read from the server
 const tones = 8; // colors of routes
-const mostLookups = 200; // tasks to read that are not of the board's day
-const atOnce = 4; // requests
+const mostLookups = 200; // maximum number of tasks to read that are not on the board
+const atOnce = 4; // concurrent requests
 
 // Mark is emphasized in all views: a worker, or a task and the worker who has it.
 export interface Mark {
@@ -28,7 +28,7 @@ export class Planner {
   busy = $state(false); // a request of the person is under way
   picked = $state.raw<Mark>(nothing);
   hovered = $state.raw<Mark>(nothing);
-  range = $state.raw<readonly [number, number]>([0, 1]); // of both timelines
+  range = $state.raw<readonly [number, number]>([0, 1]); // the range of both timelines
   own = $state(false);
   found = $state(0); // incremented when tasks were read that the board does not have
   private readonly others = new Map<string, BoardTask>();
@@ -141,7 +141,7 @@ export class Planner {
     return board.person(id)?.name ?? (this.task(id) ? this.titleOf(id) : '');
   }
 
-  // lookUp reads the tasks of the plan that are not of the board's day, for their names and
+  // lookUp reads the tasks of the plan that are not on the board, for their names and
   // locations.
   private async lookUp() {
     while (!board.ready && !this.gone) await new Promise((resolve) => setTimeout(resolve, 100));

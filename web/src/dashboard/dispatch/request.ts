@@ -3,13 +3,13 @@
 import type { Options } from './wire.ts';
 
 export interface Wishes {
-  hours: number; // to plan ahead
+  hours: number; // hours to plan ahead
   vehicle: string; // '' for all
   maxTasks: number;
   delay: number; // minutes
   service: number; // minutes
   end: string; // as the API names it; '' for anywhere
-  busy: number | null; // tasks; workers with more are left out
+  busy: number | null; // workers with more tasks are left out; null for no limit
 }
 
 export const teamHub = 'teams://DEFAULT';
@@ -44,7 +44,8 @@ export const routeOf = ({ service, end, delay }: Wishes, dryRun: boolean) => ({
   dryRun,
 });
 
-// wishesOf returns the options of a dispatch in the form, to plan again with the same ones.
+// wishesOf returns the options of a dispatch as the form has them, to plan again with the
+// same ones.
 export function wishesOf(o: Options, created: number): Wishes {
   const hours = (o.taskTimeWindow[1] - created) / 3_600_000;
   return {

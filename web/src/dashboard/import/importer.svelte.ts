@@ -19,7 +19,7 @@ export interface Row {
   key: string;
   cells: string[]; // as corrected
   draft: Draft;
-  problems: Problem[]; // with other rows
+  problems: Problem[]; // conflicts with other rows
   place?: Place;
   lost?: string; // error of the search for the address
   result?: Result;
@@ -31,7 +31,7 @@ export const maxRows = 20_000;
 const maxBytes = 20_000_000;
 const redraw = 150; // milliseconds between two updates of the page during work
 
-// standing returns whether a row can become a task.
+// standing returns the state of a row: whether it can become a task.
 export function standing(r: Row): Standing {
   if (r.draft.problems.length || r.problems.length || r.lost) return 'bad';
   if (!r.place) return 'pending';
@@ -76,7 +76,7 @@ export class Importer {
 
   stage = $state<'source' | 'columns' | 'check' | 'sending' | 'done'>('source');
   fault = $state('');
-  file = $state(''); // its name
+  file = $state(''); // name of the file
   cells = $state.raw<string[][]>([]);
   hasHeaders = $state(true);
   matches = $state.raw<Match[]>([]);

@@ -5,8 +5,8 @@ import { fields, fold, type Match } from './fields.ts';
 const item = 'dray.import.columns';
 const most = 50; // sets of columns to remember
 
-// Kept are the meanings of the columns of each set of columns, in any order. The set that was
-// used last comes first.
+// Kept lists sets of column names, whatever their order in the file, with the meanings of the
+// columns. The set that was used last comes first.
 type Kept = [columns: string, meanings: Record<string, Match>][];
 
 const known = new Set<string>(fields);
@@ -24,7 +24,7 @@ function named(headers: readonly string[]): string[] {
 
 const setOf = (names: readonly string[]) => names.toSorted().join('|');
 
-// remember returns what is kept, with the meanings of columns added.
+// remember adds the meanings of columns to what is kept, and returns the result.
 export function remember(kept: string | null, headers: readonly string[], matches: readonly Match[]): string {
   const names = named(headers);
   const set = setOf(names);

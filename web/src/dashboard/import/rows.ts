@@ -6,8 +6,8 @@ import type { Words } from '../words.ts';
 import { fold, type Field, type Match } from './fields.ts';
 import { readDay, readTime, readWindow, type Order } from './times.ts';
 
-export const maxKey = 100; // characters of an import key
-const maxAfter = 100; // dependencies of a task
+export const maxKey = 100; // maximum number of characters of an import key
+const maxAfter = 100; // maximum number of dependencies of a task
 
 export interface Problem {
   code: keyof Words;
@@ -27,10 +27,10 @@ export interface Options {
   custom: readonly CustomKind[];
   teams: readonly { id: string; name: string }[];
   workers: readonly { id: string; name: string; phone: string }[];
-  day: string; // of times without a date, as YYYY-MM-DD
+  day: string; // the date of times without one, as YYYY-MM-DD
   order: Order;
   zone: string;
-  country: string; // of addresses without one
+  country: string; // the country of addresses without one
 }
 
 // Draft is a row as a task, before its address is resolved.
@@ -42,7 +42,7 @@ export interface Draft {
   location: Point | undefined;
   from: number | undefined;
   until: number | undefined;
-  after: string[]; // references
+  after: string[]; // references of the rows that it depends on
   team: string;
   worker: string;
   body: Record<string, unknown>; // the fields that need no further work

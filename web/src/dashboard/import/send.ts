@@ -68,7 +68,7 @@ export async function send(
   waves: readonly (readonly Item[])[],
   server: Server,
   done: (item: Item, result: Result) => void,
-  progress: (created: number) => void, // of the batch that is under way
+  progress: (created: number) => void, // called with the tasks of the current batch that are done
   signal: AbortSignal,
 ) {
   const tasks = new Map<string, string>();

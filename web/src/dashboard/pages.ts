@@ -1,5 +1,5 @@
-// The screens for people who are signed in: the position in the navigation, and the function
-// that loads each of them.
+// The screens for people who are signed in: their positions in the navigation, and the
+// functions that load them.
 
 import type { Component } from 'svelte';
 import { app } from './app.svelte.ts';
@@ -12,7 +12,7 @@ export interface Page {
   icon: IconName;
   group: keyof Words | '';
   load: () => Promise<{ default: Component<any> }>; // screens of single records have a property id
-  visible?: () => boolean; // in the navigation; default always
+  visible?: () => boolean; // whether the person may see it; default true
 }
 
 const manages = () => app.me?.type === 'super';
@@ -209,7 +209,7 @@ const allowed = (p: Page): boolean => p.visible?.() ?? true;
 export const seen = (): Page[] => pages.filter(allowed);
 
 export interface Screen {
-  path: string; // of the entry in the navigation
+  path: string; // path of the entry in the navigation
   id: string;
   load: Page['load'];
 }

@@ -166,7 +166,7 @@ export interface Webhook {
   threshold?: number;
   count: number;
   isEnabled: boolean;
-  failures?: number; // in a row
+  failures?: number; // consecutive failures
 }
 
 export interface Notification {
@@ -185,7 +185,7 @@ export interface Attempt {
   duration: number;
   status: number | null;
   reason: string | null;
-  response: string | null; // its beginning, if the notification was rejected
+  response: string | null; // beginning of the response, if the notification was rejected
 }
 
 export interface DetailedNotification extends Notification {

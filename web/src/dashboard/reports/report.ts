@@ -2,7 +2,7 @@
 
 import { instant, next } from '../schedule.ts';
 
-export const longest = 31; // days of a period
+export const longest = 31; // maximum number of days in a period
 
 export interface Group {
   day?: string;

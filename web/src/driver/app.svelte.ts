@@ -26,9 +26,9 @@ import {
 import { choices, type NavigationApp } from './navigation.ts';
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
-const pollEvery = 30_000; // without a stream
-const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
-const estimatesAfter = 2_000; // after a change, when the server has new estimates
+const pollEvery = 30_000; // ms between refreshes without a stream
+const refreshEvery = 60_000; // the same with a stream, which does not report every change of an estimate
+const estimatesAfter = 2_000; // ms after a change until the server has new estimates
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
 const tickEvery = 20_000; // updates texts that depend on the time
@@ -66,7 +66,7 @@ class App {
   ended = $state(false); // the server ended the session
   list = $state.raw<WorkList>(none);
   listAt = $state(0);
-  offered = $state.raw<Task[]>([]); // claimable
+  offered = $state.raw<Task[]>([]); // tasks that can be claimed
   settings = $state.raw<Settings | null>(null);
   history = $state.raw<Task[]>([]); // completed today
   finished = $state.raw<Finished | null>(null);
@@ -75,7 +75,7 @@ class App {
   choosing = $state.raw<Task | null>(null); // the task to show the way to, once the app is chosen
   keepAwake = $state(true);
   tracker = $state(false); // another app reports positions
-  gap = $state.raw<{ from: number; to: number } | null>(null); // without a position
+  gap = $state.raw<{ from: number; to: number } | null>(null); // the last long period without a position
   now = $state(Date.now());
   items = $state.raw<Item[]>([]);
   arrivals = $state.raw<ReadonlySet<string>>(new Set());
@@ -175,8 +175,8 @@ class App {
     }
   }
 
-  // signIn signs in. With the token of an earlier sign-in on this phone, failed
-  // attempts of others do not count. It returns why it failed, or "".
+  // signIn signs in, and returns why it failed, or "". It sends the token of an earlier
+  // sign-in on this phone, so that failed attempts on other phones do not count.
   async signIn(phone: string, password: string): Promise<string> {
     const device = localStorage.getItem('dray.device') ?? '';
     const request = { method: 'POST', path: '/login', body: { phone, password, device } };
@@ -359,8 +359,8 @@ class App {
     await keepArea(this.stopsAhead, this.way).catch(() => {}); // the map works without
   }
 
-  // setTracker makes a token for a tracker app, which replaces an earlier one, or
-  // revokes it. It returns the token.
+  // setTracker creates a token for a tracker app, which replaces an earlier token, or
+  // revokes the token. It returns the new token.
   async setTracker(on: boolean): Promise<Outcome<{ token: string }>> {
     const outcome = await this.call<{ token: string }>({ method: on ? 'POST' : 'DELETE', path: '/tracker' });
     if (outcome.kind === 'done') {
@@ -490,7 +490,7 @@ class App {
     void this.reload();
   }
 
-  // refresh fetches the list and the worker, and reports whether that succeeded.
+  // refresh fetches the list and the worker, and reports whether the server responded.
   private async refresh(): Promise<boolean> {
     const [list, worker, offers] = await Promise.all([
       this.call<WorkList>({ method: 'GET', path: '/tasks' }),
@@ -518,16 +518,16 @@ class App {
     return true;
   }
 
-  // refreshOffers fetches the tasks that can be claimed, and reports whether that
-  // succeeded.
+  // refreshOffers fetches the tasks that can be claimed, and reports whether the server
+  // responded.
   private async refreshOffers(): Promise<boolean> {
     const offered = await this.call<Task[]>({ method: 'GET', path: '/tasks/available' });
     if (offered.kind === 'done') this.offered = offered.value;
     return offered.kind !== 'later';
   }
 
-  // refreshDay fetches what changes rarely: the settings, once, and the tasks of the
-  // day, after one was completed.
+  // refreshDay fetches the completed tasks of the day and the settings, which change
+  // rarely. By default, it does so only at the start and after a task was completed.
   async refreshDay(due = this.historyDue) {
     if (!due) return;
     const history = await this.call<Task[]>({ method: 'GET', path: '/tasks/completed' });
@@ -541,7 +541,7 @@ class App {
     await kept.put('settings', settings.value);
   }
 
-  // heard fetches what an event of the stream says has changed.
+  // heard fetches what has changed according to an event of the stream.
   private heard(data: string) {
     try {
       const { available: _, ...rest } = JSON.parse(data) as { available?: string };
@@ -627,7 +627,7 @@ class App {
     void this.listen(signal);
   }
 
-  // turned is called when the app comes to the front, or leaves it.
+  // turned is called when the app comes to the foreground, or leaves it.
   private turned() {
     if (document.visibilityState === 'visible') this.wake();
     else if (this.watch !== undefined) this.hiddenSince ||= Date.now();
@@ -670,7 +670,7 @@ class App {
       this.streaming = false;
       if (this.connection === 'live') this.connection = 'polling';
       if (ended === 'signedOut') {
-        void this.sync(); // asks for the worker to sign in again
+        void this.sync(); // shows the sign-in, because its requests are rejected, too
         return;
       }
       failures++;
@@ -727,7 +727,7 @@ class App {
   }
 }
 
-// keepOnly removes all other tasks from a stored set.
+// keepOnly removes tasks that are not open from a stored set, and returns the rest.
 async function keepOnly(
   name: string,
   ids: ReadonlySet<string>,

@@ -22,7 +22,7 @@ export interface Item {
   label: string; // title of the task
   body: Record<string, unknown>;
   files: Attachment[];
-  rejection?: string; // reason of the rejection
+  rejection?: string; // the server's reason, if it has rejected the action
   gone?: boolean; // the task is no longer the worker's
 }
 
@@ -105,7 +105,7 @@ export function request(item: Item): Request {
   return { method: 'POST', path: `/tasks/${encodeURIComponent(item.task ?? '')}/${item.kind}`, body };
 }
 
-// pause is the delay before the next attempt in ms: exponential up to a minute,
+// pause returns the delay before the next attempt in ms: exponential up to a minute,
 // with jitter, so that the phones of a fleet do not retry together.
 export function pause(failures: number, random: number): number {
   return Math.min(60_000, 1000 * 2 ** Math.min(failures, 6)) * (0.5 + random / 2);

@@ -7,7 +7,8 @@ export type Outcome<T> =
   | Later
   | { kind: 'signedOut' };
 
-// Later means no signal, a busy server, or a limit of this caller. `after` is in ms.
+// Later means that there is no signal, the server is busy, or a limit is reached. `after` is
+// the time to wait in ms.
 export interface Later {
   kind: 'later';
   after?: number;

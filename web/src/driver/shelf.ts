@@ -80,7 +80,7 @@ export interface Draft {
   scans: { data: string; symbology: string }[];
   oldEnough: boolean;
   photos: string[]; // keys of images
-  strokes?: Stroke[]; // of the signature
+  strokes?: Stroke[]; // strokes of the signature
 }
 
 const draftPrefix = 'draft ';
@@ -97,7 +97,8 @@ export const drafts = {
     return { draft, photos };
   },
   put: (task: string, draft: Draft) => kept.put(draftPrefix + task, draft),
-  // discard deletes a draft; its images go with the action or are deleted too.
+  // discard deletes a draft, and its images if images is true. Otherwise they belong to an
+  // action in the queue.
   async discard(task: string, images: boolean) {
     const draft = await kept.get<Draft>(draftPrefix + task);
     await use('kept', 'readwrite', (s) => s.delete(draftPrefix + task));

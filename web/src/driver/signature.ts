@@ -1,6 +1,6 @@
 // A signature as strokes, not pixels: rotating or reloading does not lose it.
 
-export type Stroke = [x: number, y: number][]; // parts of the width and the height
+export type Stroke = [x: number, y: number][]; // fractions of the width and the height
 
 export function paint(
   ctx: CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D,

@@ -23,7 +23,7 @@ const mapFiles = JSON.parse(__LATER__) as string[]; // files of the map with str
 const tileCache = 'dray-tiles';
 const tileSource = '/tiles.json';
 const mostBytes = 32 << 20;
-const atOnce = 4; // requests
+const atOnce = 4; // concurrent requests
 
 worker.addEventListener('install', (event) => {
   const fill = async () => {

@@ -20,8 +20,8 @@ export async function shrink(file: Blob, longest = readable, type = 'image/jpeg'
 const portrait = 512; // pixels
 const largest = 240 << 10; // bytes of a logo, within the server's limit
 
-// avatar prepares the photo of a person, and logo a picture that may be transparent. What the
-// browser cannot read is returned as it is, for the server to say what is wrong.
+// avatar prepares the photo of a person, and logo a picture that may be transparent. A file
+// that the browser cannot read is returned unchanged, so that the server reports the error.
 export const avatar = (file: Blob): Promise<Blob> => shrink(file, portrait).catch(() => file);
 
 export async function logo(file: Blob): Promise<Blob> {

@@ -1,5 +1,5 @@
-// Moves a vehicle smoothly from one reported location to the next: along the way it
-// follows, if it is near it, and straight otherwise.
+// Moves a vehicle smoothly from one reported location to the next: along its way if it is
+// near it, and straight otherwise.
 
 import { distance, near, type Point } from './project.ts';
 import { bearing, beside, type Way } from './way.ts';
@@ -7,7 +7,7 @@ import { bearing, beside, type Way } from './way.ts';
 const shortest = 400; // ms
 const longest = 5000; // ms: the location shown is at most this old
 const jump = 3000; // metres beyond which a location does not continue a drive
-const turned = 5; // metres of a move above which it shows the direction
+const turned = 5; // metres above which a move shows the direction
 
 // Pose is where a vehicle is shown. `along` is set while it is on the way.
 export interface Pose {
@@ -22,7 +22,7 @@ export const between = (a: Point, b: Point, part: number): Point => [
   a[1] + (b[1] - a[1]) * part,
 ];
 
-// span returns the duration of a move in ms, given the time between two reports; 0 to jump.
+// span returns the duration of a move in ms, given the time between two reports; 0 for a jump.
 export function span(from: Point, to: Point, gap: number): number {
   const metres = distance(from, to);
   if (metres < 1 || metres > jump) return 0;

@@ -14,7 +14,7 @@ export class MapView {
   private way: Way | undefined;
   private pose: Pose | undefined; // where the vehicle is shown
   private drawing: Drawing;
-  private streets: Drawing | undefined; // also while it is not shown
+  private streets: Drawing | undefined; // kept even while it is not shown
   private tiles: TileSource | null | undefined;
   private lost = true; // the streets cannot be drawn
   private starting = false;
@@ -102,7 +102,7 @@ export class MapView {
     for (const drawing of [this.drawing, this.streets]) drawing?.canvas.setAttribute('aria-label', text);
   }
 
-  // find looks for tiles once the page is painted.
+  // find requests the source of tiles once the page is painted.
   private readonly find = () => {
     requestAnimationFrame(() =>
       setTimeout(async () => {
@@ -142,7 +142,7 @@ export class MapView {
       this.streets = street;
     } catch {
       inner.remove();
-      this.failed = true; // of this map; the next one tries again
+      this.failed = true; // this map does not try again, but the next one does
     } finally {
       this.starting = false;
     }

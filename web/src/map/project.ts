@@ -16,7 +16,7 @@ export function unproject([x, y]: Place): Point {
   return [(x - 0.5) * 360, (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI];
 }
 
-// metresPerUnit is the length of one unit in metres at a latitude.
+// metresPerUnit returns the length of one unit in metres at the latitude of a place.
 export function metresPerUnit([, y]: Place): number {
   const [, lat] = unproject([0, y]);
   return earth * Math.cos((lat * Math.PI) / 180);
@@ -32,7 +32,7 @@ export function unwrapped(points: readonly Point[]): Point[] {
   return points.map(([lon, lat]) => [(last = near(lon, last, 360)), lat]);
 }
 
-// size is the width of the world in pixels at a zoom level.
+// size returns the width of the world in pixels at a zoom level.
 export const size = (zoom: number): number => 256 * 2 ** zoom;
 
 // Inset is the covered part of the viewport, in pixels.

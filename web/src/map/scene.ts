@@ -26,7 +26,7 @@ export interface Scene {
   route: boolean; // draw a line from the worker through the stops
   way?: readonly Point[]; // the line along roads, if it is known
   trail?: readonly Point[]; // where the worker came from
-  miles?: boolean; // of the scale, instead of kilometres
+  miles?: boolean; // the scale is in miles instead of kilometres
   home?: Point | null; // shown when there is nothing else
 }
 
@@ -34,7 +34,7 @@ export interface Options {
   label: string; // for screen readers
   pick?: (id: string) => void;
   place?: (point: Point) => void; // called for a click, or for Enter with the middle of the map
-  covered?: Partial<Inset>; // by elements over the map
+  covered?: Partial<Inset>; // parts of the map that other elements cover
   closest?: number; // maximum zoom of fitAll, in units of project.ts
   scrolls?: boolean; // one finger on the map scrolls the page
   still?: boolean; // no interaction: a picture
@@ -57,7 +57,7 @@ export interface Drawing {
   // moved returns the view that the user chose, if any.
   moved(): View | undefined;
   look(view: View): void;
-  middle(): Point; // of the visible part
+  middle(): Point; // returns the middle of the visible part
   destroy(): void;
 }
 

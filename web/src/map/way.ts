@@ -41,7 +41,7 @@ export function onRoads(route: Route | null | undefined, stops: number): Point[]
   return route?.source === 'roads' || points.length > stops ? points : [];
 }
 
-// bearing is the direction from a to b, in degrees from north.
+// bearing returns the direction from a to b, in degrees from north.
 export function bearing(a: Point, b: Point): number {
   const east = near(b[0], a[0], 360) - a[0];
   const dx = east * Math.cos((((a[1] + b[1]) / 2) * Math.PI) / 180);

@@ -23,10 +23,10 @@ export function same(a: State, b: State): boolean {
   return words(a) === words(b);
 }
 
-// later is the delay before reconnecting, in ms.
+// later returns the delay before reconnecting, in ms.
 export const later = (failures: number): number => Math.min(60_000, 3000 * 2 ** Math.min(failures, 5));
 
-// minutesLeft is the number of minutes until the expected time, or 0 when there is
+// minutesLeft returns the number of minutes until the expected time, or 0 when there is
 // nothing to count.
 export function minutesLeft(state: State, now: number): number {
   if (state.stage !== 'active' && state.stage !== 'assigned') return 0;

@@ -26,7 +26,7 @@ addProtocol('tiles', async ({ url }, { signal }) => {
   return { data: response.ok ? await response.arrayBuffer() : new ArrayBuffer(0) };
 });
 
-// styled returns the style of the map of a server's tiles.
+// styled returns the style of a map with a server's tiles.
 export function styled(ink: Ink, source: TileSource, withCoasts: boolean): StyleSpecification {
   const { bounds, minzoom, maxzoom } = source;
   const tiles = source.tiles.map((url) => scheme + url);

@@ -14,7 +14,7 @@ const lineEvery = 250; // ms between updates of lines while a vehicle moves
 const follows = 900; // ms that the view takes to follow
 const roomLeft = 0.8; // zoom levels by which the view may be too far out before it zooms in
 
-// Turns are called for later changes of the map.
+// Turns are called when the map can be drawn, and when it no longer can.
 export interface Turns {
   ready: () => void; // everything is drawn, also after the context was lost
   lost: () => void; // the graphics context is gone

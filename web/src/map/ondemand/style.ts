@@ -24,7 +24,7 @@ const italic = ['Italic', 'system-ui'];
 
 const classes = ['service', 'minor', 'tertiary', 'secondary', 'primary', 'trunk', 'motorway'] as const;
 
-// widths of roads in pixels, by zoom level, in the order of classes.
+// widths are the widths of roads in pixels, by zoom level, in the order of classes.
 const widths: [zoom: number, ...number[]][] = [
   [6, 0, 0, 0, 0, 0.4, 0.6, 0.8],
   [9, 0, 0, 0, 0.5, 0.9, 1.3, 1.8],

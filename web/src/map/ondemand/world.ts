@@ -12,7 +12,7 @@ export class World {
 
   constructor(
     private readonly map: Engine,
-    private readonly style: () => StyleSpecification, // with coasts
+    private readonly style: () => StyleSpecification, // returns the style with coasts
   ) {
     map.on('load', this.need);
     map.on('zoom', this.need);

@@ -5,7 +5,7 @@ SHELL         := bash
 .SHELLFLAGS   := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# A web app that was built halfway must not pass for a new one.
+# If a build of the web app fails halfway, its files must not seem to be up to date.
 .DELETE_ON_ERROR:
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -76,7 +76,7 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 ##### The gate
 
 # The stages that only need a processor run side by side, then those that drive the built
-# program: pages have timers of their own, and share the machine with little else. The
+# program: pages have their own timers, and should share the machine with little else. The
 # output of a stage appears when it ends.
 SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
 
@@ -155,7 +155,7 @@ test-race: ## Run all tests under the race detector, on both databases (needs a 
 	CGO_ENABLED=1 $(POSTGRES) go test -race -timeout 60m ./...
 
 .PHONY: test-postgres
-test-postgres: ## Only the tests that use a database, on both, uncached
+test-postgres: ## Run only the tests that use a database, on both databases, uncached
 	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/... ./internal/cli
 
 .PHONY: torture

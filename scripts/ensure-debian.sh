@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs those of the given Debian packages that are missing.
+# Installs the given Debian packages that are missing.
 #
 #   scripts/ensure-debian.sh postgresql
 set -euo pipefail

@@ -35,7 +35,7 @@ free_port() {
 
 port=$(free_port)
 hook=$(free_port)
-# No test sees midnight: what was done a minute ago would be of another day.
+# Tests must not run past midnight: what was done a minute ago would belong to another day.
 DRAY_TEST_ZONE=$(node -e '
 	const zones = ["America/New_York", "Asia/Singapore"];
 	const hour = (timeZone) => Number(new Intl.DateTimeFormat("en-US", { timeZone, hour: "numeric", hourCycle: "h23" }).format());

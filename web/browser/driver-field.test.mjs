@@ -99,7 +99,7 @@ test('a phone without a barcode reader scans codes one after the other and rejec
   assert.equal(await page.getByRole('button', { name: 'Add it anyway' }).count(), 0);
   await page.getByText('Still missing: 1').waitFor(); // the camera stays on
   await page.getByText('Scanned: PKG-2').waitFor();
-  await page.getByRole('button', { name: 'Scan', exact: true }).waitFor(); // it is off
+  await page.getByRole('button', { name: 'Scan', exact: true }).waitFor(); // the camera is off
   assert.ok(loaded.some((path) => path.startsWith('/assets/') && path.endsWith('.wasm')));
   await page.getByRole('button', { name: 'Complete task' }).click();
   await page.getByRole('heading', { name: 'Completed' }).waitFor();
@@ -118,7 +118,7 @@ test('a phone without a barcode reader scans codes one after the other and rejec
   await context.close();
 });
 
-test('expected codes are hidden if the organization has set that', async () => {
+test('expected codes are hidden if the organization has chosen so', async () => {
   const dray = new URL('../../bin/dray', import.meta.url).pathname;
   const set = (what) =>
     execFileSync(dray, [

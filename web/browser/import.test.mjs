@@ -10,7 +10,7 @@ const bad = { 5: 'phone', 50: 'time', 77: 'place', 120: 'team' };
 
 let chrome, context, page, faults;
 
-// file returns a file whose rows have coordinates, as no map is imported.
+// file returns a file whose rows have coordinates, because no map is imported.
 function file() {
   const lines = ['Order;Customer;Phone;Street;City;Lat;Lon;Until;Team;Depends on;Notes'];
   for (let i = 1; i <= rows; i++) {
@@ -150,7 +150,7 @@ test('cells are pasted, and an unknown address is shown before anything is creat
   await page.getByLabel('Address', { exact: true }).fill('San Francisco');
   await page.getByRole('button', { name: 'Save' }).click();
   await eventually('approximate', () => page.getByText('Approximate', { exact: true }).count());
-  // An address that the server cannot find either has a message of the server at the end.
+  // For an address that the server cannot find either, its message is shown at the end.
   await page.getByLabel('Also import rows with an uncertain address').check();
   await page.getByRole('button', { name: 'Create tasks: 2' }).click();
   await page.getByRole('heading', { name: 'Import finished' }).waitFor();

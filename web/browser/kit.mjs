@@ -69,7 +69,7 @@ async function network(context, state) {
 }
 
 // work signs a worker in over the worker's API, without the app, and returns a
-// function that calls it.
+// function that calls this API.
 export async function work(worker) {
   let token = '';
   const call = async (method, path, body) => {
@@ -273,7 +273,7 @@ export const freePort = () =>
 export async function install() {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'dray-desk.'));
-  const receiver = join(dirname(DRAY_TEST_DATA), 'receiver', 'ca.pem'); // of scripts/with-server.sh
+  const receiver = join(dirname(DRAY_TEST_DATA), 'receiver', 'ca.pem'); // created by scripts/with-server.sh
   const server = spawn(
     dray,
     ['serve', '--data', folder, '--listen', `127.0.0.1:${port}`, '--admin-listen', ''].concat(

@@ -56,7 +56,7 @@ function task(worker, i) {
   };
 }
 
-test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, async () => {
+test(`none of ${tasks * fields} hostile texts on the pages has an effect`, async () => {
   const worker = await hire(`Eve <img src=x onerror=hit(0)> \u202E`, '+12125551021');
   const sent = [];
   for (let i = 0; i < tasks; i++) sent.push(task(worker.id, i));
@@ -73,7 +73,7 @@ test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, 
     .waitFor();
   await shot(page, '30-payloads');
 
-  // clean returns what was injected into the page.
+  // clean counts what was injected into the page.
   const clean = () =>
     page.evaluate(() => ({
       strange: document.querySelectorAll(
@@ -130,7 +130,7 @@ test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, 
   await context.close();
 });
 
-test('hostile names do nothing in the dashboard', async () => {
+test('hostile names have no effect in the dashboard', async () => {
   const address = { number: '1', street: forms[3](1), city: forms[0](2), country: 'US' };
   for (const [i, form] of forms.entries()) {
     const name = `${i} ${form(i)}`;

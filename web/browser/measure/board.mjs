@@ -1,7 +1,7 @@
 // Measures the board on a busy day: the time until it is usable, long tasks of the main thread
-// (more than 50 ms), the heap, and whether it equals the API after an interruption. Of each
-// long task, it also reports the processor time, and the time for which other threads had the
-// processor instead: at:whole/processor/others, in ms.
+// (more than 50 ms), the heap, and whether it shows the same as the API after an interruption.
+// For each long task, it also reports the processor time, and the time for which other threads
+// had the processor instead: at:whole/processor/others, in ms.
 //
 //   go build -o bin/dray ./cmd/dray && node web/browser/measure/board.mjs
 //

@@ -15,7 +15,7 @@ test('the streets of a map appear when the connection is back', async (t) => {
   t.after(() => chrome.close());
   const { page } = await administrator(chrome, 'Nora Tiles');
   await api('POST', '/hubs', depot);
-  const tiles = /\/tiles\/1\d\//; // of levels with streets, which a board without tasks does not request
+  const tiles = /\/tiles\/1\d\//; // tiles of levels with streets, which a board without tasks does not request
   const lost = new Set();
   await page.route(tiles, (route) => {
     lost.add(route.request().url());

@@ -16,8 +16,8 @@ import (
 	"dray/internal/store/engine/enginetest"
 )
 
-// The environment variables are the time for which everything happens at once, and a
-// regular expression for the names of the only attacks to play.
+// Environment variables: how long all attacks are played at once, and a regular expression
+// that selects attacks by their names.
 const (
 	durationVariable = "DRAY_ABUSE"
 	attackVariable   = "DRAY_ABUSE_ATTACK"
@@ -26,8 +26,8 @@ const (
 // alone is how long each attack is played before all are played at once.
 const alone = 5 * time.Second
 
-// maxMemory is what the process may use at any time, in bytes. The rest of the
-// limit is for what the kernel counts besides.
+// maxMemory is the maximum memory of the process, in bytes. The rest of the limit is for
+// other memory that the kernel counts.
 const maxMemory = 448 << 20
 
 // mixedP99 bounds the latency of the honest organization while everything happens
@@ -36,7 +36,7 @@ const mixedP99 = 250 * time.Millisecond
 
 // TestAbuse plays every attack alone and then all of them at random, next to an
 // honest organization. The program survives in little memory, the honest
-// organization notices little, and nothing that it was acknowledged is lost.
+// organization notices little, and none of its acknowledged changes is lost.
 func TestAbuse(t *testing.T) {
 	duration, err := time.ParseDuration(os.Getenv(durationVariable))
 	if err != nil {

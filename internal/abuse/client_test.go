@@ -116,7 +116,7 @@ func (c *client) put(ctx context.Context, path string, body any) reply {
 	return c.do(ctx, http.MethodPut, path, body)
 }
 
-// must posts what has to be accepted.
+// must sends a POST request that has to succeed.
 func (c *client) must(t *testing.T, path string, body any) reply {
 	t.Helper()
 	a := c.post(t.Context(), path, body)
@@ -150,9 +150,9 @@ func (c *client) head(method, path string, length int) string {
 }
 
 // leaks matches what no response may contain.
-var leaks = regexp.MustCompile(`(?i)\b(pgx|pgxpool|pgconn|SQLSTATE|sqlite3?)\b|goroutine |dial tcp|/internal/|\.go:\d`) // in ids they may occur
+var leaks = regexp.MustCompile(`(?i)\b(pgx|pgxpool|pgconn|SQLSTATE|sqlite3?)\b|goroutine |dial tcp|/internal/|\.go:\d`) // whole words, because ids may contain the letters
 
-// statuses counts responses, and keeps those that no caller should see.
+// statuses counts responses, and keeps examples of those that no caller should see.
 type statuses struct {
 	mu     sync.Mutex
 	counts map[int]int

@@ -29,7 +29,7 @@ func largeMetadata(size int) []any {
 	return []any{largeSearch[0], map[string]any{"name": "padding", "type": "string", "value": strings.Repeat("x", size)}}
 }
 
-// dataAttacks send much, deep and foreign data.
+// dataAttacks send large and deeply nested data, and ids of other organizations.
 var dataAttacks = []attack{
 	{name: "deep and wide JSON", run: func(ctx context.Context, w *world, by *tenant) {
 		bodies := []string{

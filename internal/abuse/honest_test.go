@@ -41,7 +41,7 @@ type honest struct {
 	tasks  map[string]*acknowledged // by id
 }
 
-// acknowledged is what the server said that it has stored of a task.
+// acknowledged is the state of a task that the server has acknowledged.
 type acknowledged struct {
 	notes     string
 	completed bool
@@ -194,7 +194,7 @@ func (h *honest) deliver(ctx context.Context, n int) {
 	}
 }
 
-// photo returns a photo that no other equals.
+// photo returns a photo that differs from all others.
 func photo() []byte {
 	img := image.NewGray(image.Rect(0, 0, 320, 240))
 	for i := range img.Pix {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// What docs/limits.md allows: of each courier, all rates and tiers, and all positions of
-// areas, together.
+// The maximum that docs/limits.md allows. The rates and tiers of all services of a courier are
+// limited together, and so are the positions of their areas.
 const (
 	services         = 100
-	ratesOfService   = 5  // 100 rates and tiers,
-	tiersOfRate      = 19 // with these
+	ratesOfService   = 5 // with their tiers, 100 rates and tiers
+	tiersOfRate      = 19
 	positionsOfArea  = 500
 	clientsOfCourier = 4
 )
@@ -47,7 +47,7 @@ func prepareServices(t *testing.T, w *world) {
 }
 
 // expensiveService returns a service that is compatible with every delivery near New
-// York, which only its whole area shows.
+// York. To find that out, the server must check its whole area.
 func expensiveService(number int) map[string]any {
 	var ring [][]float64
 	for i := range positionsOfArea - 1 {
@@ -71,7 +71,7 @@ func expensiveService(number int) map[string]any {
 	}
 }
 
-// orderAttacks are of clients of couriers.
+// orderAttacks come from clients of couriers.
 var orderAttacks = []attack{
 	{name: "quotes of expensive services", prepare: prepareServices, run: func(ctx context.Context, w *world, by *tenant) {
 		mob(ctx, 2*clientsOfCourier, 50*time.Millisecond, func(ctx context.Context, member, turn int) {

@@ -89,13 +89,13 @@ func (c *client) listen(ctx context.Context, path string) {
 	}
 }
 
-// segment is a segment of a JPEG file.
+// segment returns a segment of a JPEG file.
 func segment(marker byte, body ...byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2)), body...)
 }
 
-// manyScans is a progressive JPEG file of gray pixels whose scans are a few bytes
-// each: one code says that thousands of blocks are empty.
+// manyScans returns a progressive JPEG file of gray pixels whose scans have a few bytes
+// each: one code means that thousands of blocks are empty.
 func manyScans(w, h, scans int) []byte {
 	out := bytes.NewBufferString("\xff\xd8")
 	quantization := bytes.Repeat([]byte{1}, 65)
@@ -118,7 +118,7 @@ func manyScans(w, h, scans int) []byte {
 	return out.Bytes()
 }
 
-// grayPNG is a small PNG file of many pixels.
+// grayPNG returns a small PNG file of many pixels.
 func grayPNG(w, h int) []byte {
 	var pixels bytes.Buffer
 	z := zlib.NewWriter(&pixels)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What the boards and reports of an organization have to read.
+// The amounts of data that boards and reports of an organization have to read.
 const (
 	boardTasks     = 3_000
 	boardPositions = 20_000 // as many as a phone may report at once
@@ -46,7 +46,7 @@ func prepareDay(t *testing.T, w *world) {
 	}
 }
 
-// dispatchTasks is how many tasks a plan has.
+// dispatchTasks is the number of tasks of a plan.
 const dispatchTasks = 300
 
 func prepareDispatch(t *testing.T, w *world) {
@@ -61,7 +61,7 @@ func prepareDispatch(t *testing.T, w *world) {
 	}
 }
 
-// reads has several callers read paths in turn.
+// reads lets several callers read paths in turn.
 func (o *tenant) reads(ctx context.Context, callers int, paths ...string) {
 	mob(ctx, callers, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
 		o.get(ctx, "/api/v2"+paths[(member+turn)%len(paths)])

@@ -40,7 +40,7 @@ func buildProgram(t *testing.T) string {
 // limiter is a way to run a command with little memory.
 type limiter struct {
 	name    string
-	command []string // that runs what follows it, in the same process
+	command []string // prefix of a command that runs in the same process
 }
 
 // findLimiter returns the first limiter that works on this machine.
@@ -75,8 +75,8 @@ func findLimiter(t *testing.T) limiter {
 	return limiter{}
 }
 
-// newGroup creates a control group of version 1 that is limited to memoryLimit. It
-// returns its folder, which does not exist if that is impossible.
+// newGroup creates a control group of version 1 that is limited to memoryLimit, and returns
+// its folder, or one that does not exist if the group cannot be created.
 func newGroup(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join("/sys/fs/cgroup/memory", fmt.Sprintf("dray-abuse-%d", os.Getpid()))
@@ -102,13 +102,13 @@ type server struct {
 	address string
 	cmd     *exec.Cmd
 	ended   chan struct{}
-	peak    atomic.Int64 // of anonymous memory since it was reset, in bytes
+	peak    atomic.Int64 // maximum anonymous memory since it was reset, in bytes
 	stopped sync.WaitGroup
 	log     *os.File
 }
 
-// newServer starts the program with the data of a database: a postgres:// URL, or
-// nothing for SQLite. It is killed when the test ends.
+// newServer starts the program with a database: a postgres:// URL, or "" for SQLite. The
+// program is killed when the test ends.
 func newServer(t *testing.T, program, database string, extra ...string) *server {
 	t.Helper()
 	data := t.TempDir()
@@ -202,8 +202,8 @@ func (s *server) end(signal os.Signal) {
 	s.stopped.Wait()
 }
 
-// watchMemory records the most memory that the process uses, and kills it beyond
-// the limit, as a container would.
+// watchMemory records the maximum memory of the process, and kills it beyond the limit, as a
+// container would.
 func (s *server) watchMemory() {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -242,7 +242,7 @@ func (s *server) lastLines() string {
 	return string(text[max(0, len(text)-8000):])
 }
 
-// errors returns the errors in the log, each with how often it occurred.
+// errors returns the errors in the log, each with the number of its occurrences.
 func (s *server) errors() map[string]int {
 	text, _ := os.ReadFile(s.log.Name())
 	counts := map[string]int{}

@@ -21,10 +21,10 @@ func newReceiver(t *testing.T) (at string, flags []string) {
 	ended := make(chan struct{})
 	r := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if check := r.URL.Query().Get("check"); check != "" {
-			io.WriteString(w, check) //nolint:errcheck // the program is gone
+			io.WriteString(w, check) //nolint:errcheck // the program may be gone
 			return
 		}
-		io.Copy(io.Discard, r.Body) //nolint:errcheck // else the end of the connection is not noticed
+		io.Copy(io.Discard, r.Body) //nolint:errcheck // otherwise the end of the connection is not noticed
 		select {
 		case <-r.Context().Done():
 		case <-ended:

@@ -19,22 +19,24 @@ type tenant struct {
 	org     string
 	team    string
 	workers []string
-	phone   string  // of the worker that is signed in
-	session *client // of that worker
-	device  any     // that the worker signed in with
+	phone   string  // phone number of the worker who is signed in
+	session *client // client of that worker
+	device  any     // token of the device of that worker
 	link    string  // path of the tracking page of a completed task
 
-	tasks     []string  // that are moved, once this is prepared
-	planTasks []string  // that are in a route plan, once this is prepared
-	crewTasks []string  // that are assigned automatically, once this is prepared
-	service   string    // a delivery service, once this is prepared
-	shops     []*client // clients of the organization, once this is prepared
-	anonymous *client   // the same people, without credentials
+	// Set by the preparations of attacks, except for anonymous.
+	tasks     []string  // tasks to move
+	planTasks []string  // tasks of a route plan
+	crewTasks []string  // tasks to assign automatically
+	service   string    // a delivery service
+	shops     []*client // clients of the organization
+	anonymous *client   // without credentials, at another network address
 
-	changed    string                 // a task with a long history, once this is prepared
-	dispatched string                 // a team with tasks to dispatch, once this is prepared
+	// Set by the preparations of attacks, except for planned.
+	changed    string                 // a task with a long history
+	dispatched string                 // a team with tasks to dispatch
 	planned    atomic.Pointer[string] // the last dispatch of that team
-	hook       string                 // a webhook with many notifications, once this is prepared
+	hook       string                 // a webhook with many notifications
 }
 
 const password = "correct horse battery"
@@ -149,7 +151,7 @@ type world struct {
 	receiver string // URL
 	honest   *honest
 	tenants  []*tenant
-	prepared map[string]bool // by the name of the attack
+	prepared map[string]bool // by the name of the attack or of a shared preparation
 }
 
 func newWorld(t *testing.T, program, database string) *world {

@@ -48,7 +48,7 @@ func newFleet(t *testing.T, workers, tasks int) *fleet {
 	t.Cleanup(func() { // later tests share the database, and should not estimate their tasks
 		for _, id := range f.workers {
 			err := f.Fleet.DeleteWorker(context.WithoutCancel(t.Context()), f.Principal, id)
-			if _, rejected := errors.AsType[*lastmile.Error](err); err != nil && !rejected { // for one with an active task
+			if _, rejected := errors.AsType[*lastmile.Error](err); err != nil && !rejected { // a worker with an active task cannot be deleted
 				t.Error(err)
 			}
 		}
@@ -92,7 +92,7 @@ func (f *fleet) end(t *testing.T, id lastmile.DispatchID) (d lastmile.Dispatch) 
 	return d
 }
 
-// assigned counts how often each task was assigned.
+// assigned returns how many tasks were assigned to a worker once, and how many more often.
 func (f *fleet) assigned(t *testing.T) (once, more int) {
 	t.Helper()
 	for _, id := range f.tasks {
@@ -112,7 +112,7 @@ func (f *fleet) assigned(t *testing.T) (once, more int) {
 	return once, more
 }
 
-// failing fails some of the changes of lists.
+// failing are lists for which some calls of PutRoute fail.
 type failing struct {
 	dispatch.Lists
 	calls int
@@ -231,7 +231,8 @@ func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
 	}
 }
 
-// changing is the travel times of a dispatch during which something else happens.
+// changing calls a function before it returns travel times, so that something else happens
+// during a dispatch.
 type changing struct {
 	dispatch.Travel
 	calls  int
@@ -244,8 +245,8 @@ func (c *changing) Matrix(ctx context.Context, by lastmile.VehicleType, from, to
 	return c.Travel.Matrix(ctx, by, from, to)
 }
 
-// TestListsThatChangeMeanwhile lets workers get tasks while a dispatch plans, as from
-// another dispatch that shares them.
+// TestListsThatChangeMeanwhile lets workers get tasks while a dispatch plans, as if another
+// dispatch shared the workers.
 func TestListsThatChangeMeanwhile(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -277,7 +278,8 @@ func TestListsThatChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTasksThatChangeAfterADryRun lists what was changed in the tasks of a plan.
+// TestTasksThatChangeAfterADryRun checks that changes of the tasks of a plan are listed, and
+// that the plan is then not applied.
 func TestTasksThatChangeAfterADryRun(t *testing.T) {
 	for want, change := range map[string]lastmile.TaskDraft{
 		"has another destination":  {Destination: apptest.Draft(lastmile.Point{Lon: -73.9, Lat: 40.7}).Destination},
@@ -316,7 +318,8 @@ func (f *fleet) changeWorker(t *testing.T, change func(*lastmile.Worker)) error 
 	return nil
 }
 
-// TestDependenciesWorkersAndDeletionsAfterADryRun lists what else a plan was made with.
+// TestDependenciesWorkersAndDeletionsAfterADryRun does the same for other changes since the
+// plan was made.
 func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 	for want, change := range map[string]func(t *testing.T, f *fleet) error{
 		"was completed or deleted": func(t *testing.T, f *fleet) error {
@@ -356,7 +359,7 @@ func TestDependenciesWorkersAndDeletionsAfterADryRun(t *testing.T) {
 // who does anything else does.
 func TestWorkersGoOnAfterADryRun(t *testing.T) {
 	for name, tt := range map[string]struct {
-		task      int // of the plan
+		task      int // index in the plan
 		completed bool
 		fits      bool
 	}{
@@ -429,7 +432,7 @@ func TestActiveTaskAfterADryRun(t *testing.T) {
 	}
 }
 
-// TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
+// TestPlansThatDoNotFitAnyMore checks the reasons why a plan can no longer be applied.
 func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 	f := newFleet(t, 2, 3)
 	window := f.Now().Add(30 * time.Minute)

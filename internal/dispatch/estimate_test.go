@@ -13,7 +13,7 @@ import (
 
 var estimateNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 
-// byFormula is travel by formula, except to a place without a way.
+// byFormula is travel by formula. No way leads from the closed location.
 type byFormula struct{ closed *lastmile.Point }
 
 func (f byFormula) Legs(_ context.Context, by lastmile.VehicleType, way []lastmile.Point) (legs []travel.Leg, err error) {
@@ -66,13 +66,13 @@ func TestEstimateTeam(t *testing.T) {
 	}{
 		"the nearer of two":                  {[]travel.Itinerary{worker("a", far, lastmile.Car), worker("b", near, lastmile.Car)}, both, "b", 2},
 		"the faster of two":                  {[]travel.Itinerary{worker("a", near, lastmile.OnFoot), worker("b", near, lastmile.Car)}, both, "b", 2},
-		"who has less to do":                 {[]travel.Itinerary{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
-		"before what can wait":               {[]travel.Itinerary{waiting, worker("b", far, lastmile.Car)}, both, "waiting", 2},
+		"the worker with less to do":         {[]travel.Itinerary{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
+		"before tasks that can wait":         {[]travel.Itinerary{waiting, worker("b", far, lastmile.Car)}, both, "waiting", 2},
 		"the first of equals":                {[]travel.Itinerary{worker("b", near, lastmile.Car), worker("a", near, lastmile.Car)}, both, "a", 2},
 		"no worker without a known location": {[]travel.Itinerary{lost}, both, "", 0},
 		"no worker at all":                   {nil, both, "", 0},
 		"a drop-off alone":                   {[]travel.Itinerary{worker("a", near, lastmile.Car)}, travel.EstimateRequest{Dropoff: &door}, "a", 1},
-		"no vehicle that cannot do it": {
+		"no vehicle that is excluded": {
 			[]travel.Itinerary{worker("a", near, lastmile.Car), worker("b", far, lastmile.Truck)},
 			travel.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{lastmile.Car}},
 			"b", 1,

@@ -12,15 +12,15 @@ import (
 	"dray/internal/store"
 )
 
-// lists are a team and its workers; the methods that a test does not need are missing. It
-// notes which tasks are read.
+// lists is a Reader of a team and its workers that records which tasks are read. The methods
+// that tests do not need are missing.
 type lists struct {
 	Reader
 	workers []lastmile.Worker
 	team    []lastmile.TaskID
 	needs   map[lastmile.TaskID]lastmile.TaskID
 	read    []lastmile.TaskID
-	most    int // tasks that were read at a time
+	most    int // maximum number of tasks that were read at a time
 }
 
 func (l *lists) Team(_ context.Context, _ lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
@@ -67,8 +67,8 @@ func (l *lists) tasks(ids []lastmile.TaskID) (all []lastmile.Task) {
 	return all
 }
 
-// add adds a worker with tasks, the first one of which is active, and without a known
-// location if lost.
+// add adds a worker with tasks, the first of which is active. A lost worker is off duty, and
+// has no known location.
 func (l *lists) add(name string, tasks int, lost bool) {
 	w := lastmile.Worker{ID: lastmile.WorkerID(name)}
 	if !lost {
@@ -84,7 +84,8 @@ func (l *lists) add(name string, tasks int, lost bool) {
 }
 
 // TestSituationsReadWhatIsPlanned checks that a dispatch reads no more tasks than it may
-// consider, however many workers have, and responds as if it had read all of them.
+// consider, however many the workers have, and has the same model as if it had read all of
+// them.
 func TestSituationsReadWhatIsPlanned(t *testing.T) {
 	const longest = planning.MaxTasksPerRoute
 	crew := func(workers, tasks int) *lists {

@@ -14,8 +14,8 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// mixed is travel between stops that is shorter by way of others, and straight is travel
-// that is not.
+// mixed returns travel times that violate the triangle inequality, and straight returns ones
+// that satisfy it.
 func mixed(a, b int) int    { return (a*60 + b) * 7919 % 100 }
 func straight(a, b int) int { return max(a*37%60-b*37%60, b*37%60-a*37%60) + max(a-b, b-a) }
 

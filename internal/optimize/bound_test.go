@@ -23,8 +23,8 @@ func TestUnusedVehiclesAreFound(t *testing.T) {
 	}
 }
 
-// TestBoundOfPairs verifies that no place of a pair costs less than the bound by which
-// routes are left out.
+// TestBoundOfPairs verifies that no position of a pair costs less than the bound that is used
+// to skip routes.
 func TestBoundOfPairs(t *testing.T) {
 	s := pairsSearch(t, mixed)
 	places := 0
@@ -45,8 +45,8 @@ func TestBoundOfPairs(t *testing.T) {
 	}
 }
 
-// eachPair calls a function for pairs without a place and for every route, while the search
-// goes on.
+// eachPair calls try with pairs that are removed from their routes and every route, while the
+// search goes on.
 func (s *search) eachPair(try func(step int, q, r int32)) {
 	for step := range 500 {
 		s.improve()
@@ -64,8 +64,8 @@ func (s *search) eachPair(try func(step int, q, r int32)) {
 	}
 }
 
-// TestPlacesOfPairs verifies that positions which are too late for one stop of a pair alone
-// are not missed where no way is shorter by way of another stop.
+// TestPlacesOfPairs verifies that a search which skips positions that are too late for one stop
+// of a pair alone misses no better position if the triangle inequality holds.
 func TestPlacesOfPairs(t *testing.T) {
 	s := pairsSearch(t, straight)
 	places := 0

@@ -52,10 +52,10 @@ func TestCheckRejectsWrongPlans(t *testing.T) {
 		"the wrong order": func(p *optimize.Problem, _ *optimize.Solution) {
 			p.Precedences = append(p.Precedences, optimize.Precedence{Before: 2, After: 3})
 		},
-		"another vehicle's lock": func(p *optimize.Problem, _ *optimize.Solution) {
+		"a wrong vehicle": func(p *optimize.Problem, _ *optimize.Solution) {
 			p.Vehicles[0].Route, p.Vehicles[1].Route = nil, []int{3}
 		},
-		"a pin": func(p *optimize.Problem, _ *optimize.Solution) {
+		"a pinned stop that has moved": func(p *optimize.Problem, _ *optimize.Solution) {
 			p.Stops[3].Pinned = false
 			p.Stops[2].Pinned = true
 			p.Vehicles[0].Route = []int{2, 3}

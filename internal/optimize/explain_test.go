@@ -68,8 +68,8 @@ func TestExplainNamesTheStopItself(t *testing.T) {
 	}
 }
 
-// TestExplainTriesEveryPosition has a stop that fits only between two others that are
-// served together with it, and need not be in an order.
+// TestExplainTriesEveryPosition has a stop that fits only between two others that are served
+// together with it, and whose order is not fixed.
 func TestExplainTriesEveryPosition(t *testing.T) {
 	p := &Problem{
 		Profiles: []Profile{{Size: 1, Duration: make([]int32, 1)}},

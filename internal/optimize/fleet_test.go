@@ -110,7 +110,7 @@ func TestShrinkKeepsTheBestPlan(t *testing.T) {
 }
 
 // TestShrinkIsBounded verifies that dissolving routes takes no more steps than the search has,
-// also if those end in it.
+// even if they run out meanwhile.
 func TestShrinkIsBounded(t *testing.T) {
 	for _, steps := range []int64{1, 16, 17, 100, 1000} {
 		meter := newMeter(Options{Iterations: steps})

@@ -6,8 +6,8 @@ import (
 	"dray/internal/optimize"
 )
 
-// generate returns a small problem with every kind of rule. Most of them cannot
-// serve all stops.
+// generate returns a small problem with every kind of rule. In most of these problems, not
+// all stops can be served.
 func generate(rng *rand.Rand) *optimize.Problem {
 	p := &optimize.Problem{}
 	chance := func(percent int) bool { return rng.IntN(100) < percent }

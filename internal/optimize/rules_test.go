@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 			[][]int{{0, 1}},
 			optimize.Cost{Weighted: 50, Duration: 50, Vehicles: 1},
 		},
-		"with weights it is not": {
+		"with weights, lateness may be better than travel": {
 			func() *optimize.Problem {
 				p := line(at(30), at(10))
 				p.Stops[0].Latest, p.Stops[0].MaxLateness = 30, 100
@@ -90,7 +90,7 @@ func TestRules(t *testing.T) {
 			[][]int{{1, 0}},
 			optimize.Cost{Weighted: 30, Lateness: 20, Duration: 30, Vehicles: 1},
 		},
-		"too late is not": {
+		"not served is better than too late": {
 			func() *optimize.Problem {
 				p := line(at(30), at(10))
 				p.Stops[0].Latest, p.Stops[0].MaxLateness = 10, 19
@@ -127,7 +127,7 @@ func TestRules(t *testing.T) {
 				p.Vehicles[0].Route = []int{1, 0, 2}
 				return p
 			},
-			[][]int{{0, 1, 2, 3}}, // the first two change places, the new one comes after
+			[][]int{{0, 1, 2, 3}}, // the first two are swapped, and the new one comes after
 			optimize.Cost{Weighted: 49, Duration: 49, Vehicles: 1},
 		},
 		"a pickup before its delivery": {
@@ -195,7 +195,7 @@ func TestRules(t *testing.T) {
 			[][]int{{0, 1}},
 			optimize.Cost{Weighted: 55, Duration: 30, Vehicles: 1, Prizes: 25},
 		},
-		"an end": {
+		"a fixed end": {
 			func() *optimize.Problem {
 				p := line(at(10), at(30))
 				p.Vehicles[0].End = 0

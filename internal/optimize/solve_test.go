@@ -52,7 +52,7 @@ func TestCheckConfirmsThatNothingFits(t *testing.T) {
 			}
 			for v := range s.Routes {
 				if slices.ContainsFunc(p.Vehicles[v].Route, func(x int) bool { return p.Stops[x].Pinned && slices.Contains(s.Unserved, x) }) {
-					continue // a pin keeps its place even if it is left out, which Check does not require
+					continue // a pinned stop keeps its position even if it is left out, which Check does not require
 				}
 				for at := range len(s.Routes[v].Visits) + 1 {
 					other := *s
@@ -68,7 +68,7 @@ func TestCheckConfirmsThatNothingFits(t *testing.T) {
 				}
 			}
 		}
-		other := *s // the same with the stops where they are is right
+		other := *s // the same plan, timed again, is correct
 		other.Routes = slices.Clone(s.Routes)
 		for v := range other.Routes {
 			other.Routes[v] = timed(p, v, slices.Clone(s.Routes[v].Visits))

@@ -2,8 +2,8 @@ package optimize
 
 import "testing"
 
-// TestNoWaitForAStopThatMovedForward plans a stop after one of another vehicle, and
-// then takes out what delayed that one.
+// TestNoWaitForAStopThatMovedForward plans a stop that must follow a stop of another vehicle,
+// and then removes what delayed the latter.
 func TestNoWaitForAStopThatMovedForward(t *testing.T) {
 	p := &Problem{
 		Stops:       []Stop{{Location: 1, Latest: 5000, Service: 60}, {Location: 2, Latest: 5000, Service: 1200}, {Location: 3, Latest: 5000}},

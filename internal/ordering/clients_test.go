@@ -27,7 +27,7 @@ func invites(o *apptest.Org) app.ClientDraft {
 	return app.ClientDraft{Organization: o.Principal.Organization}
 }
 
-// connected reports whether two organizations are, in both directions.
+// connected reports whether two organizations are connected, in both directions.
 func connected(t *testing.T, one, other *apptest.Org) bool {
 	t.Helper()
 	_, there := one.Organizations.Delegatee(t.Context(), one.Principal, other.Principal.Organization)

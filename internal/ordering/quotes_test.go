@@ -22,8 +22,8 @@ type market struct {
 
 	couriers int
 	services func(courier int) int
-	reads    int // of the services of a courier
-	valid    int // quotes
+	reads    int // number of reads of the services of a courier
+	valid    int // number of valid quotes
 }
 
 func (m *market) Read(_ context.Context, fn func(ordering.QuoteReader) error) error { return fn(m) }

@@ -11,7 +11,7 @@ import (
 	"dray/internal/optimize"
 )
 
-// roadsEnd is how far east, in degrees, the roads of the tests go.
+// roadsEnd is the longitude at which the roads of the tests end.
 const roadsEnd = 0.04
 
 // task returns a task some meters east of the center.
@@ -141,7 +141,7 @@ func TestExistingWorkStays(t *testing.T) {
 }
 
 func TestArrivalInTimeIsNotLate(t *testing.T) {
-	for arrived, want := range map[time.Duration]time.Duration{-time.Minute: 0, 5 * time.Minute: 5 * time.Minute} { // after the window, which closed long ago
+	for arrived, want := range map[time.Duration]time.Duration{-time.Minute: 0, 5 * time.Minute: 5 * time.Minute} { // relative to the end of the window, which closed long ago
 		w := worker("ada", task("active", 0, before(noon.Add(-time.Hour)), func(t *lastmile.Task) {
 			t.State = lastmile.TaskActive
 			t.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: noon.Add(-time.Hour + arrived)}}
@@ -233,8 +233,8 @@ func planned(t *testing.T, s Situation) lastmile.DispatchPlan {
 	}
 }
 
-// TestExistingWorkStaysDespiteDependencies keeps what a worker has although what it
-// depends on cannot be planned, or only late.
+// TestExistingWorkStaysDespiteDependencies checks that a worker keeps a task even if a task
+// linked to it by a dependency cannot be planned, or is late.
 func TestExistingWorkStaysDespiteDependencies(t *testing.T) {
 	small := func(id string, tasks ...lastmile.Task) Candidate {
 		w := worker(id, tasks...)
@@ -245,7 +245,7 @@ func TestExistingWorkStaysDespiteDependencies(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		s    Situation
-		want string // the routes, and what is left out
+		want string // the routes, and the tasks that are left out
 	}{
 		{"a task that fits nowhere", situation([]lastmile.Task{task("big", 100, quantity(9))}, small("ada", task("held", 200, dependsOn("big")))), "ada: held; big"},
 		{"a pickup that fits nowhere", situation([]lastmile.Task{task("big", 100, pickup, quantity(9))}, small("ada", task("held", 200, dependsOn("big"))), small("bob")), "ada: held; bob: ; big"},
@@ -286,7 +286,8 @@ func TestSeveralPickupsOfADropOff(t *testing.T) {
 	}
 }
 
-// TestShiftsShareTheRouteLength gives a worker with two shifts no more tasks than one.
+// TestShiftsShareTheRouteLength gives a worker with two shifts no more tasks than a worker
+// with one.
 func TestShiftsShareTheRouteLength(t *testing.T) {
 	w := worker("ada", task("held", 10))
 	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
@@ -320,7 +321,7 @@ func TestShiftsBeforeNow(t *testing.T) {
 	window := lastmile.Window{From: noon.Add(-3 * time.Hour), To: noon.Add(6 * time.Hour)}
 	for _, tt := range []struct {
 		name       string
-		start, end time.Duration // of the shift
+		start, end time.Duration // of the shift, relative to noon
 		window     lastmile.Window
 		want       int // end of the vehicle's shift; 0 if the worker does not take part
 	}{

@@ -25,7 +25,8 @@ func TestDefaultOptions(t *testing.T) {
 	}
 }
 
-// TestReplanOptionsFollowTheLastDispatch also if its routes took no further tasks.
+// TestReplanOptionsFollowTheLastDispatch has a last dispatch whose routes accept no further
+// tasks.
 func TestReplanOptionsFollowTheLastDispatch(t *testing.T) {
 	now := time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 	none := ReplanOptions(lastmile.DispatchOptions{}, time.Hour, now)

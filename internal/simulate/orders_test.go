@@ -17,7 +17,7 @@ const carriedOut = `{"id":"o","shortId":"s","status":"completed","deliveryServic
 		{"name":"started","taskId":"d","status":"active"},{"name":"completed","taskId":"d","status":"completed"}]}`
 
 func TestOrdersAreCompared(t *testing.T) {
-	const notStarted = `"state":3`
+	const bothCompleted = `"state":3`
 	for name, test := range map[string]struct {
 		old, new string // replaced in the order, everywhere
 		change   func(*ledger, *placement)
@@ -30,7 +30,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		"another price":             {old: `"price":6.3`, new: `"price":6.31`, want: "the quote was 6.30"},
 		"another currency":          {old: `USD`, new: `EUR`, want: "the quote was 6.30 USD"},
 		"another service":           {old: `"deliveryService":"e"`, new: `"deliveryService":"x"`, want: "the quote was"},
-		"entries that do not add":   {old: `"cost":1.8`, new: `"cost":1.79`, want: "add up to 6.29"},
+		"entries that do not sum":   {old: `"cost":1.8`, new: `"cost":1.79`, want: "add up to 6.29"},
 		"another status":            {old: `"status":"completed"`, new: `"status":"active"`, want: "should be completed"},
 		"a start that is missing":   {old: `"name":"started","taskId":"p"`, new: `"name":"updated","taskId":"p"`, want: "0 events started of task p"},
 		"a start twice":             {old: `{"name":"started","taskId":"p","status":"active"}`, new: `{"name":"started","taskId":"p"},{"name":"started","taskId":"p"}`, want: "2 events started of task p"},
@@ -44,7 +44,7 @@ func TestOrdersAreCompared(t *testing.T) {
 			clear(l.visited)
 			clear(l.ended)
 		}, want: "should be cancelled"},
-		"not cancelled without reason": {old: notStarted, new: `"state":1`, change: func(_ *ledger, p *placement) { p.rejected = errors.New("no") }, want: "could not be cancelled: no"},
+		"not cancelled without reason": {old: bothCompleted, new: `"state":1`, change: func(_ *ledger, p *placement) { p.rejected = errors.New("no") }, want: "could not be cancelled: no"},
 		"not cancelled for a reason":   {change: func(_ *ledger, p *placement) { p.rejected = errors.New("no") }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestPlan(t *testing.T) {
 			t.Error("it does")
 		}
 	})
-	t.Run("every phone number is one worker's", func(t *testing.T) {
+	t.Run("no two workers have the same phone number", func(t *testing.T) {
 		seen := map[string]bool{}
 		for _, who := range crew {
 			if seen[who.Phone] || len(who.Phone) != len("+16465550000") {
@@ -110,7 +110,7 @@ func TestCity(t *testing.T) {
 			}
 		}
 	})
-	t.Run("Fifth Avenue and 14th Street is where it is in life", func(t *testing.T) {
+	t.Run("Fifth Avenue and 14th Street is where it is in reality", func(t *testing.T) {
 		if off := doorAt(14, 0, 0).at.point().Distance(lastmile.Point{Lon: -73.9940, Lat: 40.7356}); off > 100 {
 			t.Errorf("%.0f m off", off)
 		}
@@ -188,7 +188,7 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 		task       shownTask
 	}{
 		"everything is as it was reported": {1, 0, shown(nil)},
-		"completed, and not any more":      {1, 1, shown(func(s *shownTask) { s.State = stateActive })},
+		"completed, but no longer":         {1, 1, shown(func(s *shownTask) { s.State = stateActive })},
 		"completed at another time":        {1, 1, shown(func(s *shownTask) { s.Completion.Time = 6 })},
 		"completed by another worker":      {1, 1, shown(func(s *shownTask) { s.Worker = "v" })},
 		"completed the other way":          {1, 1, shown(func(s *shownTask) { s.Completion.Success = false })},

@@ -29,7 +29,7 @@ func TestShop(t *testing.T) {
 			"an order is placed once if the reply is lost": testLostOrders,
 			"the next run has the same client":             testSameShop,
 			"workers of others carry out orders":           testBorrowedShop,
-			"a client that cannot open others has no shop": testNoShop,
+			"a client, which has no clients, has no shop":  testNoShop,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -51,7 +51,7 @@ func ordered(t *testing.T, r simulate.Report) {
 	}
 }
 
-// requests returns how many requests a route responded to.
+// requests returns the number of responses of a route.
 func requests(r simulate.Report, name string) int {
 	for _, route := range r.Routes {
 		if route.Name == name {

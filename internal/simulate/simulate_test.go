@@ -51,12 +51,12 @@ func TestRun(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		numbering(t, p)
 		for name, test := range map[string]func(*testing.T, *apptest.Platform){
-			"every task is done once and nothing is lost":           testRun,
-			"replies that get lost change nothing":                  testLostResponses,
-			"a server that does not keep what it says is found out": testLiar,
-			"photos are handed in where the server takes them":      testPhotos,
-			"a second run goes on with the same workers":            testSecondRun,
-			"workers wait for time windows":                         testWindows,
+			"every task is done once and nothing is lost":          testRun,
+			"lost responses change nothing":                        testLostResponses,
+			"a server that loses what it acknowledged is detected": testLiar,
+			"photos are uploaded if the server accepts them":       testPhotos,
+			"a second run goes on with the same workers":           testSecondRun,
+			"workers wait for time windows":                        testWindows,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

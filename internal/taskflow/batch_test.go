@@ -12,7 +12,7 @@ import (
 	"dray/internal/work"
 )
 
-// bodies decodes items of a batch as clients send them.
+// items decodes the items of a batch from bodies as clients send them.
 func items(t *testing.T, o *apptest.Org, bodies ...string) []lastmile.BatchItem {
 	t.Helper()
 	sent := make(wire.SentTasks, len(bodies))
@@ -26,7 +26,7 @@ func items(t *testing.T, o *apptest.Org, bodies ...string) []lastmile.BatchItem 
 	return decoded
 }
 
-// body is a task for a recipient, in a container if it is not empty.
+// body returns a task for a recipient, in the container unless that is empty.
 func body(recipient, container string) string {
 	if container != "" {
 		container = `,"container":` + container
@@ -60,7 +60,7 @@ func TestCreateAllCreatesValidItems(t *testing.T) {
 	if a, b := made.Tasks[0].Recipient, made.Tasks[1].Recipient; a.ID != b.ID || b.Name != "Boris Foster" {
 		t.Errorf("the recipients are %+v and %+v", a, b)
 	}
-	expectTriggers(t, o, "taskAssigned") // the creation of a task of a batch is no event
+	expectTriggers(t, o, "taskAssigned") // the creation of a task in a batch causes no event
 	expectList(t, o, listOf(worker), made.Tasks[1].ID)
 }
 
@@ -74,8 +74,8 @@ func TestCreateAllRejectsNoneAndTooMany(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
-// Items read what items before them in the same chunk have saved, though that is
-// in a buffer.
+// Items read what earlier items of the same chunk have saved, although it is still in a
+// buffer.
 func TestBatchItemsSeeEarlierItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	team, phone := o.Team(t, "North"), string(apptest.Phone())

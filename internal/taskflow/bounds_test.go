@@ -21,7 +21,7 @@ type ledger struct {
 	t       *testing.T
 	commits atomic.Int64
 	saved   int // tasks that the current transaction has saved
-	most    int // that one transaction has saved
+	most    int // maximum number of tasks that one transaction has saved
 }
 
 // counted is a transaction that reports to a ledger. It must not read a whole list:
@@ -306,12 +306,12 @@ func (s *busyStore) Write(ctx context.Context, fn func(taskflow.ContainerWriter)
 }
 
 func TestChangesSinceTheListWasRead(t *testing.T) {
-	for _, n := range []int{1, 100} { // with 100, the change is planned in the transaction in the end
+	for _, n := range []int{1, 100} { // with 100, the change is finally planned in the transaction
 		o := apptest.NewOrg(t)
 		ada := o.Worker(t, "Ada", &west)
 		ids := many(t, o, 4)
 		first := o.Task(t, in(listOf(ada))).ID
-		long := many(t, o, 100) // a shorter list is not read before
+		long := many(t, o, 100) // a shorter list is not read before the transaction
 		if _, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: long, Index: lastmile.AtEnd}); err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +369,8 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 	if err := tasks.Delete(t.Context(), o.Principal, parent); err != nil {
 		t.Fatal(err)
 	}
-	// One finds that they are too many, four make 100 independent, and one deletes the task.
+	// One transaction finds that there are too many, four make 100 of them independent, and one
+	// deletes the task.
 	if got := o.Triggers(t); l.commits.Load() != 6 || len(got) != 161 {
 		t.Errorf("%d transactions with %d events, want 6 with 161", l.commits.Load(), len(got))
 	}
@@ -377,7 +378,7 @@ func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
 		t.Errorf("a task depends on %v", got)
 	}
 
-	// What cannot be deleted keeps its dependents.
+	// A task that cannot be deleted keeps its dependents.
 	ada := o.Worker(t, "Ada", &west)
 	parent = o.Task(t, in(listOf(ada))).ID
 	child = dependOn(t, o, parent)
@@ -482,7 +483,7 @@ func TestLargePlansAreDecodedBeforeTheTransaction(t *testing.T) {
 	expectCode(t, err, lastmile.CodeNotFound)
 }
 
-// TestPlansSaveTasksOnce counts how many rows of tasks a change of a plan writes: each
+// TestPlansSaveTasksOnce counts the rows of tasks that a change of a plan writes, because each
 // costs the writer as much as all the rest of the change.
 func TestPlansSaveTasksOnce(t *testing.T) {
 	o := apptest.NewOrg(t)
@@ -516,7 +517,7 @@ func TestPlansSaveTasksOnce(t *testing.T) {
 		{"turned round", update(lastmile.RoutePlanChange{Tasks: &turned}), 12, 1, turned, ada},
 		{"turned round for another worker", update(lastmile.RoutePlanChange{Tasks: &ids, Worker: &bob.Worker}), 12, 12*3 + 3, ids, bob},
 		{"cut", update(lastmile.RoutePlanChange{Tasks: new(ids[1:])}), 12, 2, ids[1:], lastmile.Principal{}},
-		{"taken from its worker", update(lastmile.RoutePlanChange{Tasks: &later, Worker: new(lastmile.WorkerID(""))}), 12, 12*2 + 2, later, lastmile.Principal{}},
+		{"without a worker", update(lastmile.RoutePlanChange{Tasks: &later, Worker: new(lastmile.WorkerID(""))}), 12, 12*2 + 2, later, lastmile.Principal{}},
 		{"deleted", func() error { return plans.Delete(t.Context(), o.Principal, plan.ID) }, 12, 12, later, lastmile.Principal{}},
 	} {
 		*l = ledger{t: t}

@@ -25,8 +25,8 @@ func customers(from, n int) []lastmile.BatchItem {
 	return items
 }
 
-// TestConcurrentBatchesDoNotConflict has batches of one organization at the same time,
-// for new recipients and for those of other batches.
+// TestConcurrentBatchesDoNotConflict sends batches of one organization at the same time, for
+// new recipients and for recipients of other batches.
 func TestConcurrentBatchesDoNotConflict(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		d := newDepot(t, p)
@@ -71,8 +71,8 @@ func TestConcurrentBatchesDoNotConflict(t *testing.T) {
 	})
 }
 
-// TestBatchesChangeRecipients has a batch that changes a recipient whom another
-// transaction changes after the batch was prepared.
+// TestBatchesChangeRecipients sends a batch that changes a known recipient, next to another
+// known recipient and a new one.
 func TestBatchesChangeRecipients(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		d := newDepot(t, p)

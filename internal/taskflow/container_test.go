@@ -28,7 +28,7 @@ func TestArrange(t *testing.T) {
 
 	arrange(lastmile.ContainerChange{Tasks: []lastmile.TaskID{b}, Index: lastmile.AtStart})
 	expectList(t, o, listOf(ada), b, a, c)
-	expectTriggers(t, o) // the order of a list is no event
+	expectTriggers(t, o) // a change of the order causes no event
 
 	arrange(lastmile.ContainerChange{Tasks: []lastmile.TaskID{d, a}, Replace: true})
 	expectList(t, o, listOf(ada), d, a)
@@ -40,7 +40,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// The length of the list, in which a change is made in another way, makes no difference.
+// TestArrangeListsOfAnyLength checks that changes of long lists, which are made in another way,
+// have the same results.
 func TestArrangeListsOfAnyLength(t *testing.T) {
 	o := apptest.NewOrg(t)
 	for _, length := range []int{0, 1, 99, 100, 101, 130} {
@@ -104,15 +105,15 @@ func TestArrangeRejects(t *testing.T) {
 		change lastmile.ContainerChange
 		want   lastmile.Code
 	}{
-		"an active task":                {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{active.ID}}, lastmile.CodeInvalid},
-		"a task twice":                  {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "a"}}, lastmile.CodeInvalid},
-		"another organization's task":   {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{foreign.ID}}, lastmile.CodeOutsideScope},
-		"another organization's list":   {listOf(eve), lastmile.ContainerChange{}, lastmile.CodeOutsideScope},
-		"a replacement of home":         {home(o), lastmile.ContainerChange{Replace: true}, lastmile.CodeInvalid},
-		"the container of no worker":    {lastmile.WorkerContainer(apptest.NewID[lastmile.WorkerID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
-		"a position before the start":   {home(o), lastmile.ContainerChange{Index: -2}, lastmile.CodeInvalid},
-		"a task that does not exist":    {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}}, lastmile.CodeNotFound},
-		"the container of no such team": {lastmile.TeamContainer(apptest.NewID[lastmile.TeamID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
+		"an active task":                 {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{active.ID}}, lastmile.CodeInvalid},
+		"a task twice":                   {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "a"}}, lastmile.CodeInvalid},
+		"another organization's task":    {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{foreign.ID}}, lastmile.CodeOutsideScope},
+		"another organization's list":    {listOf(eve), lastmile.ContainerChange{}, lastmile.CodeOutsideScope},
+		"replacing the unassigned tasks": {home(o), lastmile.ContainerChange{Replace: true}, lastmile.CodeInvalid},
+		"the list of an unknown worker":  {lastmile.WorkerContainer(apptest.NewID[lastmile.WorkerID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
+		"a position before the start":    {home(o), lastmile.ContainerChange{Index: -2}, lastmile.CodeInvalid},
+		"a task that does not exist":     {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}}, lastmile.CodeNotFound},
+		"the list of an unknown team":    {lastmile.TeamContainer(apptest.NewID[lastmile.TeamID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := o.Containers.Arrange(t.Context(), o.Principal, c.in, c.change)

@@ -32,8 +32,8 @@ func TestCreatePutsATaskAtTheEndOfItsContainer(t *testing.T) {
 	}
 }
 
-// The sequence of events orders the notifications of a task, so it must start
-// at 1 and have no gap, also for a task that is assigned when it is created.
+// The sequence of events orders the notifications of a task, so it must start at 1 and have
+// no gap, even for a task that is assigned when it is created.
 func TestEventsOfATaskThatIsAssignedAtCreation(t *testing.T) {
 	o := apptest.NewOrg(t)
 	worker := o.Worker(t, "Ada", nil)

@@ -20,14 +20,14 @@ var (
 	east   = lastmile.Point{Lon: -73.98, Lat: 40.70}
 )
 
-// in is a draft of a task in a container.
+// in returns a draft of a task in a container.
 func in(c lastmile.ContainerRef) lastmile.TaskDraft {
 	d := apptest.Draft(middle)
 	d.Container = &c
 	return d
 }
 
-// list is the order of the tasks in a container.
+// list returns the tasks in a container, in their order.
 func list(t *testing.T, o *apptest.Org, c lastmile.ContainerRef) []lastmile.TaskID {
 	t.Helper()
 	found, err := o.Containers.Container(t.Context(), o.Principal, c)
@@ -62,17 +62,17 @@ func expectCode(t *testing.T, err error, want lastmile.Code) {
 	}
 }
 
-// home is the container of the organization.
+// home returns the container of the organization.
 func home(o *apptest.Org) lastmile.ContainerRef {
 	return lastmile.OrganizationContainer(o.Principal.Organization)
 }
 
-// listOf is the container of a worker.
+// listOf returns the container of a worker.
 func listOf(worker lastmile.Principal) lastmile.ContainerRef {
 	return lastmile.WorkerContainer(worker.Worker)
 }
 
-// action is an action of a worker's phone, with a new id.
+// action returns an action of a worker's phone, with a new id.
 func action(at *lastmile.Point) lastmile.Action {
 	return lastmile.Action{ID: apptest.NewID[string](), Location: at}
 }

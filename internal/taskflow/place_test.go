@@ -60,8 +60,8 @@ func TestTasksOfOrders(t *testing.T) {
 	}
 }
 
-// TestRoomForPlacedTasks counts the open tasks of an organization with others, however
-// they are created.
+// TestRoomForPlacedTasks checks the limit of the open tasks that an organization has placed
+// with others, however they are created.
 func TestRoomForPlacedTasks(t *testing.T) {
 	o, client := apptest.NewOrg(t), apptest.NewOrg(t)
 	courier, who := o.Principal.Organization, client.Principal

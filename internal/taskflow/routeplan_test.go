@@ -12,7 +12,7 @@ import (
 	"dray/internal/taskflow"
 )
 
-// depot is an organization with two workers and tasks, seen from inside.
+// depot is an organization with two workers whose use cases are called directly.
 type depot struct {
 	*apptest.Platform
 	who      lastmile.Principal
@@ -32,7 +32,7 @@ func newDepot(t *testing.T, p *apptest.Platform) *depot {
 	return d
 }
 
-// task makes a task.
+// task creates a task.
 func (d *depot) task(t *testing.T) lastmile.TaskID {
 	t.Helper()
 	at := lastmile.Point{Lon: 1, Lat: 2}

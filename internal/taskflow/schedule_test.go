@@ -8,7 +8,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// changes is how often the estimates of a worker were scheduled.
+// changes returns how often the estimates of a worker were scheduled.
 func changes(t *testing.T, o *apptest.Org, worker lastmile.Principal) (n int64) {
 	t.Helper()
 	o.Write(t, func(w *sqlstore.Tx) error {

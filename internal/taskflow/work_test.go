@@ -156,8 +156,8 @@ func TestWorkListsTheActiveTaskFirst(t *testing.T) {
 	}
 }
 
-// TestTheTasksToClaimAreBounded: a worker of two teams with long lists is shown the
-// first tasks of the first team, and as many of the second as are left.
+// TestTheTasksToClaimAreBounded: a worker of several teams is shown the tasks of the first
+// team, and then those of the next teams until the limit is reached.
 func TestTheTasksToClaimAreBounded(t *testing.T) {
 	o := apptest.NewOrg(t)
 	first, second, third := o.Team(t, "First"), o.Team(t, "Second"), o.Team(t, "Third")

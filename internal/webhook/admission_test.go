@@ -8,8 +8,8 @@ import (
 	"dray/internal/work"
 )
 
-// TestTurnsSurviveAClockSetBack: a webhook that was used before the clock was set
-// back does not wait until the time is reached again.
+// TestTurnsSurviveAClockSetBack: a webhook that was used or blocked before the clock was set
+// back does not wait until the clock reaches that time again.
 func TestTurnsSurviveAClockSetBack(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	s := &Sender{Now: func() time.Time { return now }, limiter: newLimiter(func() {}), profiles: map[lastmile.WebhookID]*profile{}}

@@ -17,18 +17,18 @@ import (
 	"dray/internal/work"
 )
 
-// backlog is more than two transactions give up or delete.
+// backlog is a number of notifications that two transactions cannot give up or delete.
 const backlog = 2_500
 
 var errKilled = errors.New("the process was killed")
 
-// clearingStore notes how many notifications each transaction gives up, and how often some
-// are deleted. After s.most of these transactions it fails, as if the process were killed.
+// clearingStore records how many notifications each transaction gives up or may delete. After
+// s.most of these transactions it fails, as if the process were killed.
 type clearingStore struct {
 	store.Transactor[webhook.Reader, webhook.Writer]
 	mu    sync.Mutex
 	steps []int
-	most  int  // transactions; 0 for no limit
+	most  int  // maximum length of steps; 0 for no limit
 	huge  bool // there are always more notifications to give up
 }
 
@@ -121,7 +121,7 @@ func (c *clearing) set(enabled bool) {
 	}
 }
 
-// count returns how many notifications of the webhook are in a state.
+// count returns the number of notifications of the webhook in a state.
 func (c *clearing) count(state lastmile.NotificationState) (n int) {
 	c.t.Helper()
 	c.read(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -142,7 +142,7 @@ func (c *clearing) hasJob() (exists bool) {
 	return exists
 }
 
-// loop returns what clears backlogs on a node.
+// loop returns the loop that clears backlogs on a node.
 func (c *clearing) loop() *work.Loop[webhook.Reader, webhook.Writer] {
 	return &work.Loop[webhook.Reader, webhook.Writer]{
 		Kind: webhook.Clearing, Store: c.store, Do: c.registry.Clear, Limits: work.Limits{Total: 2, PerOrganization: 1},
@@ -178,7 +178,7 @@ func (c *clearing) finish() {
 	}
 }
 
-// sends runs a sender and returns how many requests it made.
+// sends runs a sender and returns the number of its requests.
 func (c *clearing) sends() int {
 	c.t.Helper()
 	before := len(c.received())
@@ -191,9 +191,9 @@ func (c *clearing) sends() int {
 func TestBacklogOfADisabledWebhookIsNeverSent(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]func(*clearing){
-		"at once":                  func(*clearing) {},
-		"after a node was killed":  (*clearing).kill,
-		"after another one did it": func(c *clearing) { c.kill(); c.finish() },
+		"at once":                       func(*clearing) {},
+		"after a node was killed":       (*clearing).kill,
+		"after another node cleared it": func(c *clearing) { c.kill(); c.finish() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -250,8 +250,8 @@ func TestFailingWebhookIsSentNothingOfItsBacklog(t *testing.T) {
 	})
 }
 
-// TestWebhookThatIsBeingClearedGetsWhatFollows: tests and redeliveries are not given up with
-// the backlog.
+// TestWebhookThatIsBeingClearedGetsWhatFollows: tests and redeliveries that are requested
+// meanwhile are not given up with the backlog.
 func TestWebhookThatIsBeingClearedGetsWhatFollows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -284,8 +284,8 @@ func TestWebhookThatIsBeingClearedGetsWhatFollows(t *testing.T) {
 	})
 }
 
-// TestRequestsDoNotWaitForAHugeBacklog: they are rejected after a while, and what was given up
-// until then is not pending any more.
+// TestRequestsDoNotWaitForAHugeBacklog: requests that have to clear a huge backlog are rejected
+// after a while, and the notifications given up until then are no longer pending.
 func TestRequestsDoNotWaitForAHugeBacklog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

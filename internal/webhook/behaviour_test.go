@@ -33,14 +33,14 @@ import (
 // behaviour is a way in which a receiver responds, and the attempt that must be
 // recorded.
 type behaviour struct {
-	connect func(ctx context.Context) error // instead of taking the connection
-	raw     func(net.Conn)                  // instead of TLS
-	tls     func(authority) *tls.Config     // instead of a certificate that is good
-	reply   func(conn net.Conn)             // to a request that was read; it closes the connection
+	connect func(ctx context.Context) error // called instead of accepting the connection
+	raw     func(net.Conn)                  // called instead of using TLS
+	tls     func(authority) *tls.Config     // used instead of a valid certificate
+	reply   func(conn net.Conn)             // called after a request was read; then the connection is closed
 
 	status int
 	reason string
-	took   time.Duration // 0 is at once
+	took   time.Duration // 0 means less than a second
 }
 
 // The reasons of failed attempts.
@@ -86,8 +86,8 @@ func after(parts ...any) func(net.Conn) {
 	}
 }
 
-// endless responds with a head and then with the same text forever. It counts the
-// bytes that were read.
+// endless responds with a head and then with the same text until the sender stops reading. It
+// counts the bytes that the sender has read.
 func endless(head, more string, sent *atomic.Int64) func(net.Conn) {
 	return func(conn net.Conn) {
 		io.WriteString(conn, head) //nolint:errcheck // the sender may be gone
@@ -147,15 +147,15 @@ func behaviours(sent *atomic.Int64) map[string]behaviour {
 		"200 of HTTP/1.0":                      {reply: say("HTTP/1.0 200 OK\r\n\r\nbye"), status: 200},
 		"200 and an end without a length":      {reply: say(head200 + "Connection: close\r\n\r\nbye"), status: 200},
 		"200 and a body without end":           {reply: endless(head200+"Transfer-Encoding: chunked\r\n\r\n", "3e8\r\n"+strings.Repeat("x", 1000)+"\r\n", sent), status: 200},
-		"200 and a body that is a bomb":        {reply: say(bomb()), status: 200},
+		"200 and a decompression bomb":         {reply: say(bomb()), status: 200},
 		"200 after 100":                        {reply: say("HTTP/1.1 100 Continue\r\n\r\n" + head200 + none), status: 200},
 		"200 after 103":                        {reply: say("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + head200 + none), status: 200},
 		"200 just in time":                     {reply: after(29_900*time.Millisecond, head200+none), status: 200, took: 29_900 * time.Millisecond},
 		"200 just too late":                    {reply: after(30_100*time.Millisecond, head200+none), reason: timeout, took: 30 * time.Second},
 		"200 whose body is too late":           {reply: after(29*time.Second, head200+"Content-Length: 1\r\n\r\n", 2*time.Second, "x"), status: 200, reason: timeout, took: 30 * time.Second},
 		"200 and a body that drips":            {reply: drip(head200 + "Content-Length: 1000\r\n\r\n"), status: 200, reason: timeout, took: 30 * time.Second},
-		"200 and a cut":                        {reply: say(head200 + "Content-Length: 100\r\n\r\nabc"), status: 200, reason: broken},
-		"200 and chunks that are none":         {reply: say(head200 + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), status: 200, reason: broken},
+		"200 and a truncated body":             {reply: say(head200 + "Content-Length: 100\r\n\r\nabc"), status: 200, reason: broken},
+		"200 and invalid chunks":               {reply: say(head200 + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), status: 200, reason: broken},
 		"headers that drip":                    {reply: drip("HTTP/1.1 200 OK\r\nX-Drip: "), reason: timeout, took: 30 * time.Second},
 		"headers of 100 kB":                    {reply: say(head200 + long + none), reason: broken},
 		"headers without end":                  {reply: endless(head200+"X-Long: ", strings.Repeat("x", 1000), sent), reason: broken},
@@ -166,7 +166,7 @@ func behaviours(sent *atomic.Int64) map[string]behaviour {
 		"nothing":                              {reply: func(net.Conn) { time.Sleep(time.Hour) }, reason: timeout, took: 30 * time.Second},
 		"a cut":                                {reply: say(""), reason: broken},
 		"a cut in the headers":                 {reply: say("HTTP/1.1 200 OK\r\nContent-"), reason: broken},
-		"a protocol of its own":                {reply: say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), status: 101, reason: notTwo},
+		"another protocol":                     {reply: say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), status: 101, reason: notTwo},
 		"404 and a body":                       {reply: say(head404), status: 404, reason: notTwo},
 		"500 and a body that drips":            {reply: drip("HTTP/1.1 500 Oh No\r\nContent-Length: 1000\r\n\r\n"), status: 500, reason: notTwo},
 		"a refused connection":                 {connect: func(context.Context) error { return syscall.ECONNREFUSED }, reason: connecting},
@@ -185,7 +185,7 @@ func behaviours(sent *atomic.Int64) map[string]behaviour {
 		"TLS 1.0":                              {tls: only(tls.VersionTLS10), reason: connecting},
 		"TLS 1.1":                              {tls: only(tls.VersionTLS11), reason: connecting},
 		"TLS 1.2":                              {tls: only(tls.VersionTLS12), reply: say(head200 + none), status: 200},
-		"a wish for a certificate of the peer": {tls: demanding, reason: broken},
+		"a required certificate of the client": {tls: demanding, reason: broken},
 	}
 	for _, code := range []int{201, 202, 204, 206, 301, 302, 307, 308, 400, 401, 410, 429, 500, 503} {
 		all[fmt.Sprint(code)] = status(code, "Location: https://127.0.0.1/", "Retry-After: 300")
@@ -271,7 +271,7 @@ func (a authority) issue(change func(*x509.Certificate)) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// take handles one connection.
+// take serves one connection.
 func (b behaviour) take(conn net.Conn, a authority) {
 	defer conn.Close()
 	if b.raw != nil {
@@ -397,6 +397,6 @@ func TestReceivers(t *testing.T) {
 		if len(all) < 40 {
 			t.Errorf("only %d behaviours", len(all))
 		}
-		time.Sleep(2 * time.Hour) // for those that sleep
+		time.Sleep(2 * time.Hour) // until the receivers that sleep have ended
 	})
 }

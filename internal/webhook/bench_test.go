@@ -31,8 +31,8 @@ type receivers struct {
 	ca    authority
 	got   atomic.Int64
 
-	timed     bool     // note when each was responded to
-	responded sync.Map // events, without what distinguishes notifications → time
+	timed     bool     // whether to record the times of responses
+	responded sync.Map // from the part of ids that the notifications of an event share to the first response
 }
 
 func newReceivers(t testing.TB, count int, reply http.HandlerFunc) *receivers {
@@ -70,9 +70,9 @@ func (r *receivers) egress(t testing.TB) *webhook.Egress {
 	})
 }
 
-// BenchmarkSend compares notifications, read from the database, signed and with
-// every attempt recorded, with the same requests of a plain client. Both run in
-// turns, so that a busy machine slows both equally.
+// BenchmarkSend compares the rate of notifications, which are read from the database and
+// signed, and whose attempts are recorded, with the rate of the same requests by a plain
+// client. Both run in turns, so that a busy machine slows both equally.
 func BenchmarkSend(b *testing.B) {
 	const (
 		hosts = 16
@@ -93,8 +93,8 @@ func BenchmarkSend(b *testing.B) {
 			})
 		})
 	}
-	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // a task is as long
-	many := make([]lastmile.Event, round/hosts)                                                                    // of each organization
+	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // as long as a task
+	many := make([]lastmile.Event, round/hosts)                                                                    // the events of one organization
 	bodies, err := wire.EncodeEvents([]lastmile.Event{{Organization: acme, Trigger: created, At: now(), Worker: &worker}})
 	if err != nil {
 		b.Fatal(err)
@@ -169,14 +169,14 @@ func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
 	}
 }
 
-// BenchmarkIsolation appends a hundred events a second in twenty organizations,
-// each with a webhook that works. Then it adds fifty webhooks to each whose servers
-// accept connections and never respond. It compares the time from the commit of an
-// event to the response of the webhooks that work.
+// BenchmarkIsolation appends a hundred events a second in twenty organizations, each with a
+// webhook that works. Then it adds fifty webhooks to each organization whose servers accept
+// connections but never respond. It compares the time from the commit of an event to the
+// response of the webhook that works.
 func BenchmarkIsolation(b *testing.B) {
 	const (
 		orgs  = 20
-		dead  = 50 // of an organization
+		dead  = 50 // per organization
 		phase = 15 * time.Second
 	)
 	var alone, first, beside, ratios []float64
@@ -204,7 +204,7 @@ func BenchmarkIsolation(b *testing.B) {
 			Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{grave.Addr()}, nil },
 		})
 		w.run(func() {
-			appendSteadily(w, r, owners, phase/5) // to get used to it
+			appendSteadily(w, r, owners, phase/5) // to warm up
 			before := appendSteadily(w, r, owners, phase)
 			for i := range orgs * dead {
 				save(owners[i%orgs], fmt.Sprintf("https://dead-%d.test:%d/", i, grave.Port()))

@@ -342,11 +342,11 @@ func TestEgressKeepsHowFailuresBegin(t *testing.T) {
 		code       int
 		body, want string
 	}{
-		"an explanation":       {422, " no such order\n", "no such order"},
-		"nothing":              {500, "", ""},
-		"a long one":           {500, strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<10)},
-		"bytes without a text": {500, "a\x00\xffb", "ab"},
-		"a success":            {200, "thanks", ""},
+		"an explanation":         {422, " no such order\n", "no such order"},
+		"nothing":                {500, "", ""},
+		"a long explanation":     {500, strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<10)},
+		"bytes that are no text": {500, "a\x00\xffb", "ab"},
+		"a success":              {200, "thanks", ""},
 	} {
 		code, body = test.code, test.body
 		if status, _, response := e.Post(t.Context(), url, nil, []byte("{}")); status != test.code || response != test.want {
@@ -425,7 +425,7 @@ func TestEgressHandshake(t *testing.T) {
 			io.WriteString(w, before+r.URL.Query().Get("check")+after) //nolint:errcheck // the sender may be gone
 		}
 	}
-	t.Run("adds to the query and leaves it alone otherwise", func(t *testing.T) {
+	t.Run("adds to the query and does not change it otherwise", func(t *testing.T) {
 		reply = echo("", "")
 		for path, want := range map[string]string{
 			"":                        "/?check=a+b%26c",
@@ -448,16 +448,16 @@ func TestEgressHandshake(t *testing.T) {
 		reply func(http.ResponseWriter, *http.Request)
 		want  string // part of the error
 	}{
-		"the text":                    {echo("", ""), ""},
-		"the text and a line end":     {echo("", "\n"), ""},
-		"the text and two line ends":  {echo("", "\n\n"), "the answer did not match"},
-		"the text after a space":      {echo(" ", ""), "the answer did not match"},
-		"the text in quotes":          {echo(`"`, `"`), "the answer did not match"},
-		"nothing":                     {func(http.ResponseWriter, *http.Request) {}, "the answer did not match"},
-		"the text and a lot more":     {echo("", strings.Repeat("x", 1<<20)), "the answer did not match"},
-		"the text with another state": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201); echo("", "")(w, r) }, "the answer did not match"},
-		"an error of its own":         {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500); echo("", "")(w, r) }, "the answer did not match"},
-		"nothing but a cut": {func(w http.ResponseWriter, _ *http.Request) {
+		"the text":                     {echo("", ""), ""},
+		"the text and a line end":      {echo("", "\n"), ""},
+		"the text and two line ends":   {echo("", "\n\n"), "the answer did not match"},
+		"the text after a space":       {echo(" ", ""), "the answer did not match"},
+		"the text in quotes":           {echo(`"`, `"`), "the answer did not match"},
+		"nothing":                      {func(http.ResponseWriter, *http.Request) {}, "the answer did not match"},
+		"the text and a lot more":      {echo("", strings.Repeat("x", 1<<20)), "the answer did not match"},
+		"the text with another status": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201); echo("", "")(w, r) }, "the answer did not match"},
+		"the text with an error":       {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500); echo("", "")(w, r) }, "the answer did not match"},
+		"a closed connection": {func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := http.NewResponseController(w).Hijack() // the server can
 			conn.Close()
 		}, "the answer did not match"},
@@ -472,8 +472,8 @@ func TestEgressHandshake(t *testing.T) {
 	}
 }
 
-// TestEgressRetriesOnANewConnection has a server close an idle connection at the
-// moment the next request arrives.
+// TestEgressRetriesOnANewConnection has a server that closes a kept connection when the next
+// request arrives.
 func TestEgressRetriesOnANewConnection(t *testing.T) {
 	var requests atomic.Int64
 	url, e := local(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

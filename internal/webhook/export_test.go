@@ -5,10 +5,10 @@ import (
 	"net"
 )
 
-// Dial connects as Egress does once it has checked an address.
+// Dial connects as Egress does after it has checked an address.
 func Dial(ctx context.Context, e *Egress, address string) (net.Conn, error) {
 	return e.options.Connect(ctx, "tcp", address)
 }
 
-// PollIdle is how long another process's event may wait to be found.
+// PollIdle is the interval of checks for events of other processes.
 const PollIdle = pollIdle

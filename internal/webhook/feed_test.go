@@ -12,18 +12,18 @@ import (
 	"dray/internal/store"
 )
 
-// slowLog is a log of events whose reads take until they are let go.
+// slowLog is a log of events whose reads block until proceed is closed.
 type slowLog struct {
 	Reader
 	proceed chan struct{}
-	size    int // of each event, in bytes
+	size    int // size of each event in bytes
 
 	mu      sync.Mutex
-	reading map[lastmile.OrganizationID]int // how many read now
-	most    map[lastmile.OrganizationID]int // at once
+	reading map[lastmile.OrganizationID]int // current reads
+	most    map[lastmile.OrganizationID]int // maximum of concurrent reads
 }
 
-// slowHead is the number of its last event.
+// slowHead is the number of the last event of a slowLog.
 const slowHead = 32
 
 func (l *slowLog) Read(_ context.Context, fn func(Reader) error) error { return fn(l) }
@@ -46,8 +46,8 @@ func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, se
 	return found, nil
 }
 
-// TestFollowersTakeTurns: however many followers of an organization read its log, at
-// most one of them does so at a time, and those of others do not wait for them.
+// TestFollowersTakeTurns: only one follower of an organization reads its log at a time, and
+// followers of other organizations do not wait for it.
 func TestFollowersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slowLog{proceed: make(chan struct{}), reading: map[lastmile.OrganizationID]int{}, most: map[lastmile.OrganizationID]int{}}
@@ -82,8 +82,8 @@ func TestFollowersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestFollowersReadAtALimitedRate: those that read old events do not keep the whole
-// machine busy, and those that read new ones do not wait.
+// TestFollowersReadAtALimitedRate: followers that read many bytes do not keep the whole
+// machine busy, and followers that read few bytes hardly wait.
 func TestFollowersReadAtALimitedRate(t *testing.T) {
 	for _, test := range []struct {
 		size        int
@@ -172,8 +172,8 @@ func TestFollowersShareEvents(t *testing.T) {
 	})
 }
 
-// TestLatestEventsAreBounded: what followers share is no more than what one of them reads
-// at once, and never has a gap.
+// TestLatestEventsAreBounded: followers share no more events than one of them reads at once,
+// and the shared events have no gap.
 func TestLatestEventsAreBounded(t *testing.T) {
 	var l *latest
 	for seq := range int64(3 * followPage) {

@@ -7,8 +7,8 @@ import (
 	"dray/internal/store"
 )
 
-// TestManagersSeeTasksOfTheirTeams: by the worker, the team or the container of the task,
-// also of one that is on its way from one of their workers to another.
+// TestManagersSeeTasksOfTheirTeams: managers see a task by its worker or its container, even
+// while it moves from one of their workers to another and has no worker.
 func TestManagersSeeTasksOfTheirTeams(t *testing.T) {
 	m := managed{of: "o", teams: []lastmile.TeamID{"t"}, workers: []lastmile.WorkerID{"w"}}
 	for task, want := range map[string]bool{

@@ -214,8 +214,8 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 	})
 }
 
-// TestSenderLivesForDays sends a day and a half of events to servers that fail at
-// random, and checks every log.
+// TestSenderLivesForDays sends events for half a day to servers that fail at random, waits
+// until all attempts were made, and checks every log.
 func TestSenderLivesForDays(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -230,7 +230,7 @@ func TestSenderLivesForDays(t *testing.T) {
 			id := w.hook([]lastmile.Trigger{created, updated}[i%2])
 			hooks, good[id] = append(hooks, id), []int{100, 90, 50, 20, 5, 0, 0, 100}[i]
 		}
-		turn := make(chan struct{}, 1) // rand.Rand is for one goroutine
+		turn := make(chan struct{}, 1) // rand.Rand is not safe for concurrent use
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			turn <- struct{}{}
 			fine, takes := random.IntN(100) < good[p.hook], time.Duration(random.ExpFloat64()*float64(2*time.Second))
@@ -342,7 +342,7 @@ func TestDeadServersDoNotDelayOthers(t *testing.T) {
 			}
 		}
 		var (
-			longest, first time.Duration // of all rounds, and of the one in which servers die
+			longest, first time.Duration // longest waits in the current rounds, and in the round in which servers die
 			most, inFlight int
 			turn           = make(chan struct{}, 1)
 			dying          = false
@@ -395,7 +395,7 @@ func TestDeadServersDoNotDelayOthers(t *testing.T) {
 	})
 }
 
-// count returns how many requests a server got.
+// count returns the number of requests that a server got.
 func count(w *fixture, id lastmile.WebhookID) (n int) {
 	for _, p := range w.received() {
 		if p.hook == id {
@@ -444,8 +444,8 @@ func TestBacklogDoesNotDelayOtherWebhooks(t *testing.T) {
 	})
 }
 
-// TestSenderTakesTurns has more webhooks with a backlog than an organization has
-// slots for, and one that has a single notification.
+// TestSenderTakesTurns has so many webhooks with a backlog that the limit of an organization is
+// reached, and one with a single notification.
 func TestSenderTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -546,7 +546,7 @@ func TestSenderStops(t *testing.T) {
 	})
 }
 
-// TestSenderTakesOver starts a sender after a process was killed that had a lease.
+// TestSenderTakesOver starts a sender after a process that had a lease was killed.
 func TestSenderTakesOver(t *testing.T) {
 	for name, alone := range map[string]bool{"several processes": false, "a single process": true} {
 		t.Run(name, func(t *testing.T) {

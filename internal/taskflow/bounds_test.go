@@ -517,7 +517,7 @@ func TestPlansSaveTasksOnce(t *testing.T) {
 		{"turned round", update(lastmile.RoutePlanChange{Tasks: &turned}), 12, 1, turned, ada},
 		{"turned round for another worker", update(lastmile.RoutePlanChange{Tasks: &ids, Worker: &bob.Worker}), 12, 12*3 + 3, ids, bob},
 		{"cut", update(lastmile.RoutePlanChange{Tasks: new(ids[1:])}), 12, 2, ids[1:], lastmile.Principal{}},
-		{"without a worker", update(lastmile.RoutePlanChange{Tasks: &later, Worker: new(lastmile.WorkerID(""))}), 12, 12*2 + 2, later, lastmile.Principal{}},
+		{"taken from its worker", update(lastmile.RoutePlanChange{Tasks: &later, Worker: new(lastmile.WorkerID(""))}), 12, 12*2 + 2, later, lastmile.Principal{}},
 		{"deleted", func() error { return plans.Delete(t.Context(), o.Principal, plan.ID) }, 12, 12, later, lastmile.Principal{}},
 	} {
 		*l = ledger{t: t}

@@ -23,7 +23,7 @@ const (
 	attackVariable   = "DRAY_ABUSE_ATTACK"
 )
 
-// alone is how long each attack is played before all are played at once.
+// alone is the time for which each attack is played before all are played at once.
 const alone = 5 * time.Second
 
 // maxMemory is the maximum memory of the process, in bytes. The rest of the limit is for

@@ -17,7 +17,7 @@ var largeSearch = []any{map[string]any{"name": "large", "type": "boolean", "valu
 func prepareLargeTasks(t *testing.T, w *world) {
 	t.Helper()
 	if w.prepared["large tasks"] {
-		return // for another attack
+		return // they were created for another attack
 	}
 	w.prepared["large tasks"] = true
 	for _, o := range w.tenants {

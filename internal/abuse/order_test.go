@@ -24,7 +24,7 @@ const (
 func prepareServices(t *testing.T, w *world) {
 	t.Helper()
 	if w.prepared["services"] {
-		return // for another attack
+		return // they were created for another attack
 	}
 	w.prepared["services"] = true
 	for _, o := range w.tenants {

@@ -24,7 +24,7 @@ const (
 func prepareDay(t *testing.T, w *world) {
 	t.Helper()
 	if w.prepared["day"] {
-		return // for another attack
+		return // it was prepared for another attack
 	}
 	w.prepared["day"] = true
 	for _, o := range w.tenants {

@@ -473,8 +473,8 @@ func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 	expect("has another time window")
 }
 
-// TestAPlanWithWorkThatIsLateAlready can be applied a while after it was made, but not for
-// ever.
+// TestAPlanWithWorkThatIsLateAlready checks that such a plan fits for a while after it was
+// made, but not forever.
 func TestAPlanWithWorkThatIsLateAlready(t *testing.T) {
 	f := newFleet(t, 1, 1)
 	late := f.add(t, lastmile.WorkerContainer(f.workers[0]), 100, f.Now().Add(time.Second))

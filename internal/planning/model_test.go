@@ -274,7 +274,8 @@ func TestExistingWorkStaysDespiteDependencies(t *testing.T) {
 	}
 }
 
-// TestSeveralPickupsOfADropOff counts what is on board once.
+// TestSeveralPickupsOfADropOff checks that the load of two pickups with one drop-off is
+// counted once.
 func TestSeveralPickupsOfADropOff(t *testing.T) {
 	w := worker("ada")
 	w.Worker.Capacity = 4
@@ -321,7 +322,7 @@ func TestShiftsBeforeNow(t *testing.T) {
 	window := lastmile.Window{From: noon.Add(-3 * time.Hour), To: noon.Add(6 * time.Hour)}
 	for _, tt := range []struct {
 		name       string
-		start, end time.Duration // of the shift, relative to noon
+		start, end time.Duration // times of the shift, relative to noon
 		window     lastmile.Window
 		want       int // end of the vehicle's shift; 0 if the worker does not take part
 	}{

@@ -11,9 +11,9 @@ export interface Column {
   name: string;
   label: keyof Words;
   wide: number; // pixels
-  text: (task: BoardTask) => string; // as shown
+  text: (task: BoardTask) => string; // returns the text that is shown
   order?: (task: BoardTask) => number; // sort key; default text
-  plain?: (task: BoardTask) => string; // as exported; default text
+  plain?: (task: BoardTask) => string; // returns the text that is exported; default text
 }
 
 const iso = (ms: number | undefined) => (ms === undefined ? '' : new Date(ms).toISOString());

@@ -130,6 +130,7 @@ func TestDispatchContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		t.Run("tasks are assigned along routes", func(t *testing.T) { testDispatchAssigns(t, p) })
+		t.Run("the planned service time is used for estimates", func(t *testing.T) { testDispatchServiceTime(t, p) })
 		t.Run("every rule at once", func(t *testing.T) { testDispatchRules(t, p) })
 		t.Run("invalid requests", func(t *testing.T) { testDispatchRejects(t, p) })
 		t.Run("one at a time", func(t *testing.T) { testDispatchOnce(t, p) })
@@ -200,6 +201,24 @@ func testDispatchAssigns(t *testing.T, p *apptest.Platform) {
 	d.drop(t, 500, 500)
 	if again := d.run(t, `null`); status(again) != "success" || len(planOf(t, again).Unplanned) > 0 {
 		t.Errorf("another dispatch ends with %v", again["plan"])
+	}
+}
+
+// testDispatchServiceTime: a task without a service time of its own is estimated with that of
+// the dispatch.
+func testDispatchServiceTime(t *testing.T, p *apptest.Platform) {
+	d := newDepot(t, p, "services", 1, "")
+	stays := map[string]float64{d.drop(t, 500, 0): 23 * 60_000, d.drop(t, 1000, 0, `,"serviceTime":5`): 5 * 60_000}
+	if shown := d.run(t, `{"serviceTime":23}`); status(shown) != "success" {
+		t.Fatalf("the dispatch is %v", shown["processingDetails"])
+	}
+	p.RefreshDue(t)
+	for task, want := range stays {
+		shown := d.Must(t, "GET", "/tasks/"+task, nil)
+		arrival, _ := shown["estimatedArrivalTime"].(float64)
+		if !near(shown["estimatedCompletionTime"], arrival+want, 0) {
+			t.Errorf("arrival %v, completion %v, want %v later", shown["estimatedArrivalTime"], shown["estimatedCompletionTime"], want)
+		}
 	}
 }
 

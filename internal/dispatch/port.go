@@ -62,6 +62,8 @@ type Writer interface {
 	SaveDispatch(ctx context.Context, d lastmile.Dispatch) error
 	// SavePin saves the pin of a task; an empty one removes it.
 	SavePin(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID, pin lastmile.Pin) error
+	// SavePlannedService saves the service time with which tasks were planned.
+	SavePlannedService(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, service time.Duration) error
 	// StillListed returns those of the tasks that are in the list of a container, in
 	// their order.
 	StillListed(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error)

@@ -398,6 +398,9 @@ func (ds *Dispatches) applyStep(ctx context.Context, w Writer, d lastmile.Dispat
 		}
 		s.tasks = missing(s.tasks, pinned)
 	}
+	if err := w.SavePlannedService(ctx, d.Organization, s.tasks, d.Options.ServiceTime); err != nil {
+		return err
+	}
 	who := lastmile.AuthoredBy(d.Organization, d.Key)
 	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
 }

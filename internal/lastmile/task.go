@@ -52,6 +52,7 @@ type Task struct {
 	Quantity                 float64
 	AdditionalQuantities     Capacities
 	ServiceTime              *time.Duration // nil if none was sent; the API shows nil as 0
+	PlannedService           *time.Duration // of the latest dispatch that planned the task
 	Priority                 int
 	Group                    string
 	Overrides                Overrides

@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"time"
 
 	"dray/internal/lastmile"
@@ -84,11 +85,11 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 	return all
 }
 
-// ServiceTime returns how long a worker will stay: the task's service time, or else
-// the organization's usual one.
+// ServiceTime returns how long a worker will stay: the task's service time, or else the one
+// with which it was planned, or else the organization's usual one.
 func (e Experience) ServiceTime(t lastmile.Task) time.Duration {
-	if t.ServiceTime != nil {
-		return *t.ServiceTime
+	if service := cmp.Or(t.ServiceTime, t.PlannedService); service != nil {
+		return *service
 	}
 	return e.Service
 }

@@ -28,7 +28,9 @@ func TestEstimate(t *testing.T) {
 	windowed.CompleteAfter, windowedActive.CompleteAfter = now.Add(time.Hour), now.Add(time.Hour)
 	waiting.CompleteAfter, waiting.CompleteBefore = now.Add(time.Hour), now.Add(2*time.Hour)
 	quick := task(lastmile.TaskAssigned, 0)
-	quick.ServiceTime = new(time.Minute)
+	quick.ServiceTime, quick.PlannedService = new(time.Minute), new(3*time.Minute)
+	planned := task(lastmile.TaskAssigned, 0)
+	planned.PlannedService = new(3 * time.Minute)
 	none := task(lastmile.TaskAssigned, 0)
 	none.ServiceTime = new(time.Duration(0))
 	legs := func(each ...time.Duration) []travel.Leg {
@@ -55,6 +57,11 @@ func TestEstimate(t *testing.T) {
 			[]lastmile.Task{quick},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}},
+		},
+		"or else the one with which it was planned": {
+			[]lastmile.Task{planned},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + 3*time.Minute)}},
 		},
 		"an active task also has an ETA": {
 			[]lastmile.Task{task(lastmile.TaskActive, 0)},

@@ -189,6 +189,16 @@ func (t dispatchTx) SavePin(ctx context.Context, org lastmile.OrganizationID, id
 	return nil
 }
 
+// SavePlannedService saves the service time with which tasks were planned.
+func (t dispatchTx) SavePlannedService(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, service time.Duration) error {
+	for _, id := range ids {
+		if err := t.send(ctx, `UPDATE task SET planned_service = $3 WHERE org = $1 AND id = $2`, org, id, service.Milliseconds()); err != nil {
+			return fmt.Errorf("save the planned service time of task %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
 // Replanning returns an organization's settings of continuous re-planning.
 func (t dispatchTx) Replanning(ctx context.Context, org lastmile.OrganizationID) (assignment.Replanning, error) {
 	const query = `SELECT enabled, move, assign, pause, lateness, ahead FROM replan_setting WHERE org = $1`

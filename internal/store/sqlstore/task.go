@@ -15,11 +15,12 @@ import (
 	"dray/internal/wire"
 )
 
-// taskColumns and taskTables read a whole task: its document, its estimates and state,
-// and its destination and recipient. The recipient is that of the origin, if the task has
+// taskColumns and taskTables read a task as the API shows it: its document, its estimates and
+// state, and its destination and recipient. wholeTask reads what use cases need besides. The recipient is that of the origin, if the task has
 // one.
 const (
 	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, d.doc, r.doc`
+	wholeTask   = taskColumns + `, t.tracking, t.history, t.events, t.no_service, t.planned_service, COALESCE(t.plan_place, 0)`
 	taskTables  = ` FROM task t` + taskJoins
 	taskJoins   = `
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
@@ -122,10 +123,10 @@ func (t taskTx) TaskOutlines(ctx context.Context, org lastmile.OrganizationID, i
 }
 
 func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
-	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service, COALESCE(t.plan_place, 0)` + taskTables + ` WHERE ` + where.text
+	query := `SELECT ` + wholeTask + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {
 		var row taskRow
-		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &row.planPosition); err != nil {
+		if err := row.scanWhole(found); err != nil {
 			return lastmile.Task{}, err
 		}
 		return row.domain(ctx, org, t.now())
@@ -158,12 +159,12 @@ func (t taskTx) placedFrom(ctx context.Context, tables string, args ...any) ([]l
 			row taskRow
 			org lastmile.OrganizationID
 		)
-		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &org); err != nil {
+		if err := row.scanWhole(found, &org); err != nil {
 			return lastmile.Task{}, err
 		}
 		return row.domain(ctx, org, t.now())
 	}
-	found, err := collect(ctx, t, scan, `SELECT `+taskColumns+`, t.tracking, t.history, t.events, t.no_service, t.org`+tables, args...)
+	found, err := collect(ctx, t, scan, `SELECT `+wholeTask+`, t.org`+tables, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks of connections: %w", err)
 	}

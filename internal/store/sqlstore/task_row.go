@@ -24,10 +24,16 @@ type taskRow struct {
 	tracking                        string
 	history                         engine.Raw
 	events, noService, planPosition int64
+	plannedService                  *int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
 	return s.Scan(append([]any{(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
+}
+
+// scanWhole scans the columns of wholeTask.
+func (r *taskRow) scanWhole(s rows, more ...any) error {
+	return r.scan(s, append([]any{&r.tracking, &r.history, &r.events, &r.noService, &r.plannedService, &r.planPosition}, more...)...)
 }
 
 // estimates returns the estimates of the task as of now.
@@ -72,6 +78,7 @@ func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now t
 		})
 	}
 	t.TrackingToken, t.Events, t.Estimates, t.PlanPosition = r.tracking, r.events, r.estimates(now), r.planPosition
+	t.PlannedService = duration(r.plannedService)
 	if r.noService != 0 {
 		t.ServiceTime = new(time.Duration(0))
 	}

@@ -25,6 +25,13 @@ func testPins(t *testing.T, s *sqlstore.Store) {
 		})
 	}
 	same(t, "no pins", len(pins(acme, ada)), 0)
+	write(t, s, func(w *sqlstore.Tx) error {
+		return errors.Join(w.SavePlannedService(ctx, acme, []lastmile.TaskID{held.ID}, time.Minute), w.SavePlannedService(ctx, zenith, []lastmile.TaskID{free.ID}, time.Hour))
+	})
+	planned := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
+		return r.TasksOf(ctx, acme, []lastmile.TaskID{held.ID, free.ID})
+	})
+	same(t, "planned service times", []*time.Duration{planned[0].PlannedService, planned[1].PlannedService}, []*time.Duration{new(time.Minute), nil})
 	pin(lastmile.PinWorker)
 	pin(lastmile.PinPosition)
 	same(t, "the pin that was saved last", pins(acme, ada), map[lastmile.TaskID]lastmile.Pin{held.ID: lastmile.PinPosition})

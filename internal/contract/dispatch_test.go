@@ -207,14 +207,20 @@ func testDispatchAssigns(t *testing.T, p *apptest.Platform) {
 // testDispatchServiceTime: a task without a service time of its own is estimated with that of
 // the dispatch.
 func testDispatchServiceTime(t *testing.T, p *apptest.Platform) {
-	d := newDepot(t, p, "services", 1, "")
+	d := newDepot(t, p, "services", 0, "")
+	_, phone := driver(t, d.Client, d.team, "+12125550471")
+	phone.at(t, 40.73)
 	stays := map[string]float64{d.drop(t, 500, 0): 23 * 60_000, d.drop(t, 1000, 0, `,"serviceTime":5`): 5 * 60_000}
 	if shown := d.run(t, `{"serviceTime":23}`); status(shown) != "success" {
 		t.Fatalf("the dispatch is %v", shown["processingDetails"])
 	}
-	p.RefreshDue(t)
 	for task, want := range stays {
-		shown := d.Must(t, "GET", "/tasks/"+task, nil)
+		var shown map[string]any
+		apptest.Until(t, "the task is estimated", func() bool {
+			p.RefreshDue(t)
+			shown = d.Must(t, "GET", "/tasks/"+task, nil)
+			return shown["estimatedArrivalTime"] != nil
+		})
 		arrival, _ := shown["estimatedArrivalTime"].(float64)
 		if !near(shown["estimatedCompletionTime"], arrival+want, 0) {
 			t.Errorf("arrival %v, completion %v, want %v later", shown["estimatedArrivalTime"], shown["estimatedCompletionTime"], want)

@@ -24,9 +24,9 @@ type Live[T any] struct {
 	current atomic.Pointer[[]Loaded[T]]
 
 	mu       sync.Mutex
-	seen     stamp           // of the manifest at the last refresh
-	damaged  map[string]bool // checksums of damaged files, which are not used
-	verified map[string]bool // checksums of files whose content was read
+	seen     stamp            // of the manifest at the last refresh
+	damaged  map[edition]bool // damaged files, which are not used
+	verified map[edition]bool // files whose content was read
 }
 
 // Loaded is a file that is in use.
@@ -34,6 +34,15 @@ type Loaded[T any] struct {
 	Map      string
 	Checksum string
 	Product  *T
+
+	edition edition
+}
+
+// edition identifies a file that an import built. Importing an extract again gives an equal
+// file in place of one that may be damaged.
+type edition struct {
+	name     string
+	imported int64 // Unix time in nanoseconds
 }
 
 // stamp distinguishes versions of the manifest.
@@ -45,7 +54,7 @@ type stamp struct {
 // NewLive returns the files of a product in a folder. Open opens the content of a
 // file quickly; verify reads all of it.
 func NewLive[T any](f Folder, product string, open func([]byte) (*T, error), verify func(*T) error) *Live[T] {
-	l := &Live[T]{folder: f, product: product, open: open, verify: verify, damaged: map[string]bool{}, verified: map[string]bool{}}
+	l := &Live[T]{folder: f, product: product, open: open, verify: verify, damaged: map[edition]bool{}, verified: map[edition]bool{}}
 	l.current.Store(new([]Loaded[T]))
 	return l
 }
@@ -61,6 +70,7 @@ func (l *Live[T]) Refresh() (changed bool, err error) {
 	defer l.mu.Unlock()
 	info, err := os.Stat(filepath.Join(l.folder.Path, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
+		l.seen = stamp{}
 		return l.use(nil), nil
 	}
 	if err != nil {
@@ -78,7 +88,7 @@ func (l *Live[T]) Refresh() (changed bool, err error) {
 	for _, m := range maps {
 		for _, file := range m.Files {
 			if file.Product == l.product {
-				loaded, problem := l.load(m.Name, file)
+				loaded, problem := l.load(m, file)
 				err = errors.Join(err, problem)
 				if loaded.Product != nil {
 					next = append(next, loaded)
@@ -94,14 +104,15 @@ func (l *Live[T]) Refresh() (changed bool, err error) {
 
 // load opens a file. If the map already uses the same file, or if the new one cannot be used,
 // load returns the file in use.
-func (l *Live[T]) load(name string, file File) (Loaded[T], error) {
+func (l *Live[T]) load(m Map, file File) (Loaded[T], error) {
 	var before Loaded[T]
 	for _, used := range l.All() {
-		if used.Map == name {
+		if used.Map == m.Name {
 			before = used
 		}
 	}
-	if before.Product != nil && before.Checksum == file.Checksum || l.damaged[file.Checksum] {
+	this := edition{file.Name, m.Imported.UnixNano()}
+	if before.edition == this || l.damaged[this] {
 		return before, nil
 	}
 	content, unmap, err := mapFile(filepath.Join(l.folder.Path, file.Name))
@@ -116,12 +127,12 @@ func (l *Live[T]) load(name string, file File) (Loaded[T], error) {
 		return before, errors.Join(fmt.Errorf("%s: %w", file.Name, err), unmap())
 	}
 	runtime.AddCleanup(product, func(unmap func() error) { _ = unmap() }, unmap)
-	return Loaded[T]{name, file.Checksum, product}, nil
+	return Loaded[T]{m.Name, file.Checksum, product, this}, nil
 }
 
 // use replaces the files in use and reports whether they are different.
 func (l *Live[T]) use(next []Loaded[T]) bool {
-	same := func(a, b Loaded[T]) bool { return a.Map == b.Map && a.Checksum == b.Checksum }
+	same := func(a, b Loaded[T]) bool { return a.Map == b.Map && a.edition == b.edition }
 	if slices.EqualFunc(l.All(), next, same) {
 		return false
 	}
@@ -134,7 +145,7 @@ func (l *Live[T]) use(next []Loaded[T]) bool {
 func (l *Live[T]) Verify() (err error) {
 	for _, used := range l.All() {
 		l.mu.Lock()
-		known := l.verified[used.Checksum]
+		known := l.verified[used.edition]
 		l.mu.Unlock()
 		if known {
 			continue
@@ -142,11 +153,11 @@ func (l *Live[T]) Verify() (err error) {
 		problem := l.verify(used.Product)
 		l.mu.Lock()
 		if problem == nil {
-			l.verified[used.Checksum] = true
+			l.verified[used.edition] = true
 		} else {
 			err = errors.Join(err, fmt.Errorf("map %s: %w", used.Map, problem))
-			l.damaged[used.Checksum] = true
-			l.use(slices.DeleteFunc(slices.Clone(l.All()), func(o Loaded[T]) bool { return o.Checksum == used.Checksum }))
+			l.damaged[used.edition] = true
+			l.use(slices.DeleteFunc(slices.Clone(l.All()), func(o Loaded[T]) bool { return o.edition == used.edition }))
 		}
 		l.mu.Unlock()
 	}

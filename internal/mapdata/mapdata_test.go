@@ -302,10 +302,15 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	refresh("rome INDEX ROME")
-	if err := os.RemoveAll(f.Path); err != nil {
+	away := f.Path + ".away" // as if its volume were not mounted
+	if err := os.Rename(f.Path, away); err != nil {
 		t.Fatal(err)
 	}
 	refresh()
+	if err := os.Rename(away, f.Path); err != nil {
+		t.Fatal(err)
+	}
+	refresh("rome INDEX ROME")
 }
 
 // TestLiveWithDamage damages files after their import.
@@ -378,5 +383,45 @@ func TestLiveVerifies(t *testing.T) {
 	}
 	if _, err := live.Refresh(); err != nil || len(live.All()) != 2 {
 		t.Errorf("the damaged file is back: %+v, %v", live.All(), err)
+	}
+}
+
+// TestImportAfterDamage imports an extract again after its file was found to be damaged. The
+// new file is equal to the old one as it was built.
+func TestImportAfterDamage(t *testing.T) {
+	f := newFolder(t)
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	var damage error
+	live := mapdata.NewLive(f, "roads", openIndex, func(*index) error { return damage })
+	extract := source(t, "a.csv", "one")
+	replace := func() *index {
+		t.Helper()
+		now = now.Add(time.Millisecond)
+		if err := doImport(t, f, extract, "milan"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := live.Refresh(); err != nil || len(live.All()) != 1 {
+			t.Fatalf("in use: %+v, %v", live.All(), err)
+		}
+		return live.All()[0].Product
+	}
+	replace()
+	damage = errBroken
+	if err := live.Verify(); !errors.Is(err, errBroken) || len(live.All()) != 0 {
+		t.Fatalf("in use: %+v, %v", live.All(), err)
+	}
+	damage = nil
+	first := replace()
+	if err := live.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	// The file may have been damaged after it was verified.
+	if second := replace(); second == first {
+		t.Error("the file of the earlier import is still in use")
+	}
+	damage = errBroken
+	if err := live.Verify(); !errors.Is(err, errBroken) {
+		t.Errorf("the file of the later import is not verified: %v", err)
 	}
 }

@@ -181,7 +181,8 @@ func headSum(head []byte) uint32 {
 // Open returns the map in a file's content, which must not change as long as the map is
 // referenced. It checks the header and the sizes of all sections; Verify checks the rest.
 // Queries of a damaged file fail at worst.
-func Open(data []byte) (*Map, error) {
+func Open(data []byte) (_ *Map, err error) {
+	defer mapdata.Protect(&err, ErrDamaged)()
 	m := &Map{data: data}
 	all := m.sections()
 	size := headSize + entrySize*len(all)
@@ -209,6 +210,7 @@ func Open(data []byte) (*Map, error) {
 	if !m.consistent() {
 		return nil, ErrDamaged
 	}
+	m.bounds = slices.Clone(m.bounds) // a copy, because Bounds cannot report a page that cannot be read
 	return m, nil
 }
 

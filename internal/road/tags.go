@@ -1,6 +1,7 @@
 package road
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -261,17 +262,49 @@ func maxspeed(value string) float32 {
 	return float32(v) * factor
 }
 
-// trucksFit reports whether a truck may use a way according to its limits. Limits in other
-// units than meters and tonnes are ignored.
+// trucksFit reports whether a truck may use a way according to its limits.
 func trucksFit(tags osm.Tags) bool {
 	for key, size := range truckSize {
-		number, unit, _ := strings.Cut(tags.Get(key), " ")
-		v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSuffix(number, "m"), "t"), 64)
-		if err == nil && (unit == "" || unit == "m" || unit == "t") && v > 0 && v < size {
+		value := tags.Get(key)
+		if value == "below_default" { // there is no sign, but vehicles of the maximum legal height are too high
+			return false
+		}
+		if limit := measure(value); limit > 0 && limit < size {
 			return false
 		}
 	}
 	return true
+}
+
+// The forms of limits. Those without a unit are in meters and tonnes.
+var (
+	unitForm = regexp.MustCompile(`^([0-9.]+) ?(m|cm|t|kg|st|lt|lbs?|)$`)
+	feetForm = regexp.MustCompile(`^([0-9.]+) ?(?:'|ft) ?(?:([0-9.]+) ?(?:"|in)?)?$`) // feet and inches
+)
+
+// units are the units of limits in meters and tonnes.
+var units = map[string]float64{
+	"": 1, "m": 1, "cm": 0.01, "t": 1, "kg": 0.001, "st": 0.90718474, "lt": 1.0160469088, "lb": 0.00045359237, "lbs": 0.00045359237,
+}
+
+// measure parses a limit of size or weight, in meters or tonnes; 0 if it is not a number.
+func measure(value string) float64 {
+	if m := unitForm.FindStringSubmatch(value); m != nil {
+		return decimal(m[1]) * units[m[2]]
+	}
+	if m := feetForm.FindStringSubmatch(value); m != nil {
+		return decimal(m[1])*0.3048 + decimal(m[2])*0.0254
+	}
+	return 0
+}
+
+// decimal parses a number; 0 if it is none.
+func decimal(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }
 
 // directions reports in which directions a profile may use a way.

@@ -57,6 +57,30 @@ func TestRoadSpeeds(t *testing.T) {
 	}
 }
 
+func TestTrucksFit(t *testing.T) {
+	for key, values := range map[string]struct{ fit, tooLarge []string }{
+		"maxheight": {
+			[]string{"", "4", "4.0", "4.2 m", "420 cm", `13'6"`, `13'2"`, "14'", "13 ft 6 in", "16ft", "default", "none", "no_sign", "unsigned", "0", "high", "..", "3,8", "3.8;4.5", "3.8 x"},
+			[]string{"3.8", "3.8m", "3.8 m", "380 cm", `10'6"`, `10' 6"`, "10'6", "13'", "10 ft 6 in", "10ft 6in", "12 ft", "below_default"},
+		},
+		"maxwidth":    {[]string{"2.6", `8'6"`, "9 ft"}, []string{"2", `6'6"`, "7'"}},
+		"maxlength":   {[]string{"12", "40'", "18.75 m"}, []string{"10", "30'", "39 ft"}},
+		"maxweight":   {[]string{"12", "18 t", "20t", "12000 kg", "15 st", "12 lt", "40000 lbs", "none"}, []string{"3.5", "7.5 t", "7.5t", "7500 kg", "3 st", "13 st", "11 lt", "16535 lbs", "6000 lb"}},
+		"maxaxleload": {[]string{"10", "8 t", "9 st"}, []string{"6", "8 st", "4000 kg"}},
+	} {
+		for _, value := range values.fit {
+			if !trucksFit(tags(key, value)) {
+				t.Errorf("trucks do not fit %s=%s", key, value)
+			}
+		}
+		for _, value := range values.tooLarge {
+			if trucksFit(tags(key, value)) {
+				t.Errorf("trucks fit %s=%s", key, value)
+			}
+		}
+	}
+}
+
 func TestBlocks(t *testing.T) {
 	motor := uint8(1<<Car | 1<<Truck)
 	for name, test := range map[string]struct {

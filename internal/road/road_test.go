@@ -100,6 +100,24 @@ func cross(change func(*sketch)) *sketch {
 	return s
 }
 
+// TestRuleOverAWayWithAGap has a restriction over a way whose middle is outside of the extract.
+func TestRuleOverAWayWithAGap(t *testing.T) {
+	for name, test := range map[string]struct {
+		along string // the way over which the restriction leads
+		want  int    // restrictions
+	}{"a whole way": {"xbc", 1}, "a way with a gap": {"ex?bc", 0}} {
+		s := cross(func(s *sketch) {
+			s.node('d', 3, 1)
+			s.way(7, "Via", test.along)
+			s.way(8, "To", "cd")
+			s.rule("no_left_turn", 8, 0, []int64{7})
+		})
+		if rules := s.network(t).rules; len(rules) != test.want {
+			t.Errorf("%s: the restrictions are %v, want %d", name, rules, test.want)
+		}
+	}
+}
+
 func streets(r Route) string {
 	var names []string
 	for _, s := range r.Steps {

@@ -147,11 +147,11 @@ func (x *extract) shared(w, other *way, not *uint32) (found uint32, ok bool) {
 
 // passes returns the vertices of a way in order.
 func (x *extract) passes(w *way) (all []uint32) {
-	for s := w.segments; s < w.segments+w.parts; s++ {
-		if s == w.segments {
-			all = append(all, x.segments[s].from)
+	for _, s := range x.segments[w.segments : w.segments+w.parts] {
+		if n := len(all); n == 0 || all[n-1] != s.from { // a part is outside of the extract
+			all = append(all, s.from)
 		}
-		all = append(all, x.segments[s].to)
+		all = append(all, s.to)
 	}
 	return all
 }
@@ -164,11 +164,12 @@ func (x *extract) ends(w *way) []uint32 {
 	return slices.Compact([]uint32{all[0], all[len(all)-1]})
 }
 
-// along returns the directed segments of a way between two of its vertices.
+// along returns the directed segments of a way between two of its vertices; nil if a part of
+// the way is outside of the extract.
 func (x *extract) along(w *way, from, to uint32) (path []uint32) {
 	all := x.passes(w)
 	i, j := slices.Index(all, from), slices.Index(all, to)
-	if i < 0 || j < 0 {
+	if i < 0 || j < 0 || len(all) != int(w.parts)+1 {
 		return nil
 	}
 	for ; i < j; i++ {

@@ -40,12 +40,12 @@ func (t *Imported) Describe(context.Context) (d Description, err error) {
 }
 
 // Tile implements Tiles.
-func (t *Imported) Tile(ctx context.Context, zoom, x, y int) ([]byte, error) {
+func (t *Imported) Tile(ctx context.Context, zoom, x, y int) (content []byte, version string, err error) {
 	maps, version := t.Maps()
 	key := fmt.Sprintf("%s/%d/%d/%d", version, zoom, x, y)
 	if len(maps) > 1 {
 		if content, ok := t.merged.get(key); ok {
-			return content, nil
+			return content, version, nil
 		}
 	}
 	var all [][]byte
@@ -61,14 +61,13 @@ func (t *Imported) Tile(ctx context.Context, zoom, x, y int) ([]byte, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return nil, errors.Join(problems...)
+		return nil, version, errors.Join(problems...)
 	case len(all) == 1:
-		return all[0], nil
+		return all[0], version, nil
 	}
-	content, err := tile.Merge(all)
-	if err != nil {
-		return nil, err
+	if content, err = tile.Merge(all); err != nil {
+		return nil, "", err
 	}
 	t.merged.put(key, content)
-	return content, nil
+	return content, version, nil
 }

@@ -39,7 +39,7 @@ func Open(raw string, client *http.Client, now func() time.Time) (Tiles, error) 
 	case fields == 3:
 		return template(raw), nil
 	case fields == 0 && strings.HasSuffix(strings.ToLower(u.Path), ".pmtiles"):
-		return &remote{url: raw, client: client, now: now, parts: cache{most: remoteBytes}, slots: make(chan struct{}, remoteAtOnce)}, nil
+		return &remote{url: raw, client: client, now: now, parts: cache{most: remoteBytes}, slots: make(chan struct{}, remoteAtOnce), opening: make(chan struct{}, 1)}, nil
 	}
 	return nil, fmt.Errorf("it must be the URL of a file whose name ends in .pmtiles, or a URL with {z}, {x} and {y}, not %q", raw)
 }
@@ -73,7 +73,7 @@ func (t template) Describe(context.Context) (Description, error) {
 }
 
 // Tile implements Tiles.
-func (t template) Tile(context.Context, int, int, int) ([]byte, error) { return nil, nil }
+func (t template) Tile(context.Context, int, int, int) ([]byte, string, error) { return nil, "", nil }
 
 // remote is a PMTiles file on another server, of which it reads the parts that are needed.
 type remote struct {
@@ -83,7 +83,7 @@ type remote struct {
 	parts  cache
 	slots  chan struct{}
 
-	opening sync.Mutex // held while the first version of the file is opened
+	opening chan struct{} // has an element while the first version of the file is opened
 	mu      sync.Mutex
 	file    *tile.Map
 	version string
@@ -100,8 +100,12 @@ func errRemote() *lastmile.Error {
 func (r *remote) open(ctx context.Context) (*tile.Map, string, error) {
 	file, version, due := r.current()
 	if file == nil && due {
-		r.opening.Lock()
-		defer r.opening.Unlock()
+		select {
+		case r.opening <- struct{}{}:
+			defer func() { <-r.opening }()
+		case <-ctx.Done():
+			return nil, "", ctx.Err()
+		}
 		file, version, due = r.current()
 	}
 	switch {
@@ -115,11 +119,10 @@ func (r *remote) open(ctx context.Context) (*tile.Map, string, error) {
 	default:
 		return file, version, nil
 	}
-	tag := ""
-	opened, err := tile.OpenSource(ctx, func(ctx context.Context, offset, length uint64) (content []byte, err error) {
-		content, tag, err = r.fetch(ctx, offset, length)
-		return content, err
-	})
+	opened, tag, err := r.read(ctx)
+	if errors.Is(err, errReplaced) {
+		opened, tag, err = r.read(ctx)
+	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) { // the caller has gone, which says nothing about the server
 		return nil, "", ctx.Err()
 	}
@@ -137,6 +140,22 @@ func (r *remote) open(ctx context.Context) (*tile.Map, string, error) {
 		r.file, r.version = opened.From(r.source(tag)), tag
 	}
 	return r.file, r.version, nil
+}
+
+// errReplaced means that parts of a file are of different versions.
+var errReplaced = errors.New("the file has changed")
+
+// read reads the directory of the file, and the tag of its version.
+func (r *remote) read(ctx context.Context) (file *tile.Map, tag string, err error) {
+	file, err = tile.OpenSource(ctx, func(ctx context.Context, offset, length uint64) ([]byte, error) {
+		content, got, err := r.fetch(ctx, offset, length)
+		if err == nil && tag != "" && got != tag {
+			err = errReplaced
+		}
+		tag = got
+		return content, err
+	})
+	return file, tag, err
 }
 
 // current returns the file that was opened last, and reports whether it is time to open it.
@@ -158,7 +177,7 @@ func (r *remote) source(version string) tile.Source {
 			r.mu.Lock()
 			r.next = time.Time{} // a new version: open it with the next request
 			r.mu.Unlock()
-			err = errors.New("the file has changed")
+			err = errReplaced
 		}
 		if err != nil {
 			return nil, errors.Join(errRemote(), err)
@@ -215,10 +234,11 @@ func (r *remote) Describe(ctx context.Context) (Description, error) {
 }
 
 // Tile implements Tiles.
-func (r *remote) Tile(ctx context.Context, zoom, x, y int) ([]byte, error) {
-	file, _, err := r.open(ctx)
+func (r *remote) Tile(ctx context.Context, zoom, x, y int) (content []byte, version string, err error) {
+	file, version, err := r.open(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return file.Tile(ctx, zoom, x, y)
+	content, err = file.Tile(ctx, zoom, x, y)
+	return content, version, err
 }

@@ -31,8 +31,9 @@ type Tiles interface {
 	// Describe describes the tiles. Its version changes whenever a tile does. It returns
 	// errNone if there are none.
 	Describe(ctx context.Context) (Description, error)
-	// Tile returns a tile, compressed with gzip; nil if it is empty.
-	Tile(ctx context.Context, zoom, x, y int) ([]byte, error)
+	// Tile returns a tile, compressed with gzip; nil if it is empty. Its version may be newer
+	// than that of an earlier description.
+	Tile(ctx context.Context, zoom, x, y int) (content []byte, version string, err error)
 }
 
 // Description describes tiles.
@@ -111,12 +112,12 @@ func (s *Server) tile(ctx context.Context, c *edge.Call, w http.ResponseWriter) 
 	if errZ != nil || errX != nil || errY != nil || z < d.MinZoom || z > d.MaxZoom || !tile.Valid(z, x, y) || d.Template != "" {
 		return lastmile.NotFound("tile", edge.Clip(c.HTTP.URL.Path)).Because("z must be from %d to %d, and x and y from 0 to 2^z-1", d.MinZoom, d.MaxZoom)
 	}
-	content, err := s.Tiles.Tile(ctx, z, x, y)
+	content, version, err := s.Tiles.Tile(ctx, z, x, y)
 	if err != nil {
 		return err
 	}
 	age := currentAge
-	if c.Query.Get("v") == d.Version {
+	if c.Query.Get("v") == version {
 		age = versionedAge
 	}
 	w.Header().Set("Cache-Control", age)

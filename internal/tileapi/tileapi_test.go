@@ -2,9 +2,11 @@ package tileapi_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/osm/town"
 	"dray/internal/tile"
@@ -62,9 +65,9 @@ func TestSeveralMaps(t *testing.T) {
 	x, y := middle(d, 14)
 	get := func() string {
 		t.Helper()
-		content, err := tiles.Tile(t.Context(), 14, x, y)
-		if err != nil {
-			t.Fatal(err)
+		content, from, err := tiles.Tile(t.Context(), 14, x, y)
+		if err != nil || from != version {
+			t.Fatalf("version %q, want %q (%v)", from, version, err)
 		}
 		plain, err := tile.Inflate(content)
 		if err != nil {
@@ -105,10 +108,19 @@ type host struct {
 	etag     atomic.Pointer[string]
 	fails    atomic.Bool
 	requests atomic.Int64
+	before   func(request int64) // called before each request; nil for none
 }
 
+func (h *host) put(content []byte, tag string) {
+	h.content.Store(&content)
+	h.etag.Store(&tag)
+}
+
+// RoundTrip implements http.RoundTripper.
 func (h *host) RoundTrip(r *http.Request) (*http.Response, error) {
-	h.requests.Add(1)
+	if n := h.requests.Add(1); h.before != nil {
+		h.before(n)
+	}
 	if h.fails.Load() {
 		return nil, errors.New("no route to host")
 	}
@@ -122,11 +134,7 @@ func TestTilesOfAFileOnAnotherServer(t *testing.T) {
 	files := [][]byte{townTiles(t, 1), townTiles(t, 2)}
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
-		put := func(content []byte, tag string) {
-			h.content.Store(&content)
-			h.etag.Store(&tag)
-		}
-		put(files[0], `"one"`)
+		h.put(files[0], `"one"`)
 		tiles, err := tileapi.Open("https://maps.example.com/town.pmtiles", &http.Client{Transport: h}, time.Now)
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +145,7 @@ func TestTilesOfAFileOnAnotherServer(t *testing.T) {
 				return nil, d, err
 			}
 			x, y := middle(d, 14)
-			content, err := tiles.Tile(t.Context(), 14, x, y)
+			content, _, err := tiles.Tile(t.Context(), 14, x, y)
 			return content, d, err
 		}
 		h.fails.Store(true)
@@ -159,7 +167,7 @@ func TestTilesOfAFileOnAnotherServer(t *testing.T) {
 			t.Errorf("the same tile was requested again: %v", err)
 		}
 
-		put(files[1], `"two"`)
+		h.put(files[1], `"two"`)
 		time.Sleep(11 * time.Minute)
 		second, e, err := get()
 		if err != nil || bytes.Equal(second, first) || e.Version == d.Version {
@@ -171,6 +179,99 @@ func TestTilesOfAFileOnAnotherServer(t *testing.T) {
 			t.Errorf("what is known is not used while the server cannot be reached: %v", err)
 		}
 	})
+}
+
+// TestFileIsReplacedWhileItIsOpened replaces a file between the requests for its header, its
+// root directory and its metadata.
+func TestFileIsReplacedWhileItIsOpened(t *testing.T) {
+	files := [][]byte{townTiles(t, 1), townTiles(t, 2)}
+	for _, request := range []int64{2, 3} {
+		h := &host{}
+		h.put(files[0], `"one"`)
+		h.before = func(n int64) {
+			if n == request {
+				h.put(files[1], `"two"`)
+			}
+		}
+		tiles, err := tileapi.Open("https://maps.example.com/town.pmtiles", &http.Client{Transport: h}, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := tiles.Describe(t.Context())
+		if want := opened(t, files[1]).Info(); err != nil || d.Bounds != want.Bounds {
+			t.Fatalf("replaced before request %d: the bounds are %v, want %v (%v)", request, d.Bounds, want.Bounds, err)
+		}
+		x, y := middle(d, 14)
+		want, err := opened(t, files[1]).Tile(t.Context(), 14, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, version, err := tiles.Tile(t.Context(), 14, x, y); err != nil || version != d.Version || !bytes.Equal(got, want) {
+			t.Errorf("replaced before request %d: %d bytes, want %d (%v)", request, len(got), len(want), err)
+		}
+	}
+}
+
+// TestFileIsOpenedSlowly cancels a request that waits for another one, which opens the file.
+func TestFileIsOpenedSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		respond := make(chan struct{})
+		client := &http.Client{Transport: roundTrip(func(*http.Request) *http.Response {
+			<-respond
+			w := httptest.NewRecorder()
+			w.WriteHeader(http.StatusForbidden)
+			return w.Result()
+		})}
+		tiles, err := tileapi.Open("https://maps.example.com/town.pmtiles", client, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make(chan error)
+		go func() {
+			_, err := tiles.Describe(t.Context())
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := tiles.Describe(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("the second request: %v", err)
+		}
+		close(respond)
+		if err := <-first; !isOverloaded(err) {
+			t.Errorf("the first request: %v", err)
+		}
+	})
+}
+
+// TestVersionOfATile replaces the maps while a tile is requested. Browsers must not keep the
+// new tile as one of the old version.
+func TestVersionOfATile(t *testing.T) {
+	maps, version := []*tile.Map{opened(t, townTiles(t, 1))}, "old"
+	imported := tileapi.NewImported(func() ([]*tile.Map, string) { return maps, version })
+	tiles := afterDescription{imported, func() { version = "new" }}
+	server := &tileapi.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Tiles: tiles}
+	for requested, want := range map[string]string{"old": "public, max-age=300", "new": "public, max-age=31536000, immutable"} {
+		version = "old"
+		w := httptest.NewRecorder()
+		server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/tiles/0/0/0?v="+requested, nil))
+		if got := w.Header().Get("Cache-Control"); got != want {
+			t.Errorf("with the %s version: kept as %q, want %q", requested, got, want)
+		}
+	}
+}
+
+// afterDescription is tiles that change after they were described.
+type afterDescription struct {
+	tileapi.Tiles
+	change func()
+}
+
+// Describe implements Tiles.
+func (a afterDescription) Describe(ctx context.Context) (tileapi.Description, error) {
+	d, err := a.Tiles.Describe(ctx)
+	a.change()
+	return d, err
 }
 
 func isOverloaded(err error) bool {

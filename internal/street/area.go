@@ -19,8 +19,9 @@ type area struct {
 
 // areas finds the boundaries around a location, by a grid of their boxes.
 type areas struct {
-	all  []area
-	grid map[gridCell][]int32
+	all   []area // sorted by size
+	grid  map[gridCell][]int32
+	large []int32 // areas that would need too many cells, such as Canada
 }
 
 type gridCell struct{ x, y int32 }
@@ -56,7 +57,8 @@ func (a *areas) index() {
 		west, east := one.min.lon/areaCell-1, one.max.lon/areaCell
 		south, north := one.min.lat/areaCell-1, one.max.lat/areaCell
 		if int64(east-west+1)*int64(north-south+1) > maxAreaCells {
-			continue // a continent
+			a.large = append(a.large, int32(i))
+			continue
 		}
 		for x := west; x <= east; x++ {
 			for y := south; y <= north; y++ {
@@ -67,11 +69,14 @@ func (a *areas) index() {
 	}
 }
 
-// around calls a function with the areas around a location, the smallest first.
-func (a *areas) around(p micro, each func(*area)) {
-	for _, i := range a.grid[gridCell{cellIndex(p.lon, areaCell), cellIndex(p.lat, areaCell)}] {
-		if one := &a.all[i]; one.contains(p) {
-			each(one)
+// around calls a function with the wanted areas around a location, the smallest first. The
+// boundaries of countries are long, so that areas should not be wanted without need.
+func (a *areas) around(p micro, wanted func(*area) bool, each func(*area)) {
+	for _, list := range [][]int32{a.grid[gridCell{cellIndex(p.lon, areaCell), cellIndex(p.lat, areaCell)}], a.large} {
+		for _, i := range list {
+			if one := &a.all[i]; wanted(one) && one.contains(p) {
+				each(one)
+			}
 		}
 	}
 }

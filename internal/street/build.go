@@ -179,7 +179,8 @@ var townLevels = []int{8, 9, 7, 10, 6}
 // areaOf returns the city and postal code by the areas around a location.
 func (b *builder) areaOf(p micro) (city, code uint32) {
 	best := len(townLevels)
-	b.areas.around(p, func(a *area) {
+	wanted := func(a *area) bool { return a.code != "" || slices.Contains(townLevels, a.level) }
+	b.areas.around(p, wanted, func(a *area) {
 		if a.code != "" && code == 0 {
 			code = b.text(a.code)
 		}

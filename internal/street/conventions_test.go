@@ -152,6 +152,29 @@ func TestHouseNames(t *testing.T) {
 	}
 }
 
+// TestCountries finds the countries of streets by boundaries, also by those of large countries.
+func TestCountries(t *testing.T) {
+	for name, west := range map[string]float64{"a small country": -76, "a large country": -141} {
+		t.Run(name, func(t *testing.T) {
+			var file bytes.Buffer
+			w := osm.NewWriter(&file, -141, 41, -52, 83)
+			for i, at := range [][2]float64{{west, 41}, {-52, 41}, {-52, 83}, {west, 83}, {-75.70, 45.42}, {-75.69, 45.42}} {
+				w.Node(int64(i+1), at[0], at[1])
+			}
+			w.Node(7, -75.695, 45.4201, "addr:housenumber", "5", "addr:street", "Bank Street", "addr:city", "Ottawa")
+			w.Way(1, []int64{1, 2, 3, 4, 1})
+			w.Way(2, []int64{5, 6}, "highway", "residential", "name", "Bank Street")
+			w.Relation(1, []osm.Member{{Kind: osm.KindWay, ID: 1, Role: "outer"}}, "type", "boundary", "boundary", "administrative", "admin_level", "2", "name", "Canada", "ISO3166-1", "CA")
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := first(t, build(t, file.Bytes()), street.Query{Line: "5 Bank Street, Ottawa"}); got.Country != "CA" {
+				t.Errorf("found %+v", got)
+			}
+		})
+	}
+}
+
 // TestNamesLikeCrossings finds streets and numbers that look like two streets, where such
 // streets meet.
 func TestNamesLikeCrossings(t *testing.T) {

@@ -82,12 +82,13 @@ func (b *builder) regionOf(d *draft) (state, country string) {
 	if state != "" && country != "" {
 		return state, country
 	}
-	b.areas.around(d.at, func(a *area) {
-		switch {
-		case a.code != "":
-		case a.level == 4 && state == "":
+	wanted := func(a *area) bool {
+		return a.code == "" && (a.level == 4 && state == "" || a.level == 2 && country == "")
+	}
+	b.areas.around(d.at, wanted, func(a *area) {
+		if a.level == 4 {
 			state = a.names[0]
-		case a.level == 2 && country == "":
+		} else {
 			country = a.country
 		}
 	})

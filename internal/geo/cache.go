@@ -42,6 +42,7 @@ type cachedResult struct {
 
 // Geocode implements Geocoder.
 func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+	q = shared(q)
 	key := c.key(q)
 	kept, ok, err := c.Cache.Get(ctx, key)
 	c.failed(ctx, err)
@@ -82,6 +83,16 @@ func (c *Cached) failed(ctx context.Context, err error) {
 	}
 }
 
+// shared returns the parts of a query that are in the cache key. The others, such as the
+// apartment, must not get into a result that other organizations get as well.
+func shared(q lastmile.AddressQuery) lastmile.AddressQuery {
+	a := q.Address
+	return lastmile.AddressQuery{
+		Unparsed: q.Unparsed, Language: q.Language, Country: q.Country,
+		Address: lastmile.Address{Number: a.Number, Street: a.Street, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: a.Country},
+	}
+}
+
 // key returns the cache key of a query: everything that the result depends on.
 func (c *Cached) key(q lastmile.AddressQuery) string {
 	a := q.Address
@@ -93,6 +104,7 @@ func (c *Cached) key(q lastmile.AddressQuery) string {
 		parts[i] = tidy(part)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	// The 2 is a version: results of version 1 could be in another country or state.
-	return "geocode/2/" + hex.EncodeToString(sum[:16])
+	// The 3 is a version: results of version 1 could be in another country or state, and those of
+	// version 2 could contain the apartment of another request.
+	return "geocode/3/" + hex.EncodeToString(sum[:16])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -152,6 +153,33 @@ func TestCached(t *testing.T) {
 		}
 		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || asked.Load() != 2 {
 			t.Errorf("got %+v, %v; asked %d times", p, err, asked.Load())
+		}
+	})
+	t.Run("a name and an apartment are not cached", func(t *testing.T) {
+		c, m := setup(found("test", lastmile.PrecisionHouse))
+		private := howard
+		private.Address.Name, private.Address.Apartment, private.Address.County = "Ada Lovelace", "Apt 4B", "Kings"
+		if p, err := c.Geocode(t.Context(), private); err != nil || p.Source != "test" {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+		for _, value := range m.kept {
+			if text := string(value); strings.Contains(text, "Ada") || strings.Contains(text, "4B") || strings.Contains(text, "Kings") {
+				t.Errorf("kept %s", text)
+			}
+		}
+		p, err := c.Geocode(t.Context(), howard)
+		if err != nil || p.Address.Name+p.Address.Apartment+p.Address.County != "" || asked.Load() != 1 {
+			t.Errorf("another caller got %+v, %v; asked %d times", p, err, asked.Load())
+		}
+	})
+	t.Run("an apartment of a line is cached with the line", func(t *testing.T) {
+		url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, nominatimHouse) })
+		c, _ := setup(open(t, "nominatim+"+url, nil))
+		for range 2 {
+			p, err := c.Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "543 Howard St Apt 4B, San Francisco, CA", Country: "US"})
+			if err != nil || !strings.Contains(p.Address.Apartment, "4B") || asked.Load() != 1 {
+				t.Errorf("got %+v, %v; asked %d times", p, err, asked.Load())
+			}
 		}
 	})
 	t.Run("different queries are cached separately", func(t *testing.T) {

@@ -240,6 +240,32 @@ func TestSearchPrefersWhatIsNear(t *testing.T) {
 	}
 }
 
+// TestLongWords checks that words are counted, however they are joined.
+func TestLongWords(t *testing.T) {
+	x := openTown(t)
+	for name, joined := range map[string]string{
+		"hyphens":    "main" + strings.Repeat("-a", 100),
+		"apostrophe": "main" + strings.Repeat("'a.b", 50),
+		"after some": strings.Repeat("main ", 20) + strings.Repeat("a-b-c-", 50),
+		"many":       strings.Repeat("main-street ", 100),
+	} {
+		for _, q := range []street.Query{
+			{Line: joined},
+			{Line: joined, Prefix: true},
+			{Line: "12 " + joined + " & " + joined},
+			{Street: joined, Number: "12", City: joined},
+			{Street: joined, Number: joined, City: joined},
+		} {
+			if _, err := x.Search(q); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := x.Towns(q); err != nil {
+				t.Errorf("%s: towns: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestAutocomplete(t *testing.T) {
 	x := openTown(t)
 	one := truths(t, townFile())[40]

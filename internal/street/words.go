@@ -240,7 +240,8 @@ func tokenize(line string) []token {
 				continue
 			}
 			plainWords := strings.Fields(plain)
-			for i, w := range wordsOf(bare) {
+			words := wordsOf(bare) // one field may have many, as in a-b-c
+			for i, w := range words[:min(len(words), maxTokens-len(all))] {
 				short := strings.HasSuffix(field, ".") && len(w) <= maxShort
 				raw := plainWords[i]
 				if raw == w {

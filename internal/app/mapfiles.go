@@ -148,7 +148,7 @@ func version[T any](all []mapdata.Loaded[T]) string {
 
 // ways returns travel times on the roads of all maps, or by formula.
 func (m *Maps) ways(speed float64) *geo.Travel {
-	return &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
+	return &geo.Travel{TravelTimer: &geo.Routers{Local: []geo.TravelTimer{geo.Roads{Maps: m.Roads, Speed: speed}, geo.Estimate{}}}}
 }
 
 func products[T any](all []mapdata.Loaded[T]) []*T {

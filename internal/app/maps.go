@@ -31,14 +31,14 @@ func openMaps(c Config, files *Maps, streets *geo.Streets, db geoStore, log *slo
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, files.matrices(c.Speed), geo.Estimate{}), Failed: onError},
+		TravelTimer: &geo.Routers{Services: routers, Local: []geo.TravelTimer{files.matrices(c.Speed), geo.Estimate{}}, Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
 	if len(routers) > 0 { // imported maps and the formula are faster than a cache in the database
 		travel.Cache = db
 	}
 	gazetteer := &geo.Gazetteer{Imported: streets.Postal}
-	return &geo.Chain{Sources: append(geocoders, streets, gazetteer), Failed: onError}, travel, nil
+	return &geo.Chain{Services: geocoders, Local: []geo.Geocoder{streets, gazetteer}, Failed: onError}, travel, nil
 }
 
 // userAgent identifies the installation to map services.

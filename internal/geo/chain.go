@@ -3,25 +3,26 @@ package geo
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dray/internal/geo/gazetteer"
 	"dray/internal/lastmile"
 )
 
-// geocodeTimeout limits the time to geocode one address with all sources.
+// geocodeTimeout limits the time to geocode one address with all services.
 const geocodeTimeout = 8 * time.Second
 
 // Chain queries geocoders in order until one finds the address with sufficient
 // precision. Sources that fail are skipped, and so are results outside the
 // country or state that the address names.
 type Chain struct {
-	Sources []Geocoder // best first; the last needs no network
-	Failed  func(ctx context.Context, err error)
+	Services []Geocoder // over the network, best first
+	Local    []Geocoder // need no network; queried after the services, best first
+	Failed   func(ctx context.Context, err error)
 }
 
-// Geocode implements Geocoder. It takes a few seconds at most, whatever the
-// sources do, provided that the last one needs no network.
+// Geocode implements Geocoder. It waits a few seconds at most for all services together.
 func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	places, err := gazetteer.Embedded()
 	if err != nil {
@@ -36,9 +37,9 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 	defer cancel()
 	var rejection error
 	failed := false
-	for i, source := range c.Sources {
+	for i, source := range slices.Concat(c.Services, c.Local) {
 		within := network
-		if i == len(c.Sources)-1 {
+		if i >= len(c.Services) {
 			within = ctx
 		}
 		place, err := source.Geocode(within, q)

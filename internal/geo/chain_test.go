@@ -55,7 +55,7 @@ func TestChain(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			failed := 0
-			c := geo.Chain{Sources: tt.sources, Failed: func(context.Context, error) { failed++ }}
+			c := geo.Chain{Services: tt.sources, Failed: func(context.Context, error) { failed++ }}
 			p, err := c.Geocode(t.Context(), lastmile.AddressQuery{Address: howard.Address, Precision: tt.least})
 			if got := p.Source; err == nil && got != tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q, %v; want %s", got, err, tt.want)

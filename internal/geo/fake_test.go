@@ -70,7 +70,7 @@ func open(t *testing.T, url string, transport http.RoundTripper) geo.Geocoder {
 
 // chain is the default chain, preceded by one provider.
 func chain(provider geo.Geocoder) *geo.Chain {
-	return &geo.Chain{Sources: []geo.Geocoder{provider, new(geo.Gazetteer)}}
+	return &geo.Chain{Services: []geo.Geocoder{provider}, Local: []geo.Geocoder{new(geo.Gazetteer)}}
 }
 
 var howard = lastmile.AddressQuery{

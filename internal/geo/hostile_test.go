@@ -177,6 +177,27 @@ func TestACallersDeadlineLeavesTimeForTheNextSource(t *testing.T) {
 	})
 }
 
+func TestSlowServicesLeaveTimeForImportedMaps(t *testing.T) {
+	embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		maps := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+			if ctx.Err() != nil {
+				return lastmile.GeocodedAddress{}, ctx.Err()
+			}
+			return found("maps", lastmile.PrecisionHouse).Geocode(ctx, q)
+		})
+		c := geo.Chain{Local: []geo.Geocoder{maps, new(geo.Gazetteer)}}
+		for range 3 {
+			c.Services = append(c.Services, open(t, "photon+http://maps.example.com", hanging))
+		}
+		start := time.Now()
+		p, err := c.Geocode(t.Context(), howard)
+		if err != nil || p.Source != "maps" || time.Since(start) != 8*time.Second {
+			t.Errorf("found %+v, %v after %v", p, err, time.Since(start))
+		}
+	})
+}
+
 func TestACallerThatLeavesGetsNoResponse(t *testing.T) {
 	embedded(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (s shelf) PutAll(_ context.Context, values map[string][]byte, _ time.Durati
 
 func TestLegsOfAWayAreAskedForOnce(t *testing.T) {
 	router, kept := &roads{}, shelf{}
-	cached := &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{router, geo.Estimate{}}}, Cache: kept, Name: "roads"}
+	cached := &geo.Travel{TravelTimer: &geo.Routers{Services: []geo.TravelTimer{router}, Local: []geo.TravelTimer{geo.Estimate{}}}, Cache: kept, Name: "roads"}
 	way := city(35)
 	check := func(when string, way []lastmile.Point, estimated bool) {
 		t.Helper()

@@ -45,7 +45,7 @@ func roadsOfTown(t *testing.T) (roads geo.Roads, a, b lastmile.Point) {
 func TestRoads(t *testing.T) {
 	roads, a, b := roadsOfTown(t)
 	far := lastmile.Point{Lon: a.Lon + 3, Lat: a.Lat}
-	chain := &geo.Routers{Sources: []geo.TravelTimer{roads, geo.Estimate{}}, Failed: func(_ context.Context, err error) { t.Error(err) }}
+	chain := &geo.Routers{Local: []geo.TravelTimer{roads, geo.Estimate{}}, Failed: func(_ context.Context, err error) { t.Error(err) }}
 	for _, by := range lastmile.VehicleTypes {
 		times, err := chain.Matrix(t.Context(), by, []lastmile.Point{a, b}, []lastmile.Point{b, a})
 		if err != nil || times.Source != geo.RoadSource || times.Estimated || times.Gaps != nil {
@@ -81,7 +81,7 @@ func TestRoads(t *testing.T) {
 		t.Errorf("ten times as fast: %v, want a tenth of %v (%v)", fast.Durations, normal.Durations, err)
 	}
 	none := geo.Roads{Maps: func() []*road.Map { return nil }}
-	chain.Sources[0] = none
+	chain.Local[0] = none
 	if times, err := chain.Matrix(t.Context(), lastmile.Car, []lastmile.Point{a}, []lastmile.Point{b}); err != nil || !times.Estimated {
 		t.Errorf("without maps: %+v, %v", times, err)
 	}
@@ -90,7 +90,7 @@ func TestRoads(t *testing.T) {
 func TestRoadLegs(t *testing.T) {
 	roads, a, b := roadsOfTown(t)
 	far := lastmile.Point{Lon: a.Lon + 3, Lat: a.Lat}
-	tr := &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{roads, geo.Estimate{}}}}
+	tr := &geo.Travel{TravelTimer: &geo.Routers{Local: []geo.TravelTimer{roads, geo.Estimate{}}}}
 	legs, err := tr.Legs(t.Context(), lastmile.Car, []lastmile.Point{a, b, far, a, b})
 	if err != nil || len(legs) != 4 {
 		t.Fatalf("%v, %v", legs, err)

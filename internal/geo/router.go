@@ -17,21 +17,21 @@ import (
 // vehicle type or do not cover the area are skipped. Every matrix comes from one source, but
 // the gaps of imported maps are estimated by formula.
 type Routers struct {
-	Sources []TravelTimer // best first; the last needs no network
-	Failed  func(ctx context.Context, err error)
+	Services []TravelTimer // over the network, best first
+	Local    []TravelTimer // need no network; queried after the services, best first
+	Failed   func(ctx context.Context, err error)
 }
 
-// matrixTimeout limits the time to fill one matrix with all sources that need the
-// network.
+// matrixTimeout limits the time to fill one matrix with all services.
 const matrixTimeout = 2 * time.Minute
 
 // Matrix implements TravelTimer.
 func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (times travel.Times, err error) {
 	network, cancel := withNetworkTimeout(ctx, matrixTimeout)
 	defer cancel()
-	for i, source := range r.Sources {
+	for i, source := range slices.Concat(r.Services, r.Local) {
 		within := network
-		if i == len(r.Sources)-1 {
+		if i >= len(r.Services) {
 			within = ctx
 		}
 		times, err = source.Matrix(within, by, from, to)

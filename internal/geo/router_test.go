@@ -189,8 +189,9 @@ func TestTheEstimateReplacesAMisbehavingRouter(t *testing.T) {
 				url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
 				failed := 0
 				routers := geo.Routers{
-					Sources: []geo.TravelTimer{openRouter(t, kind+"+"+url, nil), geo.Estimate{}},
-					Failed:  func(context.Context, error) { failed++ },
+					Services: []geo.TravelTimer{openRouter(t, kind+"+"+url, nil)},
+					Local:    []geo.TravelTimer{geo.Estimate{}},
+					Failed:   func(context.Context, error) { failed++ },
 				}
 				times, err := routers.Matrix(t.Context(), lastmile.Car, responses.points, responses.points)
 				if err != nil || times.Source != "estimate" || !times.Estimated || failed != 1 {
@@ -205,7 +206,10 @@ func TestASlowRouterIsNotWaitedFor(t *testing.T) {
 	for _, kind := range []string{"osrm", "valhalla"} {
 		t.Run(kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				routers := geo.Routers{Sources: []geo.TravelTimer{openRouter(t, kind+"+http://router.example.com", hanging), geo.Estimate{}}}
+				routers := geo.Routers{
+					Services: []geo.TravelTimer{openRouter(t, kind+"+http://router.example.com", hanging)},
+					Local:    []geo.TravelTimer{geo.Estimate{}},
+				}
 				start := time.Now()
 				times, err := routers.Matrix(t.Context(), lastmile.Car, city(1), city(2))
 				if took := time.Since(start); err != nil || times.Source != "estimate" || took > 4*time.Second {
@@ -221,12 +225,27 @@ func TestASlowRouterIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestSlowRoutersLeaveTimeForImportedMaps(t *testing.T) {
+	roads, a, b := roadsOfTown(t)
+	synctest.Test(t, func(t *testing.T) {
+		routers := geo.Routers{Local: []geo.TravelTimer{roads, geo.Estimate{}}}
+		for range 50 { // 2 minutes are over before all have failed
+			routers.Services = append(routers.Services, openRouter(t, "osrm+http://router.example.com", hanging))
+		}
+		times, err := routers.Matrix(t.Context(), lastmile.Car, []lastmile.Point{a}, []lastmile.Point{b})
+		if err != nil || times.Source != geo.RoadSource {
+			t.Errorf("times of %q, %v", times.Source, err)
+		}
+	})
+}
+
 func TestARouterIsAskedOnlyForWhatItKnows(t *testing.T) {
 	cars, askedCars := serve(t, osrm(t, func(int, int) bool { return false }))
 	bicycles, askedBicycles := serve(t, osrm(t, func(int, int) bool { return false }))
 	routers := geo.Routers{
-		Sources: []geo.TravelTimer{openRouter(t, "osrm+"+cars, nil), openRouter(t, "osrm+"+bicycles+"?modes=bicycle", nil), geo.Estimate{}},
-		Failed:  func(_ context.Context, err error) { t.Error(err) },
+		Services: []geo.TravelTimer{openRouter(t, "osrm+"+cars, nil), openRouter(t, "osrm+"+bicycles+"?modes=bicycle", nil)},
+		Local:    []geo.TravelTimer{geo.Estimate{}},
+		Failed:   func(_ context.Context, err error) { t.Error(err) },
 	}
 	for by, want := range map[lastmile.VehicleType]string{
 		lastmile.Car: "osrm", lastmile.Truck: "osrm", lastmile.Motorcycle: "osrm", lastmile.Bicycle: "osrm", lastmile.OnFoot: "estimate",

@@ -61,7 +61,7 @@ func aHouse(t testing.TB) lastmile.GeocodedAddress {
 }
 
 func TestStreetsFindTheDoor(t *testing.T) {
-	chain := &geo.Chain{Sources: []geo.Geocoder{townStreets(t), &geo.Gazetteer{}}}
+	chain := &geo.Chain{Local: []geo.Geocoder{townStreets(t), &geo.Gazetteer{}}}
 	house := aHouse(t)
 	a := house.Address
 	if a.City != town.Name || a.State != "New York" || a.Country != "United States" {
@@ -179,7 +179,7 @@ func TestStreetsInDistricts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain := &geo.Chain{Sources: []geo.Geocoder{streets(x), &geo.Gazetteer{}}}
+	chain := &geo.Chain{Local: []geo.Geocoder{streets(x), &geo.Gazetteer{}}}
 	for line, found := range map[string]bool{
 		"Scandiagade 30, 2450 København SV": true, "Jordbærvej 11, 2400 København NV": true, "Scandiagade 30, 2450 Københvan SV": true,
 		"Scandiagade 30 2450 København SV": true, "30 Scandiagade, København SV": true, "Jordbærvej 11, København NV": true,

@@ -32,29 +32,30 @@ type breaker struct {
 }
 
 // allow returns ErrCircuitOpen if the service must not be queried. After it has returned nil,
-// done or skip must be called.
-func (b *breaker) allow() error {
+// done or skip must be called with probe, which reports whether the request is the one that
+// was let through.
+func (b *breaker) allow() (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failures < failuresToOpen {
-		return nil
+		return false, nil
 	}
 	wait := b.until.Sub(b.now())
 	if wait > maxOpen { // the clock was set back
 		wait = 0
 	}
 	if b.probing || wait > 0 {
-		return ErrCircuitOpen
+		return false, ErrCircuitOpen
 	}
 	b.probing = true
-	return nil
+	return true, nil
 }
 
 // done records the result of a request.
-func (b *breaker) done(err error) {
+func (b *breaker) done(probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.probing = false
+	b.probing = b.probing && !probe
 	response, rejected := errors.AsType[*statusError](err)
 	if err == nil || rejected && (response.status == http.StatusBadRequest || response.status == http.StatusNotFound) {
 		b.failures = 0 // the service works, even if it rejects the query
@@ -72,8 +73,8 @@ func (b *breaker) done(err error) {
 }
 
 // skip records that an allowed request was not sent, or that its result was not awaited.
-func (b *breaker) skip() {
+func (b *breaker) skip(probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.probing = false
+	b.probing = b.probing && !probe
 }

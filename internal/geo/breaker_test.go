@@ -12,19 +12,19 @@ func TestBreakerSurvivesAClockSetBack(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	b := &breaker{now: func() time.Time { return now }}
 	for range failuresToOpen {
-		if err := b.allow(); err != nil {
+		if _, err := b.allow(); err != nil {
 			t.Fatal(err)
 		}
-		b.done(errors.New("down"))
+		b.done(false, errors.New("down"))
 	}
-	if err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
+	if _, err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
 		t.Fatalf("got %v from an open breaker", err)
 	}
 	now = now.Add(-time.Hour)
-	if err := b.allow(); err != nil {
+	if _, err := b.allow(); err != nil {
 		t.Errorf("got %v an hour before: the service would be left alone for an hour", err)
 	}
-	if err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
+	if _, err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
 		t.Errorf("got %v while one request finds out", err)
 	}
 }
@@ -36,24 +36,61 @@ func TestBreakerClosesOnARejectedQuery(t *testing.T) {
 	for _, status := range []int{400, 404} {
 		b := &breaker{now: func() time.Time { return now }}
 		for range failuresToOpen {
-			b.done(errors.New("down"))
+			b.done(false, errors.New("down"))
 		}
 		now = now.Add(openFor)
-		if err := b.allow(); err != nil {
+		probe, err := b.allow()
+		if err != nil {
 			t.Fatal(err)
 		}
-		b.done(&statusError{status: status})
+		b.done(probe, &statusError{status: status})
 		for range 2 {
-			if err := b.allow(); err != nil {
+			if _, err := b.allow(); err != nil {
 				t.Errorf("got %v after the service responded with %d", err, status)
 			}
 		}
 	}
 }
 
+// TestBreakerProbesOnce: a request that began before the breaker opened does not let a second
+// one through while another probes the service.
+func TestBreakerProbesOnce(t *testing.T) {
+	for name, end := range map[string]func(*breaker, bool){
+		"fails":      func(b *breaker, probe bool) { b.done(probe, errors.New("down")) },
+		"is skipped": func(b *breaker, probe bool) { b.skip(probe) },
+	} {
+		t.Run("a late one "+name, func(t *testing.T) {
+			now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+			b := &breaker{now: func() time.Time { return now }}
+			late, err := b.allow()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range failuresToOpen {
+				b.done(false, errors.New("down"))
+			}
+			now = now.Add(openFor)
+			probe, err := b.allow()
+			if err != nil {
+				t.Fatal(err)
+			}
+			end(b, late)
+			now = now.Add(openFor)
+			if _, err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
+				t.Errorf("got %v while one request finds out", err)
+			}
+			end(b, probe)
+			now = now.Add(openFor)
+			if _, err := b.allow(); err != nil {
+				t.Errorf("got %v after it has ended", err)
+			}
+		})
+	}
+}
+
 func TestPacer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPacer(time.Second)
+		p := newPacer(time.Second, 500*time.Millisecond)
 		start := time.Now()
 		for range 3 {
 			if err := p.wait(t.Context()); err != nil {

@@ -29,7 +29,7 @@ type Nominatim struct{ service *service }
 func NewNominatim(base url.URL, o Options) *Nominatim {
 	s := newService("nominatim", base, maxResponse, o)
 	if strings.EqualFold(base.Hostname(), publicNominatim) {
-		s.pacer = newPacer(publicInterval)
+		s.pacer = newPacer(publicInterval, responseLimit/2)
 	}
 	return &Nominatim{s}
 }

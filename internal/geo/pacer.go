@@ -17,8 +17,8 @@ type pacer struct {
 }
 
 // newPacer returns a pacer of one request per interval.
-func newPacer(interval time.Duration) *pacer {
-	return &pacer{limiter: rate.NewLimiter(rate.Every(interval), 1), exchange: interval / 2}
+func newPacer(interval, exchange time.Duration) *pacer {
+	return &pacer{limiter: rate.NewLimiter(rate.Every(interval), 1), exchange: exchange}
 }
 
 // wait blocks until the request may be sent. It fails at once if that would be too late for

@@ -90,20 +90,23 @@ func (s *service) post(ctx context.Context, within time.Duration, path string, q
 // do sends one request. Its errors do not contain the URL, which may hold a
 // key.
 func (s *service) do(ctx context.Context, within time.Duration, method string, u url.URL, body []byte, reply any) error {
-	if err := s.breaker.allow(); err != nil {
+	probe, err := s.breaker.allow()
+	if err != nil {
 		return fmt.Errorf("query %s: %w", s.name, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := s.pacer.wait(limited); err != nil {
-		s.breaker.skip()
+		s.breaker.skip(probe)
 		return fmt.Errorf("query %s: %w", s.name, err)
 	}
-	err := s.exchange(limited, method, u, body, reply)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		s.breaker.skip() // the caller is gone, which says nothing about the service
+	deadline, _ := limited.Deadline()
+	short := time.Until(deadline) < within/2 // the caller, or services before this one, left little time
+	err = s.exchange(limited, method, u, body, reply)
+	if errors.Is(ctx.Err(), context.Canceled) || short && limited.Err() != nil {
+		s.breaker.skip(probe) // the caller did not wait, which says nothing about the service
 	} else {
-		s.breaker.done(err)
+		s.breaker.done(probe, err)
 	}
 	if err != nil {
 		return fmt.Errorf("query %s: %w", s.name, err)

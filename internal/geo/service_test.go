@@ -1,6 +1,8 @@
 package geo_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -8,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"dray/internal/geo"
 )
 
 func TestAServiceThatFailsIsLeftAloneForAWhile(t *testing.T) {
@@ -85,6 +89,86 @@ func TestAServiceIsLeftAloneAsLongAsItAsks(t *testing.T) {
 		_, _ = c.Geocode(t.Context(), howard)
 		if asked != 2 {
 			t.Errorf("asked %d times, want twice", asked)
+		}
+	})
+}
+
+// TestAShortWaitIsNoFailure: a service is not left alone because callers had too little time
+// for its response.
+func TestAShortWaitIsNoFailure(t *testing.T) {
+	embedded(t)
+	for _, tt := range []struct {
+		wait time.Duration // of the callers
+		want int           // number of requests
+	}{{time.Second, 10}, {3 * time.Second, 4}, {time.Minute, 4}} {
+		t.Run(tt.wait.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				g := open(t, "photon+http://maps.example.com", roundTrip(func(r *http.Request) (*http.Response, error) {
+					asked++
+					return hanging(r)
+				}))
+				for range 10 {
+					ctx, cancel := context.WithTimeout(t.Context(), tt.wait)
+					if _, err := g.Geocode(ctx, howard); err == nil {
+						t.Error("it was found")
+					}
+					cancel()
+				}
+				if asked != tt.want {
+					t.Errorf("asked %d times, want %d", asked, tt.want)
+				}
+			})
+		})
+	}
+	t.Run("an error counts", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			g := open(t, "photon+http://maps.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
+				asked++
+				return reply(http.StatusBadGateway, "")
+			}))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			for range 10 {
+				_, _ = g.Geocode(ctx, howard)
+			}
+			if asked != 4 {
+				t.Errorf("asked %d times, want 4", asked)
+			}
+		})
+	})
+}
+
+// TestTheRateLimitLeavesTimeToRespond: where there are always more requests than the rate
+// limit allows, those that are sent have enough time for the response.
+func TestTheRateLimitLeavesTimeToRespond(t *testing.T) {
+	embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		var sent, found atomic.Int32
+		g := open(t, "https://nominatim.openstreetmap.org", roundTrip(func(r *http.Request) (*http.Response, error) {
+			sent.Add(1)
+			select {
+			case <-time.After(1500 * time.Millisecond):
+				return reply(http.StatusOK, nominatimHouse)
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		}))
+		var all sync.WaitGroup
+		for range 60 {
+			all.Go(func() {
+				if _, err := g.Geocode(t.Context(), howard); err == nil {
+					found.Add(1)
+				} else if errors.Is(err, geo.ErrCircuitOpen) {
+					t.Error(err)
+				}
+			})
+			time.Sleep(500 * time.Millisecond)
+		}
+		all.Wait()
+		if sent.Load() < 25 || found.Load() != sent.Load() {
+			t.Errorf("%d requests were sent in 30 s, %d had time for the response", sent.Load(), found.Load())
 		}
 	})
 }

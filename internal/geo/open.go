@@ -21,9 +21,9 @@ func OpenGeocoder(raw string, o Options) (g Geocoder, kind string, err error) {
 		kind = guess(base, []hint{
 			{"google", "googleapis.com"},
 			{"photon", "photon"},
-			{"photon", "/api"},
 			{"nominatim", "nominatim"},
 			{"nominatim", "openstreetmap"},
+			{"photon", "/api"},
 			{"nominatim", "/search"},
 		})
 	}

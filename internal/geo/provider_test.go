@@ -240,6 +240,8 @@ func TestOpenGeocoder(t *testing.T) {
 		"public nominatim":  {"https://nominatim.openstreetmap.org", "nominatim"},
 		"by path":           {"https://maps.example.com/search", "nominatim"},
 		"by host":           {"https://photon.example.com", "photon"},
+		"host before path":  {"https://nominatim.example.com/api", "nominatim"},
+		"photon by path":    {"https://maps.example.com/api", "photon"},
 		"google by host":    {"https://maps.googleapis.com/maps/api/geocode/json?key=k", "google"},
 		"google, no key":    {"google+https://maps.googleapis.com", ""},
 		"unknown kind":      {"pelias+https://maps.example.com", ""},

@@ -33,8 +33,8 @@ func (q question) compare(found lastmile.GeocodedAddress, country string) []stri
 	return warnings
 }
 
-// sameNumber compares house numbers: 12 B equals 12b. Ranges are compared by their first
-// number: 10 equals 10-12.
+// sameNumber compares house numbers: 12 B equals 12b, and the first number of a range the
+// whole range: 10 equals 10-12. But 37-10 and 37-52 are two houses in Queens.
 func sameNumber(asked, found string) bool {
 	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	if a == f {
@@ -42,7 +42,7 @@ func sameNumber(asked, found string) bool {
 	}
 	first, _, ranged := strings.Cut(asked, "-")
 	other, _, rangedToo := strings.Cut(found, "-")
-	return (ranged || rangedToo) && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
+	return ranged != rangedToo && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
 }
 
 // streetWords maps common abbreviations in street names to the full words.

@@ -147,6 +147,28 @@ func TestWarningsNameWhatDiffers(t *testing.T) {
 	}
 }
 
+func TestHouseNumbersAreCompared(t *testing.T) {
+	for numbers, want := range map[[2]string]string{ // requested and found
+		{"37-10", "37-52"}: "MISMATCH_NUMBER", // two houses in Queens
+		{"37-10", "37-10"}: "",
+		{"37-10", "3710"}:  "",
+		{"10", "10-12"}:    "",
+		{"10-12", "10"}:    "",
+		{"12 B", "12b"}:    "",
+		{"12", "10-12"}:    "MISMATCH_NUMBER",
+	} {
+		url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, strings.Replace(nominatimHouse, `"house_number":"543"`, `"house_number":"`+numbers[1]+`"`, 1))
+		})
+		q := howard
+		q.Address.Number = numbers[0]
+		p, err := open(t, "nominatim+"+url, nil).Geocode(t.Context(), q)
+		if got := strings.Join(p.Warnings, " "); err != nil || p.Address.Number != numbers[1] || got != want {
+			t.Errorf("%s for %s: warnings %q, want %q; %v", p.Address.Number, numbers[0], got, want, err)
+		}
+	}
+}
+
 func TestWhatAServiceLeavesOutStaysAsAsked(t *testing.T) {
 	const town = `[{"lat":"37.77","lon":"-122.41","place_rank":16,"addresstype":"city","address":{"city":"San Francisco","state":"California","country":"United States","country_code":"us"}}]`
 	url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, town) })

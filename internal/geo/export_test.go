@@ -5,6 +5,9 @@ import (
 	"dray/internal/lastmile"
 )
 
+// ReadPostalCodesOfSize is ReadPostalCodes with another limit.
+var ReadPostalCodesOfSize = readPostalCodes
+
 // CountReadings returns how many interpretations a query has.
 func CountReadings(q lastmile.AddressQuery) int {
 	places, err := gazetteer.Embedded()

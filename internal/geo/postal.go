@@ -34,7 +34,7 @@ func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, coun
 	if code == "" || country == "" {
 		return nil, false, nil
 	}
-	if country == "US" {
+	if country == "US" { // imported codes are for other countries
 		return areasUS(places, code), true, nil
 	}
 	if g.Imported == nil {

@@ -39,13 +39,22 @@ const (
 // order, except those without a location. It stops at the first malformed line and returns an
 // error with its number.
 func ReadPostalCodes(r io.Reader, each func(lastmile.PostalArea) error) error {
+	return readPostalCodes(r, maxPostalFile, each)
+}
+
+// readPostalCodes implements ReadPostalCodes for files of at most some bytes.
+func readPostalCodes(r io.Reader, most int64, each func(lastmile.PostalArea) error) error {
 	places, err := gazetteer.Embedded()
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(io.LimitReader(r, maxPostalFile))
+	limited := &io.LimitedReader{R: r, N: most + 1}
+	lines := bufio.NewScanner(limited)
 	lines.Buffer(nil, maxPostalLine)
 	for n := 1; lines.Scan(); n++ {
+		if limited.N == 0 {
+			return fmt.Errorf("the file is too large; the maximum is %d bytes", most)
+		}
 		line := bytes.TrimPrefix(lines.Bytes(), []byte("\uFEFF"))
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue

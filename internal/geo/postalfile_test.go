@@ -67,6 +67,15 @@ func TestReadPostalCodesSaysWhichLineIsWrong(t *testing.T) {
 	}
 }
 
+func TestALargePostalFileIsRejected(t *testing.T) {
+	for size, want := range map[int]bool{len(someCodes): true, len(someCodes) - 1: false, len(someCodes) / 2: false} {
+		err := geo.ReadPostalCodesOfSize(strings.NewReader(someCodes), int64(size), func(lastmile.PostalArea) error { return nil })
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "too large") {
+			t.Errorf("%d bytes of %d are allowed: %v", size, len(someCodes), err)
+		}
+	}
+}
+
 func TestOpenPostalFile(t *testing.T) {
 	archive := func(name string) []byte {
 		var packed bytes.Buffer

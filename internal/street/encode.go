@@ -176,7 +176,7 @@ func (b *builder) encode(ctx context.Context) ([sections][]byte, error) {
 		}
 		code := uint32(none)
 		if d.code != 0 {
-			code = codes[plainCode(b.texts[d.code])]
+			code = codes[b.codeKey(b.texts[d.code], d.place)]
 		}
 		flags := uint32(0)
 		if d.guessed {
@@ -196,43 +196,55 @@ func (b *builder) encode(ctx context.Context) ([sections][]byte, error) {
 	return e.parts, nil
 }
 
+// codeKey identifies a postal code. Different countries may have the same one.
+type codeKey struct{ plain, country string }
+
+func (b *builder) codeKey(code string, place uint32) codeKey {
+	key := codeKey{plain: plainCode(code)}
+	if key.plain != "" && place != none {
+		key.country = b.places[place].country
+	}
+	return key
+}
+
 // encodeCodes writes the postal codes and returns their positions.
-func (b *builder) encodeCodes(e *encoder) map[string]uint32 {
+func (b *builder) encodeCodes(e *encoder) map[codeKey]uint32 {
 	type built struct {
-		code, plain string
-		place       uint32
-		count       int64
-		lon, lat    int64
+		codeKey
+		code     string
+		place    uint32
+		count    int64
+		lon, lat int64
 	}
 	var all []*built
-	add := func(code string, place uint32, at micro, merge map[string]*built) {
-		plain := plainCode(code)
-		if plain == "" {
+	add := func(code string, place uint32, at micro, merge map[codeKey]*built) {
+		key := b.codeKey(code, place)
+		if key.plain == "" {
 			return
 		}
-		c := merge[plain]
+		c := merge[key]
 		if c == nil {
-			c = &built{code: code, plain: plain, place: place}
-			merge[plain] = c
+			c = &built{codeKey: key, code: code, place: place}
+			merge[key] = c
 			all = append(all, c)
 		}
 		c.count++
 		c.lon, c.lat = c.lon+int64(at.lon), c.lat+int64(at.lat)
 	}
-	merged := map[string]*built{}
+	merged := map[codeKey]*built{}
 	for _, d := range b.drafts {
 		if d.code != 0 {
 			add(b.texts[d.code], d.place, d.at, merged)
 		}
 	}
 	for _, p := range b.postal {
-		add(p.code, p.place, p.at, map[string]*built{}) // a code may have several places
+		add(p.code, p.place, p.at, map[codeKey]*built{}) // a code may have several places
 	}
 	slices.SortStableFunc(all, func(p, q *built) int { return strings.Compare(p.plain, q.plain) })
-	positions := map[string]uint32{"": none}
+	positions := map[codeKey]uint32{{}: none}
 	for i, c := range all {
-		if _, known := positions[c.plain]; !known {
-			positions[c.plain] = uint32(i)
+		if _, known := positions[c.codeKey]; !known {
+			positions[c.codeKey] = uint32(i)
 		}
 		e.record(secCodes, e.string(c.code), uint32(int32(c.lon/c.count)), uint32(int32(c.lat/c.count)), c.place)
 	}

@@ -299,7 +299,7 @@ type house struct {
 func (x *Index) houses(s streetRecord, each func(house) bool) reader {
 	r := x.at(secDetails, s.details)
 	h := house{at: s.at}
-	for range r.count(4) {
+	for range r.count(3) {
 		// The lowest bits report whether there is a suffix, and whether the number is
 		// interpolated.
 		step := r.uint()

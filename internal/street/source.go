@@ -33,7 +33,12 @@ func readSource(ctx context.Context, open func() (io.ReadCloser, error), progres
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	begin = bytes.TrimPrefix(begin, []byte("\uFEFF"))
+	if mark := []byte("\uFEFF"); bytes.HasPrefix(begin, mark) {
+		begin = begin[len(mark):]
+		if _, err := in.Discard(len(mark)); err != nil {
+			return nil, err
+		}
+	}
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
 	c := newCollection()
 	rows := rowReader{collection: c, stop: ctx.Err}
@@ -171,7 +176,7 @@ func (r *rowReader) readCSV(in io.Reader, header []byte) error {
 	for column, names := range columns {
 		at[column] = -1
 		for _, name := range slices.Backward(names) { // the first has precedence
-			if i := slices.IndexFunc(first, func(title string) bool { return strings.EqualFold(strings.Trim(title, "\uFEFF \""), name) }); i >= 0 {
+			if i := slices.IndexFunc(first, func(title string) bool { return strings.EqualFold(strings.Trim(title, " \""), name) }); i >= 0 {
 				at[column] = i
 			}
 		}
@@ -244,7 +249,6 @@ func (r *rowReader) readGeoJSON(in *bufio.Reader) error {
 		collection = true
 	}
 	for !collection || decoder.More() {
-		limited.N = maxFeature
 		var f feature
 		if err := decoder.Decode(&f); errors.Is(err, io.EOF) && !collection {
 			return nil
@@ -255,6 +259,10 @@ func (r *rowReader) readGeoJSON(in *bufio.Reader) error {
 			return err
 		}
 		r.addFeature(f)
+		limited.N = maxFeature
+	}
+	if _, err := decoder.Token(); err != nil { // the end of the list
+		return fmt.Errorf("the GeoJSON file cannot be read after feature %d: %w", r.rows, err)
 	}
 	return nil
 }
@@ -300,7 +308,7 @@ func (r *rowReader) readPostal(in io.Reader) error {
 		if err := r.more(); err != nil {
 			return err
 		}
-		fields := strings.Split(strings.TrimPrefix(lines.Text(), "\uFEFF"), "\t")
+		fields := strings.Split(lines.Text(), "\t")
 		if len(fields) < postalFields-1 {
 			return fmt.Errorf("line %d has %d fields where a postal code file of GeoNames has %d, with tabs between", n, len(fields), postalFields)
 		}

@@ -357,12 +357,17 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+const aFeature = `{"type":"Feature","properties":{"number":"7B","street":"Store Kongensgade","city":"København K","postcode":"1264"},"geometry":{"type":"Point","coordinates":[12.57,55.68]}}`
+
 func TestFormats(t *testing.T) {
 	for name, content := range map[string]string{
 		"OpenAddresses CSV":    "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n12.57,55.68,7B,Store Kongensgade,,København K,,,1264,,x\nx,y,1,A,,,,,,,\n0,0,1,A,,,,,,,\n",
 		"lower case with BOM":  "\uFEFFlon,lat,number,street,city,postcode\n12.57,55.68,7B,\"Store Kongensgade\",København K,1264\n",
 		"French address base":  "id;numero;rep;nom_voie;code_postal;nom_commune;x;y;lon;lat\n1;7;b;Store Kongensgade;1264;København K;1;2;12.57;55.68\n",
-		"GeoJSON lines":        `{"type":"Feature","properties":{"number":"7B","street":"Store Kongensgade","city":"København K","postcode":"1264"},"geometry":{"type":"Point","coordinates":[12.57,55.68]}}` + "\n" + `{"type":"Feature","properties":{},"geometry":null}`,
+		"GeoJSON with BOM":     "\uFEFF" + aFeature + "\n",
+		"a collection and BOM": "\uFEFF" + `{"type":"FeatureCollection","features":[` + aFeature + `]}`,
+		"quoted with BOM":      "\uFEFF\"LON\",\"LAT\",\"NUMBER\",\"STREET\",\"CITY\",\"POSTCODE\"\n12.57,55.68,7B,Store Kongensgade,København K,1264\n",
+		"GeoJSON lines":        aFeature + "\n" + `{"type":"Feature","properties":{},"geometry":null}`,
 		"a GeoJSON collection": `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"number":"7B","street":"Store Kongensgade","city":"København K","postcode":1264},"geometry":{"type":"Point","coordinates":[12.57,55.68]}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -411,6 +416,45 @@ func TestFormats(t *testing.T) {
 	})
 }
 
+// TestPostalCodesOfTwoCountries keeps equal postal codes of different countries apart.
+func TestPostalCodesOfTwoCountries(t *testing.T) {
+	x := build(t, []byte(`LON,LAT,NUMBER,STREET,CITY,POSTCODE,COUNTRY
+16.37,48.21,1,Graben,Wien,1010,AT
+16.39,48.23,3,Ring,Wien,1010,AT
+6.65,46.53,1,Avenue du Temple,Lausanne,1010,CH
+`))
+	areas, err := x.PostalAreas("1010")
+	if err != nil || len(areas) != 2 {
+		t.Fatalf("found %+v: %v", areas, err)
+	}
+	for _, a := range areas {
+		want := map[string]street.Point{"AT Wien": {Lon: 16.38, Lat: 48.22}, "CH Lausanne": {Lon: 6.65, Lat: 46.53}}[a.Country+" "+a.City]
+		if meters(a.Location, want) > 1 {
+			t.Errorf("%s is at %v, want %v", a.City, a.Location, want)
+		}
+	}
+	for line, city := range map[string]string{"Graben 1, 1010 Wien": "Wien", "Avenue du Temple 1, 1010 Lausanne": "Lausanne"} {
+		if got := first(t, x, street.Query{Line: line}); got.PostalCode != "1010" || got.City != city || !got.Confirmed || !got.Whole {
+			t.Errorf("%s: found %+v", line, got)
+		}
+	}
+}
+
+// TestHousesCloseTogether finds the houses of the last street of the file, which are a few
+// bytes each.
+func TestHousesCloseTogether(t *testing.T) {
+	rows := "LON,LAT,NUMBER,STREET,CITY\n"
+	for n := range 30 {
+		rows += fmt.Sprintf("12.57,%.5f,%d,Row,Town\n", 55.68+float64(n)*0.00003, n+1)
+	}
+	x := build(t, []byte(rows))
+	for n := range 30 {
+		if got := first(t, x, street.Query{Line: fmt.Sprintf("Row %d, Town", n+1)}); got.Kind != street.KindHouse || got.Number != fmt.Sprint(n+1) {
+			t.Fatalf("number %d: found %+v", n+1, got)
+		}
+	}
+}
+
 // inMemory is a file in memory.
 type inMemory struct{ *bytes.Reader }
 
@@ -424,6 +468,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		"CSV without streets":           {"a,b,c\n1,2,3\n", "no column"},
 		"CSV without addresses":         {"LON,LAT,NUMBER,STREET\n", "contains no street"},
 		"CSV without end":               {"LON,LAT,NUMBER,STREET\n1,2,3,\"" + strings.Repeat("x", 3<<20), "too long"},
+		"GeoJSON cut after a feature":   {`{"type":"FeatureCollection","features":[` + aFeature, "cannot be read"},
+		"GeoJSON cut after a comma":     {`{"type":"FeatureCollection","features":[` + aFeature + ",", "cannot be read"},
 		"GeoJSON without end":           {`{"type":"FeatureCollection","features":[{"type":"Feature"`, "cannot be read"},
 		"GeoJSON without end of a text": {`{"type":"Feature","properties":{"number":"` + strings.Repeat("x", 3<<20), "cannot be read"},
 		"features without a list":       {`{"features":{}}`, "no list"},

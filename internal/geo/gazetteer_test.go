@@ -145,11 +145,8 @@ func TestGazetteerRejects(t *testing.T) {
 
 func TestLanguageIdentifiesTheCountryOfALine(t *testing.T) {
 	for language, want := range map[string]string{"": "United States", "DE": "Germany", "de": "United States"} {
-		// There is a Hamburg in the organization's country too, but Neuss is only in Germany.
+		// There is a Hamburg in the organization's country too.
 		p, err := new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Hamburg", Country: "US", Language: language})
-		if language == "DE" {
-			p, err = new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Neuss", Country: "US", Language: language})
-		}
 		if err != nil || p.Address.Country != want {
 			t.Errorf("language %q: found %+v, %v; want it in %s", language, p.Address, err, want)
 		}

@@ -26,10 +26,11 @@ func city(n int) []lastmile.Point {
 	return points
 }
 
-// wayTo returns the seconds and meters between two locations that the fake routers return.
-// They differ between neighboring cells.
+// wayTo returns the seconds and meters between two locations of city that the fake routers
+// return. They are different for each pair.
 func wayTo(a, b lastmile.Point) float64 {
-	return 60 + (a.Lon-9)*1e5 + (b.Lat-45)*1e3 + (b.Lon-9)*10
+	index := func(p lastmile.Point) float64 { return (p.Lon-9.1)/0.004 + 40*(p.Lat-45.4)/0.003 }
+	return 60 + 300*index(a) + index(b)
 }
 
 // osrm responds like an OSRM server.

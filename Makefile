@@ -138,12 +138,13 @@ test-stores:
 	$(if $(HAVE_CC),CGO_ENABLED=1 )$(POSTGRES) $(GO_TEST) $(if $(HAVE_CC),-race )$(RACE_PACKAGES)
 
 .PHONY: check
-check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod
+check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod, changelog
 	go test -count=1 ./internal
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
 	scripts/generated-unchanged.sh
 	go mod tidy -diff
+	scripts/fold-changelog.sh --check
 	@$(MAKE) --no-print-directory check-web
 
 .PHONY: check-web

@@ -51,13 +51,13 @@ func backupCommand() command {
 				}
 				// The backup succeeds even if the database cannot be written.
 				if err := backup.Record(ctx, inv.Config.Storage(inv.logger(), nil)); err != nil {
-					inv.logger().Warn("the time of the backup is not saved", "error", err)
+					fmt.Fprintf(inv.errs, "dray backup: warning: the time of the backup is not saved: %v\n", err)
 				}
-				also := ""
+				images := "images in a bucket"
 				if *without {
-					also = " and the uploads folder"
+					images = "images on disk or in a bucket"
 				}
-				return inv.print(map[string]string{"file": file}, "%s contains everything except the master key%s; keep a copy of that elsewhere.\n", file, also)
+				return inv.print(map[string]string{"file": file}, "%s contains everything except the master key and %s; keep copies of those elsewhere.\n", file, images)
 			}
 		},
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"strings"
 	"time"
@@ -184,7 +185,8 @@ func manageClients(ctx context.Context, inv *invocation, a *app.App, who lastmil
 	}
 	if end != "" {
 		err := a.Clients.Delete(ctx, who, end)
-		if err != nil {
+		rejected, ok := errors.AsType[*lastmile.Error](err)
+		if ok && (rejected.Code == lastmile.CodeNotFound || rejected.Code == lastmile.CodeOutsideScope) { // not a client; it may be a courier
 			err = a.Clients.Leave(ctx, who, end)
 		}
 		if err != nil {

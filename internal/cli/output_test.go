@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/simulate"
 )
 
 func TestTailLines(t *testing.T) {
@@ -71,10 +72,18 @@ func TestTailLines(t *testing.T) {
 	}
 }
 
-// unused are the triggers for which no word is required.
-var unused = []lastmile.Trigger{lastmile.TriggerAutoDispatchJobCompleted, lastmile.TriggerRouteOptimizationJobCompleted}
+// unused are the triggers whose events do not occur yet.
+var unused = []lastmile.Trigger{lastmile.TriggerRouteOptimizationJobCompleted}
 
 func millis(at time.Time) string { return strconv.FormatInt(at.UnixMilli(), 10) }
+
+func TestReportIsSorted(t *testing.T) {
+	report := simulate.Report{Routes: []simulate.Route{{Name: "GET /tasks", Rejected: map[int]int{503: 1, 400: 2, 429: 3, 404: 4, 500: 5}}}}
+	const want = "  2 with status 400  4 with status 404  3 with status 429  5 with status 500  1 with status 503\n"
+	if got := formatReport(report); !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+}
 
 func TestTable(t *testing.T) {
 	rows := &table{header: []string{"NAME", "STATE"}}

@@ -111,7 +111,7 @@ func TestReadmeFirstDelivery(t *testing.T) {
 	}
 	delivered := false
 	for _, task := range completed.Tasks { // the simulated worker may have completed others
-		delivered = delivered || task.Recipients[0].Name == "Grace" && task.CompletionDetails.Success
+		delivered = delivered || len(task.Recipients) > 0 && task.Recipients[0].Name == "Grace" && task.CompletionDetails.Success
 	}
 	if !delivered {
 		t.Errorf("the delivery is not completed: %+v", completed)

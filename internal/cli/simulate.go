@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -232,8 +234,8 @@ func formatReport(r simulate.Report) string {
 		if route.Lost > 0 {
 			fmt.Fprintf(&b, "  %d without a reply", route.Lost)
 		}
-		for status, n := range route.Rejected {
-			fmt.Fprintf(&b, "  %d with status %d", n, status)
+		for _, status := range slices.Sorted(maps.Keys(route.Rejected)) {
+			fmt.Fprintf(&b, "  %d with status %d", route.Rejected[status], status)
 		}
 		if route.Why != "" {
 			fmt.Fprintf(&b, ": %s", route.Why)

@@ -22,6 +22,8 @@ type Admins struct {
 type AdminDraft struct {
 	Change lastmile.AdminChange
 	Phone  *string // as sent
+	// Created runs in the transaction that creates the administrator; nil for nothing.
+	Created func(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error
 }
 
 // Create creates an administrator.
@@ -41,6 +43,11 @@ func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft Admin
 		}
 		if err := w.SaveAdmin(ctx, admin); err != nil {
 			return admin, err
+		}
+		if draft.Created != nil {
+			if err := draft.Created(ctx, w, admin); err != nil {
+				return admin, err
+			}
 		}
 		return admin, a.Invite(ctx, w, admin)
 	})

@@ -300,13 +300,12 @@ func (a Links) ForOperator(ctx context.Context, email string, kind identity.Link
 	return admin, Delivery{Link: url, Expires: link.Expires}, err
 }
 
-// MakeOwner makes an administrator the owner of the installation.
-func (a Links) MakeOwner(ctx context.Context, email string) error {
-	return a.Store.Write(ctx, func(w Writer) error {
-		admin, err := w.AdminByEmail(ctx, identity.Email(email))
-		if err != nil {
-			return err
-		}
-		return w.SaveInstallationOwner(ctx, admin.ID)
-	})
+// MakeOwner makes a new administrator the owner of the installation, in the transaction
+// that creates the administrator.
+func (a Links) MakeOwner(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error {
+	w, err := a.Store.Join(tx)
+	if err != nil {
+		return err
+	}
+	return w.SaveInstallationOwner(ctx, admin.ID)
 }

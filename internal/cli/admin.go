@@ -81,16 +81,12 @@ func adminInviteCommand() command {
 				if *name == "" {
 					*name = *email
 				}
-				_, err := a.Admins.Create(ctx, lastmile.Principal{Organization: org}, access.AdminDraft{
-					Change: lastmile.AdminChange{Name: name, Email: email, Type: kind, ReadOnly: readOnly},
-				})
-				if err != nil {
-					return err
-				}
+				draft := access.AdminDraft{Change: lastmile.AdminChange{Name: name, Email: email, Type: kind, ReadOnly: readOnly}}
 				if *owner {
-					if err := a.Links.MakeOwner(ctx, *email); err != nil {
-						return err
-					}
+					draft.Created = a.Links.MakeOwner
+				}
+				if _, err := a.Admins.Create(ctx, lastmile.Principal{Organization: org}, draft); err != nil {
+					return err
 				}
 				return printLink(ctx, inv, a, *email, app.ResetLink, false)
 			})

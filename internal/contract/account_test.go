@@ -1,13 +1,20 @@
 package contract_test
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/app/apptest"
+	"dray/internal/identity"
+	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 func init() {
@@ -54,7 +61,7 @@ func TestSetupContract(t *testing.T) {
 		matches(t, me, `{"id":"<id>","name":"Ada Lovelace","email":"ada@acme.example","phone":null,"type":"super","isReadOnly":false,"isAccountOwner":true,
 			"teams":[],"language":"de","secondFactor":false,"hasPassword":true,"isInstallationOwner":true,
 			"organization":{"id":"<id>","name":"Acme","timezone":"America/New_York","country":"US","image":null}}`)
-		matches(t, b.Call(t, "GET", "/account/v1/me", nil).OK(t).Object(t), string(b.Call(t, "GET", "/account/v1/me", nil).Body))
+		matches(t, b.Call(t, "GET", "/account/v1/me", nil).OK(t).Object(t), string(encode(t, me)))
 		for _, used := range []string{first, other} {
 			notFound.check(t, p.Browser(t).Call(t, "POST", "/account/v1/setup", setupBody+apptest.TokenOf(used)+`"}`), "link")
 			notFound.check(t, p.Browser(t).Call(t, "POST", "/account/v1/link", `{"token":"`+apptest.TokenOf(used)+`"}`), "link")
@@ -79,5 +86,37 @@ func TestSetupContract(t *testing.T) {
 		}
 		b.Call(t, "POST", "/account/v1/sign-in", `{"email":"ADA@acme.example","password":"correct horse"}`).OK(t)
 		b.Call(t, "GET", "/api/v2/organization", nil).OK(t)
+	})
+}
+
+// TestOwnerIsCreatedAtOnce makes a new administrator the owner of the installation. If that
+// fails, the administrator is not created either, so that it can be tried again.
+func TestOwnerIsCreatedAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c := p.Organization(t, "Acme")
+		failure := errors.New("the disk is full")
+		draft := access.AdminDraft{Change: lastmile.AdminChange{Name: new("Ada"), Email: new("ada@acme.example")}}
+		create := func(fails error) error {
+			draft.Created = func(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error {
+				return cmp.Or(p.Links.MakeOwner(ctx, tx, admin), fails)
+			}
+			_, err := p.Admins.Create(t.Context(), lastmile.Principal{Organization: c.Organization.ID}, draft)
+			return err
+		}
+		if err := create(failure); !errors.Is(err, failure) {
+			t.Errorf("the error is %v", err)
+		}
+		if err := create(nil); err != nil {
+			t.Fatal(err)
+		}
+		_, link, err := p.Links.ForOperator(t.Context(), "ada@acme.example", identity.SignIn, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		me := p.Browser(t).Call(t, "POST", "/account/v1/link/accept", `{"token":"`+apptest.TokenOf(link.Link)+`"}`).OK(t).Object(t)
+		if me["isInstallationOwner"] != true {
+			t.Errorf("signed in as %v", me)
+		}
 	})
 }

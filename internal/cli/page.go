@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 
 	"dray/internal/app"
@@ -40,11 +41,15 @@ func orgPageCommand() command {
 func changePage(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change lastmile.PageSettingsChange, logo string, noLogo bool) error {
 	who := lastmile.Principal{Organization: org}
 	settings, err := a.Pages.Settings(ctx, org)
+	var image []byte
+	if err == nil && logo != "" { // reject an invalid one before anything is saved
+		image, err = readLogo(ctx, a, who, logo)
+	}
 	if err == nil && change != (lastmile.PageSettingsChange{}) {
 		settings, err = a.Pages.Configure(ctx, org, change)
 	}
 	if err == nil && logo != "" {
-		err = setLogo(ctx, a, who, logo)
+		_, err = a.Uploads.SetLogo(ctx, who, image)
 	}
 	if err == nil && noLogo {
 		err = a.Uploads.RemoveLogo(ctx, who)
@@ -61,21 +66,19 @@ func changePage(ctx context.Context, inv *invocation, a *app.App, org lastmile.O
 	}, "Phone      %s\nColor      %s\nNew times  %s\nLogo       %s\n", settings.Phone, settings.Color, onOff(settings.NewTimes), of.Image)
 }
 
-// setLogo sets the logo from a file. It does not read files that are too large.
-func setLogo(ctx context.Context, a *app.App, who lastmile.Principal, name string) error {
-	info, err := os.Stat(name)
+// readLogo reads a logo and checks it. It reads at most one byte more than a logo may have.
+func readLogo(ctx context.Context, a *app.App, who lastmile.Principal, name string) ([]byte, error) {
+	file, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if info.Size() > lastmile.MaxLogo {
-		return fmt.Errorf("%s has more than %d bytes: scale it down", name, lastmile.MaxLogo)
-	}
-	data, err := os.ReadFile(name)
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, lastmile.MaxLogo+1))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := a.Uploads.SetLogo(ctx, who, data); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err := a.Uploads.CheckLogo(ctx, who, data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return data, nil
 }

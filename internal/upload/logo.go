@@ -29,6 +29,12 @@ func (s *Uploads) SetLogo(ctx context.Context, who lastmile.Principal, sent []by
 	return u.ID, err
 }
 
+// CheckLogo returns the error with which SetLogo would reject an image.
+func (s *Uploads) CheckLogo(ctx context.Context, who lastmile.Principal, sent []byte) error {
+	_, _, err := s.prepare(ctx, who, "logo", sent)
+	return err
+}
+
 // AcceptPhoto stores a photo of a worker. It is purged unless the caller saves it as in use.
 func (s *Uploads) AcceptPhoto(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, sent []byte) (lastmile.Upload, error) {
 	u, data, err := s.prepare(ctx, who, "photo", sent)

@@ -95,6 +95,7 @@ func TestDestinationContract(t *testing.T) {
 				"no number without a location": {`{"address":{"street":"S","city":"X","country":"Y"}}`, malformed, []string{"address.number"}},
 				"no street without a location": {`{"address":{"number":"1","city":"X","country":"Y"}}`, malformed, []string{"address.street"}},
 				"no city without a location":   {`{"address":{"number":"1","street":"S","country":"Y"}}`, malformed, []string{"address.city"}},
+				"no country, no location":      {`{"address":{"number":"1","street":"S","city":"X"}}`, malformed, []string{"address.country"}},
 				"an address to be looked up":   {`{"address":{"number":"1","street":"S","city":"X","country":"Y"}}`, invalid, []string{"geocode"}},
 				"a null location":              {`{"address":{"number":"1","street":"S","city":"X","country":"Y"},"location":null}`, invalid, []string{"geocode"}},
 				"a line to be looked up":       {`{"address":{"unparsed":"1 S, X, Y"}}`, invalid, []string{"geocode"}},

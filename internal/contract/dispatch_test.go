@@ -132,6 +132,8 @@ func TestDispatchContract(t *testing.T) {
 		t.Run("tasks are assigned along routes", func(t *testing.T) { testDispatchAssigns(t, p) })
 		t.Run("the planned service time is used for estimates", func(t *testing.T) { testDispatchServiceTime(t, p) })
 		t.Run("every rule at once", func(t *testing.T) { testDispatchRules(t, p) })
+		t.Run("full workers and long routes", func(t *testing.T) { testDispatchSizes(t, p) })
+		t.Run("where routes end", func(t *testing.T) { testDispatchEnds(t, p) })
 		t.Run("invalid requests", func(t *testing.T) { testDispatchRejects(t, p) })
 		t.Run("one at a time", func(t *testing.T) { testDispatchOnce(t, p) })
 		t.Run("dry run", func(t *testing.T) { testDispatchDryRun(t, p) })
@@ -311,6 +313,7 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 		word string
 	}{
 		`{"maxTasksPerRoute":201}`:                                     {invalid, "maxTasksPerRoute"},
+		`{"maxTasksPerRoute":-1}`:                                      {invalid, "maxTasksPerRoute"},
 		`{"maxTasksPerRoute":"many"}`:                                  {malformed, "maxTasksPerRoute"},
 		`{"maxTasksPerRoute":5.5}`:                                     {malformed, "maxTasksPerRoute"},
 		`{"maxAllowedDelay":0}`:                                        {invalid, "maxAllowedDelay"},
@@ -326,6 +329,18 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 	} {
 		c.want.check(t, send(t, d.Client, "POST", path, body), c.word)
 	}
+	for message, hours := range map[string][2]int64{ // from now
+		"taskTimeWindow must not end in the past":     {-2, -1},
+		"taskTimeWindow must not be longer":           {-6, 11},
+		"scheduleTimeWindow must not end in the past": {-2, -1},
+		"scheduleTimeWindow must end within":          {1, 17},
+		"scheduleTimeWindow must not be longer":       {-2, 15},
+	} {
+		field, _, _ := strings.Cut(message, " ")
+		invalid.check(t, d.Call(t, "POST", path, fmt.Sprintf(`{%q:[%d,%d]}`, field, now+hours[0]*3600, now+hours[1]*3600)), message)
+	}
+	// As long as allowed.
+	d.run(t, fmt.Sprintf(`{"maxTasksPerRoute":200,"taskTimeWindow":[%d,%d],"scheduleTimeWindow":[%d,%d],"dryRun":true}`, now-4*3600, now+12*3600, now-2*3600, now+14*3600))
 	d.worker(t, lastmile.Point{Lon: -73.99, Lat: 40.73}, `,"vehicle":{"type":"BICYCLE"}`)
 	invalid.check(t, send(t, d.Client, "POST", path, `{}`), "filters.workers.vehicleType is required")
 	if shown := d.run(t, `{"filters":{"workers":{"vehicleType":"BICYCLE"}}}`); status(shown) != "success" {
@@ -345,6 +360,59 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 	lonely := alone.run(t, `{}`)
 	if left := planOf(t, lonely).Unplanned; len(left) != 1 || left[0].ID != task || len(left[0].Reasons) != 1 || left[0].Reasons[0].Rule != "schedule" {
 		t.Errorf("without workers: %+v", lonely)
+	}
+}
+
+// testDispatchSizes dispatches two tasks to a worker who has three.
+func testDispatchSizes(t *testing.T, p *apptest.Platform) {
+	d := newDepot(t, p, "sizes", 1, "")
+	for i := range 3 {
+		d.Must(t, "PUT", "/containers/workers/"+d.workers[0], `{"tasks":[-1,"`+d.drop(t, float64(100*i), 100)+`"]}`)
+	}
+	d.drop(t, 400, 0)
+	d.drop(t, 500, 0)
+	for body, want := range map[string]struct {
+		left int
+		rule lastmile.DispatchRule
+	}{
+		`{"dryRun":true,"maxTasksPerRoute":4,"filters":{"workers":{"maxContainerSize":2}}}`: {2, lastmile.RuleFilter},
+		`{"dryRun":true,"maxTasksPerRoute":2}`:                                              {2, lastmile.RuleFilter}, // the default of maxContainerSize
+		`{"dryRun":true,"maxTasksPerRoute":4,"filters":{"workers":{"maxContainerSize":3}}}`: {1, lastmile.RuleRouteLength},
+		`{"dryRun":true,"maxTasksPerRoute":5}`:                                              {0, ""},
+	} {
+		left := planOf(t, d.run(t, body)).Unplanned
+		if len(left) != want.left {
+			t.Errorf("%s leaves %d tasks, want %d: %+v", body, len(left), want.left, left)
+		}
+		for _, task := range left {
+			if len(task.Reasons) != 1 || task.Reasons[0].Rule != string(want.rule) {
+				t.Errorf("%s leaves a task because of %+v, want %s", body, task.Reasons, want.rule)
+			}
+		}
+	}
+}
+
+// testDispatchEnds dispatches a task one kilometer from the hub to a worker whose address
+// is three kilometers from it.
+func testDispatchEnds(t *testing.T, p *apptest.Platform) {
+	at := func(km float64) string {
+		return fmt.Sprintf(`{"address":{"number":"1","street":"Main St","city":"X","country":"Y"},"location":[%f,40.73]`, -73.99+km*1000/84_000)
+	}
+	d := newDepot(t, p, "ends", 1, `,"addresses":{"routing":`+at(3)+`}}`)
+	other := id(t, d.Client, "/hubs", at(6)+`,"name":"Other"}`)
+	d.drop(t, 1000, 0)
+	distance := func(end string) float64 {
+		t.Helper()
+		shown := d.run(t, `{"dryRun":true`+end+`}`)
+		return shown["plan"].(map[string]any)["cost"].(map[string]any)["distance"].(float64)
+	}
+	one := distance(`,"routeEnd":null`)
+	for end, want := range map[string]float64{
+		``: 2, `,"routeEnd":"teams://DEFAULT"`: 2, `,"routeEnd":"workers://ROUTING_ADDRESS"`: 3, `,"routeEnd":"hub://` + other + `"`: 6,
+	} {
+		if got := distance(end); !near(got, want*one, one/20) {
+			t.Errorf("with %s the route has %v m, want about %v", end, got, want*one)
+		}
 	}
 }
 

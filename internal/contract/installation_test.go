@@ -25,6 +25,7 @@ func TestInstallationContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		texts = nil
 		b := setUp(t, p)
 		status := func() map[string]any {
 			t.Helper()

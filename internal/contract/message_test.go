@@ -27,7 +27,8 @@ func TestMessageContract(t *testing.T) {
 		})
 		phone.do(t, "start", task, "s", nil)
 		reached(t, p)
-		matches(t, list(t, c, "/messages?failed=true"), `[{"id":"<id>","timeCreated":"<now>","timeSent":null,"kind":"taskStarted","task":"`+task+`","to":"+33612345678","text":`+text(fmt.Sprint(list(t, c, "/messages?failed=true")[0]["text"]))+`,
+		want := "Acme: W is on the way with your delivery. Follow it here: " + fmt.Sprint(c.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"])
+		matches(t, list(t, c, "/messages?failed=true"), `[{"id":"<id>","timeCreated":"<now>","timeSent":null,"kind":"taskStarted","task":"`+task+`","to":"+33612345678","text":`+text(want)+`,
 			"state":"suppressed","reason":"text messages are sent only to numbers of US, CA, and this one is of FR"}]`)
 		all := list(t, c, "/messages")
 		if len(all) != 2 || all[1]["kind"] != "invitation" || all[1]["state"] != "sent" || all[1]["task"] != nil || all[1]["reason"] != nil {

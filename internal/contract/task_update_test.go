@@ -249,6 +249,7 @@ func testTaskDeletion(t *testing.T, r roads) {
 }
 
 func testTaskCompletion(t *testing.T, r roads) {
+	number := 3000
 	for name, test := range map[string]struct{ sent, success, failure string }{
 		"well":                {`{"success":true,"notes":"left it"}`, "left it", ""},
 		"badly":               {`{"success":false,"notes":"nobody there"}`, "", "nobody there"},
@@ -258,7 +259,8 @@ func testTaskCompletion(t *testing.T, r roads) {
 		"with more than that": {`{"success":true,"notes":"n","time":1,"distance":5}`, "n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			carl := r.driver(t, fmt.Sprintf("+1212555%04d", 3000+len(name)))
+			number++
+			carl := r.driver(t, fmt.Sprintf("+1212555%04d", number))
 			task := r.task(t, workers(carl))
 			r.begin(t, task)
 			if worker := r.Must(t, "GET", "/workers/"+carl, nil); worker["activeTask"] != task {

@@ -33,8 +33,8 @@ func TestTrackContract(t *testing.T) {
 		t.Run("a completed task can be rated", func(t *testing.T) { testFeedback(t, acme, team) })
 		t.Run("the page needs no script", func(t *testing.T) { testPage(t, acme, team) })
 		t.Run("a stream sends every change", func(t *testing.T) { testFollowStream(t, acme, team) })
-		t.Run("requests of one address are limited", func(t *testing.T) { testTrackRate(t, acme) })
 		t.Run("no name becomes markup", func(t *testing.T) { testHostileNames(t, p) })
+		t.Run("requests of one address are limited", func(t *testing.T) { testTrackRate(t, acme) })
 	})
 }
 
@@ -286,10 +286,7 @@ func testFeedback(t *testing.T, c *apptest.Client, team string) {
 		`{"rating":-1}`: invalid, `{"rating":4.5}`: malformed, `{"rating":5,"comments":7}`: malformed, `not json`: invalid,
 		`{"rating":5,"comments":"` + strings.Repeat("x", 1001) + `"}`: invalid,
 	} {
-		a := say(t, at, body)
-		if a.Status != http.StatusBadRequest {
-			want.check(t, a)
-		}
+		want.check(t, say(t, at, body))
 	}
 	sent := len(triggers(t, c, "taskId", task))
 	for range 3 {
@@ -426,17 +423,14 @@ func testTrackRate(t *testing.T, c *apptest.Client) {
 	ask := func(from string) apptest.Response {
 		return exchange(t, http.MethodGet, at+"/state", nil, "X-Forwarded-For", from)
 	}
-	rejected := false
-	for range 500 { // far more than a second's worth, however slow the machine is
-		if a := ask("198.51.100.7"); a.Status != http.StatusOK {
-			tooMany.check(t, a)
-			rejected = true
+	c.Platform.StopClock() // the machine may be too slow to ask too often
+	var last apptest.Response
+	for range 500 {
+		if last = ask("198.51.100.7"); last.Status != http.StatusOK {
 			break
 		}
 	}
-	if !rejected {
-		t.Skip("the machine is too slow to ask too often")
-	}
+	tooMany.check(t, last)
 	ask("198.51.100.8").OK(t)
 }
 

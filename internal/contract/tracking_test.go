@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ func TestTrackingContract(t *testing.T) {
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
 		t.Run("a task is estimated when it is started", func(t *testing.T) { testStartEstimates(t, c, team) })
 		t.Run("late tasks are shown as late", func(t *testing.T) { testDelays(t, c, team) })
+		t.Run("a worker is as late as the latest task", func(t *testing.T) { testWorkerDelay(t, c, team) })
 		t.Run("a worker sees a delay before it happens", func(t *testing.T) { testPredictedDelay(t, c, team) })
 		t.Run("estimates wait for the time window", func(t *testing.T) { testWindows(t, c, team) })
 		t.Run("a worker who arrives in time is not late", func(t *testing.T) { testArrived(t, c, team) })
@@ -186,6 +188,33 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
+// testWorkerDelay makes the task in the middle of a worker's list the latest one.
+func testWorkerDelay(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550461")
+	var tasks []string
+	for i, due := range []time.Duration{30 * time.Minute, 10 * time.Minute, 40 * time.Minute, 10 * time.Hour} {
+		tasks = append(tasks, taskOf(t, c, worker, 40.71+float64(i)/100, map[string]any{"completeBefore": p.Now().Add(due).UnixMilli()}))
+	}
+	p.Advance(time.Hour)
+	phone.at(t, 40.7)
+	p.RefreshDue(t)
+	var delays []float64
+	for _, task := range tasks[:3] {
+		delay, _ := c.Must(t, http.MethodGet, "/tasks/"+task, nil)["delayTime"].(float64)
+		delays = append(delays, delay)
+	}
+	if delays[0] < 1800 || delays[1] < 3000 || delays[2] < 1200 || delays[1] != slices.Max(delays) {
+		t.Fatalf("the tasks are late by %v", delays)
+	}
+	if got := c.Must(t, http.MethodGet, "/tasks/"+tasks[3], nil)["delayTime"]; got != nil {
+		t.Errorf("the last task is late by %v", got)
+	}
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil)["delayTime"]; !near(got, delays[1], 1) {
+		t.Errorf("the worker is late by %v, the tasks by %v", got, delays)
+	}
+}
+
 // testPredictedDelay has a task become late because its worker does not leave: the
 // phone gets an event, though nothing has changed but the estimate.
 func testPredictedDelay(t *testing.T, c *apptest.Client, team string) {
@@ -313,13 +342,14 @@ func testArrived(t *testing.T, c *apptest.Client, team string) {
 				preview := c.Must(t, http.MethodPost, "/workers/"+worker+"/preview", map[string]any{"tasks": []string{}})
 				is("in a preview "+when, preview["tasks"].([]any)[0].(map[string]any)["delay"])
 				tasks, _ := c.Must(t, http.MethodGet, "/board", nil)["tasks"].([]any)
-				for _, each := range tasks {
-					if shown, _ := each.(map[string]any); shown["id"] == task {
-						is("on the board "+when, shown["delayTime"])
-						if shown["arrivalTime"] != arrived {
-							t.Errorf("on the board %s the arrival is %v, want %v", when, shown["arrivalTime"], arrived)
-						}
-					}
+				i := slices.IndexFunc(tasks, func(each any) bool { return each.(map[string]any)["id"] == task })
+				if i < 0 {
+					t.Fatalf("the task is not on the board: %v", tasks)
+				}
+				shown := tasks[i].(map[string]any)
+				is("on the board "+when, shown["delayTime"])
+				if shown["arrivalTime"] != arrived {
+					t.Errorf("on the board %s the arrival is %v, want %v", when, shown["arrivalTime"], arrived)
 				}
 				p.RefreshDue(t)
 			}

@@ -15,7 +15,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Reasons why an attempt failed. They reveal nothing about internal networks.
+// Reasons why an attempt failed. They reveal nothing about internal networks. They are
+// stored, and the dashboard translates them: do not reword them.
 const (
 	reasonBadURL      = "the address cannot be used"
 	reasonForbidden   = "the target is not allowed"

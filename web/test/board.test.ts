@@ -501,3 +501,35 @@ test('a worker who has arrived is no longer expected', () => {
   assert.equal(arrivalOf({ ...expected, state: 3, arrivalTime: now - hour }), undefined);
   assert.equal(arrivalOf({ state: 1 }), undefined);
 });
+
+test('dropped tasks are inserted before a task that can move and is not dropped', () => {
+  const { groups } = opened(
+    [
+      given('done', 'w', { state: 3, completionDetails: { time: now, success: true } }),
+      given('active', 'w', { state: 2 }),
+      ...['a', 'b', 'c'].map((id) => given(id, 'w')),
+      made('free'),
+    ],
+    [person('w', ['a', 'b', 'c'], { activeTask: 'active' })],
+  );
+  groups.narrow({ ...everything, statuses: new Set(['completed', 'active', 'assigned']) }, now);
+  assert.deepEqual(groups.group('Ww')?.ids, ['done', 'active', 'a', 'b', 'c']);
+  const slot = (row: string, below: boolean, ...dropped: string[]) => groups.slot('Ww', row, below, dropped);
+  assert.equal(slot('b', false, 'free'), 'b');
+  assert.equal(slot('b', true, 'free'), 'c');
+  assert.equal(slot('c', true, 'free'), '');
+  assert.equal(slot('b', false, 'b'), 'c', 'on itself');
+  assert.equal(slot('a', true, 'b'), 'c', 'below the row above it');
+  assert.equal(slot('a', false, 'a', 'b'), 'c');
+  assert.equal(slot('done', false, 'c'), 'a');
+  assert.equal(slot('active', false, 'c'), 'a');
+});
+
+test('an older order does not change the active task', () => {
+  const { records } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b'], { version: 5 })]);
+  const container = { type: 'WORKER', worker: 'w' };
+  records.applyOrder({ container, activeTask: 'a', tasks: ['b'], version: 6 });
+  records.applyOrder({ container, activeTask: null, tasks: ['a', 'b'], version: 5 });
+  assert.equal(records.workers.get('w')?.activeTask, 'a');
+  assert.deepEqual(records.list('Ww'), ['b']);
+});

@@ -1,6 +1,7 @@
 // Dragging tasks with the mouse from any view to a list. With the keyboard, the command
 // "assign" and Alt with the arrow keys do the same.
 
+import { board } from './board.svelte.ts';
 import type { ListKey } from './records.ts';
 
 const slack = 5; // pixels of movement before a drag begins
@@ -75,9 +76,7 @@ class Drag {
     const task = row.dataset['task'];
     if (!task) return { key, before: '' };
     const { top, height } = row.getBoundingClientRect();
-    if (clientY < top + height / 2) return { key, before: task };
-    const next = row.parentElement?.querySelector<HTMLElement>(`[data-list="${key}"][data-task="${task}"] + [data-list="${key}"]`); // prettier-ignore
-    return { key, before: next?.dataset['task'] ?? '' };
+    return { key, before: board.groups.slot(key, task, clientY >= top + height / 2, this.ids) };
   }
 }
 

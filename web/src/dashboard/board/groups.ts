@@ -91,6 +91,15 @@ export class Groups {
     return this.byKey.get(key);
   }
 
+  // slot returns the task of a list before which tasks are inserted that are dropped on a row
+  // or below it; '' for the end. They cannot be inserted before each other, nor before a task
+  // that has started.
+  slot(key: ListKey, row: string, below: boolean, dropped: readonly string[]): string {
+    const ids = this.byKey.get(key)?.ids ?? [];
+    const from = ids.indexOf(row) + (below ? 1 : 0);
+    return ids.slice(from).find((id) => this.records.home(id) === key && !dropped.includes(id)) ?? '';
+  }
+
   // includes reports whether a task belongs to the chosen team.
   includes(id: string): boolean {
     return this.counted.has(id);

@@ -238,14 +238,15 @@ export class Records {
   // the known one changes nothing.
   applyOrder({ container, activeTask, tasks, pinned, version }: ListChange) {
     const key = this.keyOf(container);
+    if (version !== undefined && version < (this.versions.get(key) ?? 0)) return;
     const worker = this.workers.get(workerOf(key));
     if (worker && activeTask !== undefined && worker.activeTask !== activeTask) {
       this.setWorker({ ...worker, activeTask });
       this.mark(key);
     }
     if (!tasks || key === pool) return;
-    const current = this.setOrder(key, tasks, version);
-    if (!current || !pinned || !worker) return;
+    this.setOrder(key, tasks, version);
+    if (!pinned || !worker) return;
     // A task may have moved on since the list was read.
     for (const id of [activeTask, ...tasks]) {
       if (id && this.tasks.get(id)?.worker === worker.id) this.setPin(id, pinned[id]);
@@ -427,11 +428,10 @@ export class Records {
     this.mark(key);
   }
 
-  // setOrder applies the order of a list as the server has it, unless a newer one is known,
-  // and reports whether it did.
-  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined): boolean {
+  // setOrder applies the order of a list as the server has it, unless a newer one is known.
+  private setOrder(key: ListKey, ids: readonly string[], version: number | undefined) {
     if (version !== undefined) {
-      if (version < (this.versions.get(key) ?? 0)) return false;
+      if (version < (this.versions.get(key) ?? 0)) return;
       this.versions.set(key, version);
     }
     const listed = new Set(ids);
@@ -439,7 +439,6 @@ export class Records {
     for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, undefined);
     for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
     this.mark(key);
-    return true;
   }
 
   private setPin(id: string, pinned: string | undefined) {

@@ -1,7 +1,7 @@
 // The organization's event stream, while a screen is open.
 
 import { follow, type Message } from '../driver/stream.ts';
-import { call, query, url } from './api.ts';
+import { call, heard, query, url } from './api.ts';
 import { app } from './app.svelte.ts';
 
 const shortestWait = 500; // milliseconds between attempts
@@ -56,8 +56,10 @@ export class Live {
           },
         );
         this.open = false;
-        if (ended !== 'broken') return;
-        if (!signal.aborted) void app.probe(); // the network may be down, and no other request under way
+        if (ended === 'signedOut') heard.signedOut(); // the screen is opened again after signing in
+        if (ended === 'signedOut' || ended === 'absent') return;
+        if (ended === 'stale') last = undefined;
+        else if (!signal.aborted) void app.probe(); // the network may be down, and no other request under way
       }
       await new Promise<void>((resolve) => {
         this.wake = resolve;

@@ -2,7 +2,7 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
-import { call, Failure, query } from '../api.ts';
+import { call, Failure, heard, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
@@ -132,8 +132,8 @@ class Board {
     });
   }
 
-  private start() {
-    this.ready = false;
+  private start(ready = false) {
+    this.ready = ready; // the former records are shown until the others are read
     this.failure = undefined;
     if (this.past) {
       this.replay = new Replay(this.date, this.records, (first) => {
@@ -163,6 +163,10 @@ class Board {
         else void app.probe(); // the network may be down, and no other request under way
       },
       failed: (error) => (this.failure = error),
+      signedOut: () => {
+        this.stop(); // the next screen starts again
+        heard.signedOut();
+      },
     });
     let ticks = 0;
     this.clock ??= setInterval(() => {
@@ -170,6 +174,7 @@ class Board {
       this.age = this.ready && silent >= old ? silent : 0;
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
+      if (this.stream?.outdated(this.now)) this.again(this.ready);
       if (ticks % 30 === 0 && this.ready) {
         turn(this.clocked, () => {
           this.groups.elapse(this.now);
@@ -202,9 +207,9 @@ class Board {
   }
 
   // again starts over with a new snapshot.
-  again() {
+  again(ready = false) {
     this.stop();
-    this.start();
+    this.start(ready);
   }
 
   // show updates the views after the records have changed.

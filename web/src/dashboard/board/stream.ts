@@ -10,6 +10,7 @@ import type { Snapshot } from './wire.ts';
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
 const longestAbsence = 300_000; // after that, a snapshot is read faster than the missed events
+const shortestDay = 300_000; // after which a snapshot is renewed if this computer's clock is ahead
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface Heard {
@@ -18,12 +19,14 @@ export interface Heard {
   alive: () => void; // data was received
   connected: (connected: boolean) => void;
   failed: (error: unknown) => void; // the snapshot could not be read
+  signedOut: () => void; // the session has ended, and the stream with it
 }
 
 export class Stream {
   private readonly stop = new AbortController();
   private wait = shortestWait;
   private wake = () => {}; // ends the wait
+  private end = Infinity; // end of the day that was read
 
   constructor(
     private readonly date: string, // '' for today
@@ -43,6 +46,11 @@ export class Stream {
     this.wake();
   }
 
+  // outdated reports whether the day has ended that was today when it was read.
+  outdated(now: number): boolean {
+    return this.date === '' && now >= this.end;
+  }
+
   private async run() {
     const { signal } = this.stop;
     let cursor: string | undefined;
@@ -57,6 +65,7 @@ export class Stream {
           );
           if (signal.aborted) return;
           cursor = String(snapshot.cursor);
+          this.end = Math.max(snapshot.to, Date.now() + shortestDay);
           this.heard.loaded(snapshot);
         } catch (error) {
           if (signal.aborted) return;
@@ -90,7 +99,10 @@ export class Stream {
       }
       if (signal.aborted) return;
       this.heard.connected(false);
-      if (ended === 'signedOut') return;
+      if (ended === 'signedOut') {
+        this.heard.signedOut();
+        return;
+      }
       if (ended === 'stale') {
         cursor = undefined;
         continue;

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { Stream, type Heard } from '../src/dashboard/board/stream.ts';
+
+const usual = globalThis.fetch;
+afterEach(() => (globalThis.fetch = usual));
+globalThis.document = Object.assign(new EventTarget(), { hidden: false }) as unknown as Document;
+
+const hour = 3_600_000;
+
+// opened returns a stream whose day ends at a time, and what happens to it first.
+function opened(date: string, to: number, events: () => Promise<Response>) {
+  globalThis.fetch = (path) =>
+    String(path).includes('/events') ? events() : Promise.resolve(Response.json({ cursor: '7', to }));
+  let stream: Stream;
+  const happened = new Promise<string>((resolve) => {
+    const heard: Heard = {
+      loaded: () => {},
+      message: () => {},
+      alive: () => {},
+      connected: (connected) => connected && resolve('connected'),
+      failed: () => resolve('failed'),
+      signedOut: () => resolve('signedOut'),
+    };
+    stream = new Stream(date, '', heard);
+  });
+  return { stream: stream!, happened };
+}
+
+const open = () => Promise.resolve(new Response(new ReadableStream()));
+
+test('a stream reports that the session has ended', async () => {
+  const { happened } = opened('', Date.now() + hour, () => Promise.resolve(new Response('', { status: 401 })));
+  assert.equal(await happened, 'signedOut');
+});
+
+test('the snapshot of today is outdated when the day ends', async () => {
+  const to = Date.now() + hour;
+  const today = opened('', to, open);
+  assert.equal(today.stream.outdated(to), false, 'nothing is read yet');
+  await today.happened;
+  assert.equal(today.stream.outdated(to - 1), false);
+  assert.equal(today.stream.outdated(to), true);
+  today.stream.close();
+
+  const chosen = opened('2026-11-16', to, open);
+  await chosen.happened;
+  assert.equal(chosen.stream.outdated(to), false);
+  chosen.stream.close();
+});
+
+test('a clock that is ahead of the server’s does not read the snapshot again and again', async () => {
+  const { stream, happened } = opened('', Date.now() - hour, open);
+  await happened;
+  assert.equal(stream.outdated(Date.now()), false);
+  assert.equal(stream.outdated(Date.now() + hour), true);
+  stream.close();
+});

@@ -209,13 +209,10 @@ class App {
   // taken back.
   async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
     const toast = this.toasts.find((t) => t.id === id);
-    if (!toast?.undo) {
-      if (id === undefined) await this.undoOlder?.();
-      return;
-    }
-    this.dismiss(toast.id);
+    if (toast) this.dismiss(toast.id);
     try {
-      if ((await toast.undo()) !== false) this.toast(this.say('undone'));
+      if (id === undefined) await this.undoOlder?.();
+      else if (toast?.undo && (await toast.undo()) !== false) this.toast(this.say('undone'));
     } catch (error) {
       this.complain(error);
     }

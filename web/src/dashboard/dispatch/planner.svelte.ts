@@ -33,6 +33,8 @@ export class Planner {
   found = $state(0); // incremented when tasks were read that the board does not have
   private readonly others = new Map<string, BoardTask>();
   private gone = false;
+  private latest = 0; // number of the last read
+  private reading = Promise.resolve(); // the last read
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly comparison = $derived<Comparison | undefined>(this.isPlanned ? compare(this.dispatch!) : undefined);
@@ -72,12 +74,19 @@ export class Planner {
     this.timer ??= setTimeout(() => void this.read(id), after);
   }
 
-  async read(id: string) {
+  // read reads the dispatch. Of several concurrent calls, all wait for the last, whose response
+  // is the newest.
+  read(id: string): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
+    return (this.reading = this.fetch(id, ++this.latest));
+  }
+
+  private async fetch(id: string, number: number): Promise<void> {
     try {
       const dispatch = await call<Dispatch>('GET', `/dispatches/${encodeURIComponent(id)}`);
       if (this.gone) return;
+      if (number !== this.latest) return await this.reading;
       const first = !this.isPlanned;
       this.failure = undefined;
       this.differences = dispatch.differences;
@@ -88,6 +97,7 @@ export class Planner {
       else if (first) void this.lookUp();
     } catch (error) {
       if (this.gone) return;
+      if (number !== this.latest) return await this.reading;
       this.failure = error;
       // Without a connection, or if the server fails, it tries again.
       if (error instanceof Failure && (error.status === 0 || error.status >= 500)) this.later(id, 3000);

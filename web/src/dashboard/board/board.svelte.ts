@@ -343,8 +343,10 @@ class Board {
   // reread reads a list that is too long for the stream, or that contradicts a task.
   private async reread(key: ListKey) {
     if (key === pool) return;
+    const { stream } = this;
     try {
       const { type, worker, team, ...list } = await call<Container & ListChange>('GET', this.records.path(key));
+      if (stream !== this.stream) return; // another day is shown
       this.records.applyOrder({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
       this.show();
     } catch {
@@ -366,9 +368,13 @@ class Board {
   }
 
   private async find(id: string) {
+    const { stream } = this;
     try {
-      this.records.setTask(toTask(await call<ApiTask>('GET', `/tasks/${id}`)));
+      const task = await call<ApiTask>('GET', `/tasks/${id}`);
+      if (stream !== this.stream) return;
+      this.records.setTask(toTask(task));
     } catch (error) {
+      if (stream !== this.stream) return;
       if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return;
       this.records.removeTask(id);
     }

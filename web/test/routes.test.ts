@@ -68,3 +68,31 @@ test('a route is requested again if a stop changes, but not if the vehicle moves
     '-74.00000,40.50000;-74.00000,40.60000;-74.00000,40.80000',
   ]);
 });
+
+test('in a large fleet, a route that changed while another was shown is requested when it is shown again', async () => {
+  const asked: string[] = [];
+  globalThis.fetch = (url) => {
+    asked.push(new URL(String(url), 'http://x').searchParams.get('stops')!);
+    return Promise.resolve(new Response(JSON.stringify({ geometry: '' }), { status: 200 }));
+  };
+  const stops: Record<string, Point[]> = { a: [[1, 1], [1, 2]], b: [[2, 1], [2, 2]] }; // prettier-ignore
+  const routes = new Routes(
+    { workers: () => ['a', 'b'], few: () => false, start: () => undefined, stops: (id) => [...stops[id]!], vehicle: () => 'CAR' }, // prettier-ignore
+    () => {},
+  );
+  const want = async (changed: string[], shown: string) => {
+    routes.want(changed, shown);
+    while ((routes as unknown as { busy: boolean }).busy) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await want([], 'a');
+  await want([], 'b');
+  await want([], 'a');
+  assert.equal(asked.length, 2);
+  await want([], 'b');
+  stops['a'] = [[1, 1], [1, 3]]; // prettier-ignore
+  await want(['a'], 'b');
+  assert.equal(asked.length, 2);
+  await want([], 'a');
+  assert.match(asked[2] ?? '', /3\.00000$/);
+  routes.destroy();
+});

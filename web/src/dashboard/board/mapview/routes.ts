@@ -66,11 +66,15 @@ export class Routes {
   }
 
   // want requests the routes of workers whose lists have changed, or of all workers if
-  // undefined. If there are many workers, it requests only the route that is shown.
+  // undefined. If there are many workers, it requests only the route that is shown, and the
+  // others when they are shown next.
   want(workers: Iterable<string> | undefined, shown: string) {
     const { journeys } = this;
     const few = journeys.few();
-    for (const id of workers ?? journeys.workers()) if (few || id === shown) this.wanted.add(id);
+    for (const id of workers ?? journeys.workers()) {
+      if (few || id === shown) this.wanted.add(id);
+      else this.lines.delete(id);
+    }
     if (shown && !this.lines.has(shown)) this.wanted.add(shown);
     void this.run(shown);
   }

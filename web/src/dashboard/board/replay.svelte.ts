@@ -184,7 +184,7 @@ export class Replay {
         for (const p of latest(positions, this.located, this.time)) this.records.position(p);
       }
     }
-    if (this.hours.get(first) instanceof Array) this.located = this.time;
+    if ([first - 1, first].every((n) => n < 0 || this.hours.get(n) instanceof Array)) this.located = this.time;
   }
 
   private async read(n: number) {
@@ -202,7 +202,10 @@ export class Replay {
     } catch (error) {
       if (this.stop.signal.aborted) return;
       this.failure = error;
-      setTimeout(() => this.hours.delete(n), 5000);
+      setTimeout(() => {
+        this.hours.delete(n);
+        this.plan(); // requests it again if it is still shown
+      }, 5000);
     }
   }
 }

@@ -204,6 +204,75 @@ test('a task is created, and found in the table', async () => {
   assert.deepEqual(faults, []);
 });
 
+test('an edited address is sent without its former location, and any suggestion can be chosen again', async () => {
+  const { page, faults } = second;
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { number: '1', street: 'Edit Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+  });
+  const requests = [];
+  await page.route(`**/api/v2/tasks/${id}`, (route, request) => {
+    if (request.method() === 'PUT') requests.push(request.postDataJSON());
+    return route.continue();
+  });
+  const found = (text) =>
+    ['First', 'Second', 'Third'].map((name, i) => ({
+      line: `${text} ${name} Street`,
+      address: { number: '1', street: `${text} ${name} Street`, city: 'New York', country: 'US' },
+      location: [around[0] + i / 100, around[1]],
+    }));
+  await page.route('**/api/v2/geocode?q=*', (route, request) =>
+    route.fulfill({ json: found(new URL(request.url()).searchParams.get('q')) }),
+  );
+  await page.evaluate((task) => (location.hash = `#/tasks/${task}`), id);
+  const form = page.getByRole('dialog', { name: 'Edit task' });
+  const edit = async () => {
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await form.locator('canvas').waitFor();
+  };
+  const save = async (n) => {
+    await form.getByRole('button', { name: 'Save' }).click();
+    await gone(form);
+    assert.equal(requests.length, n);
+    return requests.at(-1);
+  };
+  await edit();
+  await form.getByLabel('Number').fill('100');
+  await form.getByText('Click on the map').waitFor();
+  const { destination, ...others } = await save(1);
+  assert.deepEqual(others, {});
+  assert.equal(destination.address.number, '100');
+  assert.equal(destination.location, undefined);
+
+  await edit();
+  for (const text of ['Old', 'New']) {
+    await form.getByLabel('Find address').fill(text);
+    await page.getByRole('option', { name: `${text} Third Street` }).click();
+    assert.equal(await form.getByLabel('Street').inputValue(), `${text} Third Street`);
+  }
+  const chosen = await save(2);
+  assert.deepEqual(chosen.destination.location, found('New')[2].location);
+  await page.unroute('**/api/v2/geocode?q=*');
+  await page.unroute(`**/api/v2/tasks/${id}`);
+  await api('DELETE', `/tasks/${id}`);
+  assert.deepEqual(faults, []);
+});
+
+test('when the session ends, the board asks to sign in, and follows events afterwards', async () => {
+  const { page } = second;
+  const events = '**/api/v2/events?lists=1*';
+  await page.route(events, (route) => route.fulfill({ status: 401, json: {} }));
+  await page.evaluate(() => (location.hash = '#/'));
+  await page.reload();
+  await page.getByLabel('Password').waitFor();
+  await page.unroute(events);
+  await page.getByLabel('Email').fill('Jorge@example.com');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('tree').waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+});
+
 test('a task is pinned and unpinned with a key, and keys work after the map was used', async () => {
   const { page, faults } = second;
   const { id } = await api('POST', '/tasks', {

@@ -51,6 +51,7 @@ class Board {
   worker = $state(''); // the worker whose route is shown
   report = $state.raw<readonly Outcome[]>([]); // outcomes of the last change of several tasks
   replay = $state.raw<Replay>(); // set while a past day is shown
+  table: (() => string[]) | undefined; // set while the table is shown; returns the tasks in it
   private past = false; // whether a past day is shown instead of the present
   readonly people = new Map<string, string>(); // names of administrators, as far as known
   private whole = true; // the tasks of all teams are read, not only of the chosen one
@@ -396,7 +397,9 @@ class Board {
     }
   }
 
-  private retain(stays: (id: string) => boolean) {
+  // retain removes from the selection tasks that are not visible any more: actions must not
+  // affect them.
+  retain(stays: (id: string) => boolean) {
     const ids = [...this.selection].filter(stays);
     if (ids.length < this.selection.size) this.selection = new Set(ids);
   }
@@ -427,7 +430,7 @@ class Board {
     const other = change.team !== undefined && change.team !== this.filter.team;
     this.filter = { ...this.filter, ...change };
     this.groups.narrow(this.filter, this.time());
-    this.retain((id) => this.groups.shows(id, this.time())); // actions must not affect tasks that are not visible
+    this.retain((id) => this.groups.shows(id, this.time()));
     this.frame++;
     const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
     for (const watcher of this.watchers) watcher(touched);
@@ -438,8 +441,10 @@ class Board {
     }
   }
 
-  // rows returns the visible rows of the lists, in order: keys of lists and ids of tasks.
+  // rows returns the visible rows of the table or, if it is not shown, of the lists, in order:
+  // keys of lists and ids of tasks.
   rows(): string[] {
+    if (this.table) return this.table();
     return this.groups.groups.flatMap((g) => (this.unfolds(g.key) ? [g.key, ...g.ids] : [g.key]));
   }
 

@@ -30,8 +30,12 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
     void shift(chosen(), event.key === 'ArrowUp' ? -1 : 1);
     return true;
   }
-  if ((event.ctrlKey || event.metaKey) && event.key === 'a' && (list || on === document.body)) {
-    board.selectAll(board.groups.groups.flatMap((g) => (board.unfolds(g.key) ? g.ids : [])));
+  if (
+    (event.ctrlKey || event.metaKey) &&
+    event.key === 'a' &&
+    (list || on === document.body || on.matches('[role="row"]'))
+  ) {
+    board.selectAll(board.rows().filter((id) => board.records.tasks.has(id)));
     return true;
   }
   if (typing(event) && !list) return false;

@@ -258,6 +258,52 @@ test('an edited address is sent without its former location, and any suggestion 
   assert.deepEqual(faults, []);
 });
 
+test('keys in the table apply to its rows', async () => {
+  const { page, faults } = second;
+  const ids = [];
+  for (const name of ['Row One', 'Row Two', 'Row Three']) {
+    const { id } = await api('POST', '/tasks', {
+      destination: { address: { street: 'Row Street', city: 'New York', country: 'US' }, location: around },
+      recipients: [{ name, phone: `+1212555016${ids.length}` }],
+      completeBefore: Date.now() + (ids.length + 1) * 3600_000,
+    });
+    ids.push(id);
+  }
+  await page.evaluate(() => (location.hash = '#/'));
+  await page.getByRole('tree').waitFor();
+  await page.evaluate((key) => {
+    const { board } = document.querySelector('[role=tree]');
+    board.clear();
+    board.open = '';
+    board.cursor = key;
+  }, `W${ada}`);
+  await page.evaluate(() => (location.hash = '#/table'));
+  await page.getByLabel('Filter: Recipient').fill('row');
+  const count = (n, selected = '') =>
+    eventually(`${n} rows ${selected}`, async () => (await page.locator(`[role=row].line${selected}`).count()) === n);
+  const focused = (id) =>
+    eventually('focused', () => page.evaluate((row) => document.activeElement.id === row, `r-${id}`));
+  await count(3);
+  await count(1, '[tabindex="0"]');
+  await page.locator('[role=row].line[tabindex="0"]').focus();
+  for (const id of ids.slice(0, 2)) {
+    await page.keyboard.press('j');
+    await count(1, `#r-${id}[aria-selected=true]`);
+    await focused(id);
+  }
+  await page.keyboard.press('ArrowUp');
+  await focused(ids[0]);
+  await page.keyboard.press('Control+a');
+  await count(3, '[aria-selected=true]');
+  await page.getByLabel('Filter: Recipient').fill('row three');
+  await count(1);
+  await page.getByLabel('Filter: Recipient').fill('row');
+  await count(3);
+  await count(1, '[aria-selected=true]');
+  for (const id of ids) await api('DELETE', `/tasks/${id}`);
+  assert.deepEqual(faults, []);
+});
+
 test('when the session ends, the board asks to sign in, and follows events afterwards', async () => {
   const { page } = second;
   const events = '**/api/v2/events?lists=1*';

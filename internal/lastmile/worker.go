@@ -196,10 +196,10 @@ func checkAmount(field string, n float64) error {
 
 // Unique removes duplicates and keeps the order.
 func Unique[T comparable](items []T) []T {
-	kept := make([]T, 0, len(items))
+	kept, seen := make([]T, 0, len(items)), make(map[T]bool, len(items))
 	for _, item := range items {
-		if !slices.Contains(kept, item) {
-			kept = append(kept, item)
+		if !seen[item] {
+			kept, seen[item] = append(kept, item), true
 		}
 	}
 	return kept

@@ -364,6 +364,10 @@ func TestTaskCustomFieldContract(t *testing.T) {
 		t.Run("a field that the API may not edit is the dashboard's", func(t *testing.T) {
 			defineFields(t, c, `{"key":"inner","name":"Inner","type":"boolean","editability":["admin"]}`)
 			invalid.check(t, c.Call(t, "POST", "/tasks", fields(`[{"key":"inner","value":true}]`)), "inner")
+			admin, _ := c.Admin(t, `{"name":"Ada","email":"ada@acme.example","type":"super"}`)
+			made := admin.Call(t, "POST", "/api/v2/tasks", fields(`[{"key":"inner","value":true}]`)).OK(t).Object(t)
+			matches(t, value(t, made, "inner"), `true`)
+			invalid.check(t, c.Call(t, "PUT", "/tasks/"+made["id"].(string), `{"customFields":[{"key":"inner","value":null}]}`), "inner")
 		})
 	})
 }

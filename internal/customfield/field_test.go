@@ -265,6 +265,8 @@ func sheetFields(t testing.TB) customfield.Fields {
 		customfield.Change{Key: "dropoff", Type: &line, Contexts: only(false, false)},
 		customfield.Change{Key: "ship", Type: &date, Contexts: only(true, true)},
 		customfield.Change{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
+		customfield.Change{Key: "inner", Type: &line, Editability: &[]string{"api"}},
+		customfield.Change{Key: "taken", Type: &line, Editability: &[]string{"admin"}, Contexts: only(true, false)},
 	)
 }
 
@@ -293,12 +295,19 @@ func sentValues(t testing.TB, text string) []lastmile.FieldValue {
 func TestCustomFieldsOfATask(t *testing.T) {
 	const ship = `{"Key":"ship","Value":"2026-01-31"}`
 	type sheet = customfield.TaskFields
+	type change = func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
 	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 		return s.Create(sent)
 	}
+	admin := lastmile.Principal{Admin: "a"}
+	byAdmin := func(do change) change {
+		return func(s sheet, has []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
+			return do(s.SetBy(admin), has, sent)
+		}
+	}
 	tests := map[string]struct {
 		has    string // fields of the existing pickup; empty for a new task
-		do     func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
+		do     change
 		pickup bool
 		sent   string
 		want   string
@@ -319,6 +328,11 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		"a value of another type is rejected":                     {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
 		"a pickup's field on a drop-off":                          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
 		"a drop-off's field on a pickup":                          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
+		"an administrator sets a field of administrators":         {do: byAdmin(create), sent: `[{"Key":"secret","Value":"s"}]`, want: `preset=5 secret="s"`},
+		"an administrator may not edit a field of the API":        {do: byAdmin(create), sent: `[{"Key":"inner","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"inner", "admin"}},
+		"the API may not remove a value that it may not edit":     {has: `[` + ship + `,{"Key":"secret","Value":"s"}]`, do: sheet.Update, pickup: true, sent: `[{"Key":"secret"}]`, code: lastmile.CodeInvalid, words: []string{"secret", "api"}},
+		"an administrator removes such a value":                   {has: `[` + ship + `,{"Key":"secret","Value":"s"}]`, do: byAdmin(sheet.Update), pickup: true, sent: `[{"Key":"secret"}]`, want: `preset=5 ship="2026-01-31"`},
+		"a value that no longer applies can be removed":           {has: `[{"Key":"ship","Value":"2026-01-31"},{"Key":"taken","Value":"s"}]`, do: sheet.Convert, sent: `[{"Key":"ship"},{"Key":"taken"}]`, want: `preset=5`},
 		"a field that the API may not edit":                       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
 		"an update keeps fields that are not sent":                {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
 		"an update keeps the position of a field":                 {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset","Value":6}]`, want: `preset=6 ship="2026-01-31"`},
@@ -337,7 +351,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			var has []lastmile.CustomFieldValue
 			if test.has != "" {
 				var err error
-				if has, err = fields.ForTask(true).Create(sentValues(t, test.has)); err != nil {
+				if has, err = fields.ForTask(true).SetBy(admin).Create(sentValues(t, test.has)); err != nil {
 					t.Fatal(err)
 				}
 			}

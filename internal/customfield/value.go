@@ -101,10 +101,25 @@ type TaskFields struct {
 	fields   Fields
 	template string // name of the template that selected the fields; empty for none
 	pickup   bool
+	admin    bool // values are set by an administrator; otherwise through the API
 }
 
-// ForTask returns the fields of a task without a template.
+// ForTask returns the fields of a task without a template, whose values are set through the API.
 func (fs Fields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
+
+// SetBy returns the fields with the rights of a caller that sets values.
+func (s TaskFields) SetBy(who lastmile.Principal) TaskFields {
+	s.admin = who.Admin != ""
+	return s
+}
+
+// editor returns the value of the caller in the editability of fields.
+func (s TaskFields) editor() string {
+	if s.admin {
+		return ForAdmin
+	}
+	return lastmile.VisibleToAPI
+}
 
 // Create returns the custom fields of a new task: the values that were sent, and defaults for
 // other fields.
@@ -183,12 +198,15 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 		return values, nil // clients that update other fields send back unchanged values
 	}
 	field, known := s.fields.Find(v.Key)
+	editable := slices.Contains(field.Editability, s.editor())
 	switch {
 	case v.Value == nil && place < 0 && known:
 		return values, nil
 	case v.Value == nil && known && RequiredFor(field, s.pickup):
 		return nil, s.missing(field)
-	case v.Value == nil && place >= 0:
+	case v.Value == nil && place >= 0 && (editable || !known || !AppliesTo(field, s.pickup)):
+		// A value that does not apply can always be removed. Otherwise the caller could not
+		// change the kind of the task.
 		return slices.Delete(values, place, place+1), nil
 	case !known && s.template != "":
 		return nil, lastmile.Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
@@ -196,8 +214,8 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 		return nil, lastmile.Invalid("%s.key: the organization has no custom field %q", at, v.Key)
 	case !AppliesTo(field, s.pickup):
 		return nil, lastmile.Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
-	case !slices.Contains(field.Editability, lastmile.VisibleToAPI):
-		return nil, lastmile.Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
+	case !editable:
+		return nil, lastmile.Invalid("%s.key: the editability of the field %q does not include %q", at, v.Key, s.editor())
 	}
 	if err := CheckValue(field, at+".value", v.Value); err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func (c *Creator) createInBatch(ctx context.Context, w creationWriter, who lastm
 // newTask makes a task from a prepared draft, in the container of its executor. It saves
 // the draft's destination and recipient, but not the task.
 func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
-	change, err := p.change(ctx, w, who.Organization)
+	change, err := p.change(ctx, w, who)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
@@ -229,7 +229,7 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 			}
 		}
 		ready.of, ready.clones = &source, true
-		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
+		if options.Overrides, err = ready.change(ctx, w, who); err != nil {
 			return lastmile.Task{}, err
 		}
 		destination := source.Destination

@@ -76,7 +76,8 @@ func (c *Creator) prepare(ctx context.Context, who lastmile.Principal, d lastmil
 
 // change saves the destination and recipient of a draft, or reads them if the draft has
 // only their ids. It returns the change that includes them.
-func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+func (p prepared) change(ctx context.Context, w creationWriter, who lastmile.Principal) (lastmile.TaskChange, error) {
+	org := who.Organization
 	if p.of != nil && !p.clones && p.of.Origin != "" && p.of.Origin != org {
 		var err error
 		if p, err = p.keepPlacement(); err != nil {
@@ -112,7 +113,7 @@ func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.Org
 	if p.of != nil && change.Executor != nil && *change.Executor != p.of.Executor {
 		return change, lastmile.Invalid("executor cannot be changed; create a task with the other executor, and delete this one")
 	}
-	return change, p.customFields(ctx, w, org, &change)
+	return change, p.customFields(ctx, w, who, &change)
 }
 
 func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {

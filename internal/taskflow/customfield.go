@@ -126,7 +126,7 @@ func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
-func (p prepared) customFields(ctx context.Context, r fieldReader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
+func (p prepared) customFields(ctx context.Context, r fieldReader, who lastmile.Principal, change *lastmile.TaskChange) error {
 	var sent []lastmile.FieldValue
 	if p.draft.Fields != nil {
 		sent = *p.draft.Fields
@@ -136,13 +136,13 @@ func (p prepared) customFields(ctx context.Context, r fieldReader, org lastmile.
 	if p.of != nil && (!touched || !p.clones && !p.of.CustomFieldsEditable()) {
 		return nil
 	}
-	fields, err := r.CustomFields(ctx, org)
+	fields, err := r.CustomFields(ctx, who.Organization)
 	if err != nil {
 		return err
 	}
 	sheet := fields.ForTask(pickup)
 	if p.draft.Template != "" {
-		chosen, err := template(ctx, r, org, p.draft.Template)
+		chosen, err := template(ctx, r, who.Organization, p.draft.Template)
 		if err != nil {
 			return err
 		}
@@ -150,6 +150,7 @@ func (p prepared) customFields(ctx context.Context, r fieldReader, org lastmile.
 			return err
 		}
 	}
+	sheet = sheet.SetBy(who)
 	var values []lastmile.CustomFieldValue
 	switch {
 	case p.of == nil:

@@ -164,7 +164,7 @@ func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile
 func (ts *Tasks) amend(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, ready prepared, now time.Time) (lastmile.Task, error) {
 	was := task
 	ready.of = &was
-	change, err := ready.change(ctx, w, who.Organization)
+	change, err := ready.change(ctx, w, who)
 	if err != nil {
 		return task, err
 	}

@@ -10,6 +10,8 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"image/jpeg"
+	"runtime"
 	"testing"
 
 	"dray/internal/lastmile"
@@ -46,6 +48,67 @@ func manyScans(w, h, scans int) []byte {
 	}
 	out.WriteString("\xff\xd9")
 	return out.Bytes()
+}
+
+// emptyBlocks returns a baseline JPEG file of blocks without content that has a segment of Adobe
+// with the color transform.
+func emptyBlocks(w, h, components int, transform byte) []byte {
+	out := bytes.NewBufferString("\xff\xd8")
+	frame, scan := []byte{8, byte(h >> 8), byte(h), byte(w >> 8), byte(w), byte(components)}, []byte{byte(components)}
+	for id := range byte(components) {
+		frame, scan = append(frame, id, 0x11, 0), append(scan, id, 0)
+	}
+	dc, ac := make([]byte, 18), make([]byte, 18)
+	dc[1], ac[0], ac[1] = 1, 0x10, 1 // one code each: the block ends
+	for _, s := range [][]byte{
+		segment(markerAPP14, append([]byte("Adobe\x00\x64\x00\x00\x00\x00"), transform)...),
+		segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...),
+		segment(markerSOF0, frame...), segment(0xc4, dc...), segment(0xc4, ac...),
+		segment(markerSOS, append(scan, 0, 63, 0)...),
+		make([]byte, ((w+7)/8)*((h+7)/8)*components/4+1), // two bits for each block
+	} {
+		out.Write(s)
+	}
+	return append(out.Bytes(), 0xff, markerEOI)
+}
+
+// TestMemoryOfDecodersIsEstimated compares the estimate with what decoders allocate.
+func TestMemoryOfDecodersIsEstimated(t *testing.T) {
+	const side = 1024
+	for name, data := range map[string][]byte{
+		"YCbCr":              emptyBlocks(side, side, 3, 1),
+		"RGB":                emptyBlocks(side, side, 3, 0),
+		"CMYK":               emptyBlocks(side, side, 4, 0),
+		"YCbCrK":             emptyBlocks(side, side, 4, 2),
+		"RGB, declared late": lateTransform(emptyBlocks(side, side, 3, 0)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, err := jpeg.DecodeConfig(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err = jpeg.Decode(bytes.NewReader(data))
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const decoder = 128 << 10 // its own buffers
+			used, estimate := int64(after.TotalAlloc-before.TotalAlloc), side*side*formats[0].memory(config.ColorModel, readJPEGHead(data))/2
+			if used > estimate+decoder || estimate > used+decoder {
+				t.Errorf("decoding allocated %d bytes, estimated are %d", used, estimate)
+			}
+		})
+	}
+}
+
+// lateTransform moves the segment of Adobe from the beginning of a file behind its pixels.
+func lateTransform(data []byte) []byte {
+	const begin, end = 2, 2 + 4 + 12
+	out := append([]byte{}, data[:begin]...)
+	out = append(append(out, data[end:len(data)-2]...), data[begin:end]...)
+	return append(out, data[len(data)-2:]...)
 }
 
 // chunk returns a chunk of a PNG file.
@@ -95,6 +158,7 @@ func TestHostileImagesAreRejectedOrCheap(t *testing.T) {
 		"a large progressive JPEG of 1,000 scans":       {manyScans(5000, 4000, 1000), lastmile.CodeTooLarge},
 		"a small progressive JPEG of 101 scans":         {manyScans(8, 8, 101), lastmile.CodeTooLarge},
 		"scans hidden behind padding":                   {bytes.ReplaceAll(manyScans(5000, 4000, 30), []byte("\xff\xda"), []byte("\x00\xff\x00\xff\xd0\xff\xff\xff\xda")), lastmile.CodeTooLarge},
+		"a large CMYK JPEG":                             {emptyBlocks(8000, 5000, 4, 0), lastmile.CodeTooLarge},
 		"an interlaced PNG":                             {pngFile(8, 8, 8*8+15, 1), accepted},
 		"a PNG with more pixels than declared":          {pngFile(8, 8, 4<<20, 0), lastmile.CodeInvalid},
 		"a PNG that declares too many pixels":           {pngFile(16_000, 16_000, 100, 1), lastmile.CodeTooLarge},

@@ -145,15 +145,18 @@ func (f format) check(c image.Config, head jpegHead) error {
 
 // memory returns an estimate of the memory that decoding needs per pixel, in half bytes.
 func (f format) memory(model color.Model, head jpegHead) int64 {
-	const rotated = 2 * 4 // for the rotated copy
+	const copied = 2 * 4 // for a copy with four bytes per pixel
 	switch f.name {
 	case "JPEG":
 		halves := head.samples // a byte per sample
 		if head.progressive {
 			halves *= 5 // plus four bytes per coefficient
 		}
+		if head.rgb || model == color.RGBAModel || model == color.CMYKModel {
+			halves += copied // the decoder interleaves colors that are not YCbCr
+		}
 		if head.orientation > 1 {
-			halves += rotated
+			halves += copied
 		}
 		return halves
 	case "WebP":

@@ -11,17 +11,19 @@ type jpegHead struct {
 	progressive bool  // the decoder keeps all coefficients in memory
 	samples     int64 // half samples per pixel: 6 for three components, 3 with subsampled color
 	scans       int64 // number of scans; each makes the decoder visit all pixels
+	rgb         bool  // a segment says that the colors are not YCbCr
 }
 
 // Markers of the segments that are read.
 const (
-	markerSOF0 = 0xc0
-	markerSOF2 = 0xc2
-	markerRST0 = 0xd0
-	markerRST7 = 0xd7
-	markerEOI  = 0xd9
-	markerSOS  = 0xda
-	markerAPP1 = 0xe1
+	markerSOF0  = 0xc0
+	markerSOF2  = 0xc2
+	markerRST0  = 0xd0
+	markerRST7  = 0xd7
+	markerEOI   = 0xd9
+	markerSOS   = 0xda
+	markerAPP1  = 0xe1
+	markerAPP14 = 0xee // Adobe's color transform
 )
 
 // readJPEGHead reads the segments of a JPEG file. Like the decoder, it skips the bytes between
@@ -56,6 +58,8 @@ func readJPEGHead(data []byte) jpegHead {
 			if exif, ok := bytes.CutPrefix(segment, []byte("Exif\x00\x00")); ok {
 				head.orientation = orientation(exif)
 			}
+		case marker == markerAPP14 && len(segment) >= 12 && segment[11] == 0:
+			head.rgb = true
 		}
 		at = end
 	}

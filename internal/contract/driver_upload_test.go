@@ -2,8 +2,10 @@ package contract_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
@@ -11,6 +13,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,6 +22,8 @@ import (
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
+	"dray/internal/upload"
 )
 
 func TestUploadContract(t *testing.T) {
@@ -30,6 +35,8 @@ func TestUploadContract(t *testing.T) {
 		t.Run("invalid and oversized images are rejected", func(t *testing.T) { testBadUploads(t, acme, team) })
 		t.Run("an image is attached once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
 		t.Run("an image that is never attached is purged", func(t *testing.T) { testPurgeUpload(t, p, acme, team) })
+		t.Run("an image is sent again after its storage failed", func(t *testing.T) { testFailedUpload(t, p, acme, team) })
+		t.Run("images that cannot be deleted do not keep others", func(t *testing.T) { testPurgeFailures(t, p, acme, team) })
 		t.Run("a worker cannot fill the disk", func(t *testing.T) { testManyUploads(t, acme, team) })
 	})
 }
@@ -342,6 +349,75 @@ func testPurgeUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team 
 	}
 	c.Call(t, http.MethodGet, "/uploads/"+kept, nil).OK(t)
 	notFound.check(t, c.Call(t, http.MethodGet, "/uploads/"+lost, nil))
+}
+
+// failingBlobs is a storage that fails.
+type failingBlobs struct {
+	upload.Blobs
+	fails func(lastmile.Upload) bool
+}
+
+var errStorage = errors.New("the storage failed")
+
+func (b failingBlobs) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
+	if b.fails(u) {
+		return errStorage
+	}
+	return b.Blobs.Put(ctx, u, data)
+}
+
+func (b failingBlobs) Remove(ctx context.Context, u lastmile.Upload) error {
+	if b.fails(u) {
+		return errStorage
+	}
+	return b.Blobs.Remove(ctx, u)
+}
+
+// failing returns the uploads with a storage that fails for some of them.
+func failing(p *apptest.Platform, fails func(lastmile.Upload) bool) upload.Uploads {
+	uploads := *p.Uploads
+	uploads.Blobs = maps.Clone(uploads.Blobs)
+	uploads.Blobs[uploads.Default] = failingBlobs{uploads.Blobs[uploads.Default], fails}
+	return uploads
+}
+
+func testFailedUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {
+	worker, phone := hire(t, c, team, "+12125550319")
+	who := lastmile.Principal{Organization: c.Organization.ID, Worker: lastmile.WorkerID(worker)}
+	broken := failing(p, func(lastmile.Upload) bool { return true })
+	for range lastmile.MaxUnusedUploads + 1 {
+		if _, err := broken.Accept(t.Context(), who, numbered(t, 8)); !errors.Is(err, errStorage) {
+			t.Fatal(err)
+		}
+	}
+	id := phone.uploaded(t, numbered(t, 8))
+	c.Call(t, http.MethodGet, "/uploads/"+id, nil).OK(t)
+	if again := phone.uploaded(t, numbered(t, 8)); again != id {
+		t.Errorf("the image sent again is %s, want %s", again, id)
+	}
+	phone.uploaded(t, numbered(t, 9))
+}
+
+func testPurgeFailures(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {
+	worker, phone := hire(t, c, team, "+12125550320")
+	for i := range 101 { // more than a call of Purge deletes
+		phone.uploaded(t, numbered(t, 400+i))
+	}
+	last := phone.uploaded(t, numbered(t, 10))
+	later := failing(p, func(u lastmile.Upload) bool { return string(u.Worker) == worker && string(u.ID) != last })
+	later.Now = func() time.Time { return app.Clock().Add(lastmile.UnusedUploadRetention + time.Hour) }
+	for range 3 {
+		if err := later.Purge(t.Context()); err != nil && !errors.Is(err, errStorage) {
+			t.Fatal(err)
+		}
+	}
+	err := p.Store.Read(t.Context(), func(tx *sqlstore.Tx) error {
+		_, err := tx.Upload(t.Context(), c.Organization.ID, lastmile.UploadID(last))
+		return err
+	})
+	if apptest.Code(err) != lastmile.CodeNotFound {
+		t.Errorf("the last upload is not deleted: %v", err)
+	}
 }
 
 func testManyUploads(t *testing.T, c *apptest.Client, team string) {

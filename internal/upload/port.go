@@ -11,9 +11,9 @@ import (
 type Reader interface {
 	// Organization returns an organization.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// StaleUploads lists up to limit uploads of all organizations that are older
-	// than a time and not attached to a task.
-	StaleUploads(ctx context.Context, before time.Time, limit int) ([]lastmile.Upload, error)
+	// StaleUploads lists up to limit uploads of all organizations that are older than a time
+	// and not attached to a task, oldest first. It begins after another upload.
+	StaleUploads(ctx context.Context, after lastmile.Upload, before time.Time, limit int) ([]lastmile.Upload, error)
 	// UnusedUploads lists a worker's uploads that are not attached to a task,
 	// oldest first.
 	UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"sync"
 	"time"
 
 	"dray/internal/lastmile"
@@ -28,11 +29,12 @@ type Uploads struct {
 	NewID   func() string
 
 	decoding *queue
+	purging  *purgeProgress
 }
 
 // New returns the uploads of a store.
 func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, defaultStorage string, now func() time.Time, newID func() string) *Uploads {
-	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}}
+	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}, purging: &purgeProgress{}}
 }
 
 // Accept stores an image sent by the calling worker. If the same image is sent again before it
@@ -47,45 +49,64 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 		Digest: hex.EncodeToString(sum[:]), Storage: s.Default, Created: s.Now(),
 	}
 	existing, err := s.findExisting(ctx, u)
-	if err != nil || existing != "" {
-		return existing, err
+	if err != nil || existing.State == lastmile.UploadStored {
+		return existing.ID, err
 	}
 	clean, err := s.sanitize(ctx, who.Organization, sent)
 	if err != nil {
 		return "", err
 	}
 	u.Type, u.Size = clean.mediaType, int64(len(clean.data))
-	if err := s.save(ctx, u); err != nil {
+	if existing.ID != "" {
+		u.ID, u.Created = existing.ID, existing.Created
+	} else if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) }); err != nil {
 		return "", err
 	}
 	if err := s.Blobs[u.Storage].Put(ctx, u, clean.data); err != nil {
 		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
 	}
-	u.State = lastmile.UploadStored
-	return u.ID, s.save(ctx, u)
+	return u.ID, s.markStored(ctx, u)
 }
 
-// findExisting returns the id of an earlier upload of the same image that is not
-// attached to a task, or an empty id. It fails if the worker has too many uploads
-// that are not attached to a task.
-func (s *Uploads) findExisting(ctx context.Context, u lastmile.Upload) (id lastmile.UploadID, err error) {
+// findExisting returns an earlier upload of the same image that is not attached to a task, or
+// the zero Upload. A pending one is an attempt that failed, unless it is still going on. It
+// fails if the worker has too many uploads that are not attached to a task.
+func (s *Uploads) findExisting(ctx context.Context, u lastmile.Upload) (found lastmile.Upload, err error) {
 	err = s.Store.Read(ctx, func(r Reader) error {
 		unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
 		if err != nil {
 			return err
 		}
 		for _, other := range unused {
-			if other.Digest == u.Digest && other.State == lastmile.UploadStored {
-				id = other.ID
+			switch {
+			case other.Digest != u.Digest:
+			case other.State == lastmile.UploadStored:
+				found = other
 				return nil
+			// Purge must not delete it while its bytes are stored.
+			case other.State == lastmile.UploadPending && other.Storage == u.Storage && u.Created.Sub(other.Created) < lastmile.MaxActionAge:
+				found = other
 			}
 		}
-		if len(unused) >= lastmile.MaxUnusedUploads {
+		if found.ID == "" && len(unused) >= lastmile.MaxUnusedUploads {
 			return lastmile.Invalid("%d images are not attached to a task yet: complete tasks with them before you upload more", len(unused))
 		}
 		return nil
 	})
-	return id, err
+	return found, err
+}
+
+// markStored marks an upload whose bytes are stored, unless another request has sent the same
+// image and already did so: the upload may be attached to a task.
+func (s *Uploads) markStored(ctx context.Context, u lastmile.Upload) error {
+	return s.Store.Write(ctx, func(w Writer) error {
+		saved, err := w.VisibleUpload(ctx, u.Organization, u.ID)
+		if err != nil || saved.State != lastmile.UploadPending {
+			return err
+		}
+		u.State = lastmile.UploadStored
+		return w.SaveUpload(ctx, u)
+	})
 }
 
 // sanitize re-encodes an image. It waits until no other image is being decoded.
@@ -95,10 +116,6 @@ func (s *Uploads) sanitize(ctx context.Context, org lastmile.OrganizationID, sen
 	}
 	defer s.decoding.leave()
 	return sanitizeWithin(ctx, sent, maxDecoding)
-}
-
-func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
-	return s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) })
 }
 
 // Open reads an upload. Workers may read only their own uploads. An organization may read those
@@ -131,11 +148,25 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 // purgeBatch is the maximum number of uploads that one call of Purge deletes.
 const purgeBatch = 100
 
-// Purge deletes uploads that were not attached to a task within UnusedUploadRetention.
-func (s *Uploads) Purge(ctx context.Context) error {
-	stale, err := s.markStale(ctx)
+// purgeProgress is the last upload that Purge has tried to delete. The next call continues
+// after it, so that uploads that cannot be deleted do not keep it from reaching others.
+type purgeProgress struct {
+	mu   sync.Mutex
+	last lastmile.Upload // zero to begin with the oldest
+}
+
+// Purge deletes uploads that were not attached to a task within UnusedUploadRetention. If some
+// cannot be deleted, it continues with others and returns the first error.
+func (s *Uploads) Purge(ctx context.Context) (failed error) {
+	s.purging.mu.Lock()
+	defer s.purging.mu.Unlock()
+	stale, err := s.markStale(ctx, s.purging.last)
 	if err != nil {
 		return err
+	}
+	s.purging.last = lastmile.Upload{}
+	if len(stale) == purgeBatch {
+		s.purging.last = stale[purgeBatch-1]
 	}
 	for _, u := range stale {
 		blobs, ok := s.Blobs[u.Storage]
@@ -143,21 +174,24 @@ func (s *Uploads) Purge(ctx context.Context) error {
 			continue // the upload can be deleted once its storage is configured again
 		}
 		if err := blobs.Remove(ctx, u); err != nil {
-			return fmt.Errorf("remove upload %s: %w", u.ID, err)
+			if failed == nil {
+				failed = fmt.Errorf("remove upload %s: %w", u.ID, err)
+			}
+			continue
 		}
 		err := s.Store.Write(ctx, func(w Writer) error { return w.DeleteUpload(ctx, u.Organization, u.ID) })
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
 }
 
-// markStale marks the uploads to delete, so that they can no longer be attached to
-// a task, and returns them.
-func (s *Uploads) markStale(ctx context.Context) (stale []lastmile.Upload, err error) {
+// markStale marks the uploads to delete after another, so that they can no longer be attached
+// to a task, and returns them.
+func (s *Uploads) markStale(ctx context.Context, last lastmile.Upload) (stale []lastmile.Upload, err error) {
 	err = s.Store.Write(ctx, func(w Writer) (err error) {
-		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadRetention), purgeBatch)
+		stale, err = w.StaleUploads(ctx, last, s.Now().Add(-lastmile.UnusedUploadRetention), purgeBatch)
 		if err != nil {
 			return err
 		}

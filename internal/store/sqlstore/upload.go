@@ -59,9 +59,10 @@ func (t uploadTx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID
 }
 
 // StaleUploads lists at most most uploads of all organizations that are older than a time
-// and not attached to a task.
-func (t uploadTx) StaleUploads(ctx context.Context, before time.Time, most int) ([]lastmile.Upload, error) {
-	return t.uploads(ctx, `created < $1 AND task IS NULL ORDER BY created`+limit(most), before.UnixMilli())
+// and not attached to a task, oldest first. It begins after another upload.
+func (t uploadTx) StaleUploads(ctx context.Context, after lastmile.Upload, before time.Time, most int) ([]lastmile.Upload, error) {
+	return t.uploads(ctx, `created < $1 AND (created, id) > ($2, $3) AND task IS NULL ORDER BY created, id`+limit(most),
+		before.UnixMilli(), after.Created.UnixMilli(), after.ID)
 }
 
 // SaveUpload saves the record of an upload. The column task is null for an upload
@@ -74,7 +75,7 @@ func (t uploadTx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
 	const query = `
 		INSERT INTO upload (org, id, worker, digest, place, media_type, size, created, state, task)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, task = excluded.task`
+		ON CONFLICT (org, id) DO UPDATE SET media_type = excluded.media_type, size = excluded.size, state = excluded.state, task = excluded.task`
 	_, err := t.exec(ctx, query, u.Organization, u.ID, u.Worker, u.Digest, u.Storage, u.Type, u.Size, u.Created.UnixMilli(),
 		int64(u.State), task)
 	if err != nil {

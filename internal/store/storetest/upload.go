@@ -46,8 +46,14 @@ func testUploads(t *testing.T, s *sqlstore.Store) {
 	}
 	unused := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) { return r.UnusedUploads(ctx, acme, "w") })
 	same(t, "unused uploads", unused, []lastmile.Upload{old, fresh})
-	stale := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) { return r.StaleUploads(ctx, now, 10) })
+	stale := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) {
+		return r.StaleUploads(ctx, lastmile.Upload{}, now, 10)
+	})
 	same(t, "stale uploads", stale, []lastmile.Upload{old})
+	stale = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) {
+		return r.StaleUploads(ctx, old, now.Add(time.Hour), 10)
+	})
+	same(t, "stale uploads after another", stale, []lastmile.Upload{fresh})
 	same(t, "bytes", read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.UploadBytes(ctx, acme, first) }), bytes)
 
 	fresh.State, fresh.Task = lastmile.UploadStored, "t"

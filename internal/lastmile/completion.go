@@ -236,9 +236,9 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 	if !o.Success && e.FailureReason != "" {
 		c.FailureReason = e.FailureReason
 	}
+	copied := *t
 	for i := range events {
-		copied := *t
-		events[i].Task = &copied
+		events[i].Task = &copied // one copy, which is encoded once
 	}
 	return events, nil
 }

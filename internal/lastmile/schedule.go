@@ -7,8 +7,11 @@ import (
 	"time"
 )
 
-// MaxScheduleEntries is the maximum number of days of a schedule.
-const MaxScheduleEntries = 366
+// Limits of a schedule.
+const (
+	MaxScheduleEntries = 366 // days
+	MaxShifts          = 100 // per day
+)
 
 // ScheduleEntry is one day of a worker's schedule.
 type ScheduleEntry struct {
@@ -54,6 +57,8 @@ func (e ScheduleEntry) check(field string) error {
 		return Missing(field + ".date")
 	case e.Timezone == "":
 		return Missing(field + ".timezone")
+	case len(e.Shifts) > MaxShifts:
+		return Invalid("%s.shifts has %d entries; at most %d are allowed", field, len(e.Shifts), MaxShifts)
 	}
 	if _, err := time.Parse(time.DateOnly, e.Date); err != nil {
 		return Invalid("%s.date must be a day as YYYY-MM-DD, not %q", field, e.Date)

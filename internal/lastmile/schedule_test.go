@@ -85,3 +85,22 @@ func TestAnArrivalSettlesTheEstimates(t *testing.T) {
 		t.Errorf("after the second arrival %+v, want %+v", task.Estimates, want)
 	}
 }
+
+func TestShiftsOfADayAreLimited(t *testing.T) {
+	day := time.Date(2026, time.May, 4, 0, 0, 0, 0, time.UTC)
+	var shifts []lastmile.Shift
+	for i := range lastmile.MaxShifts {
+		start := day.Add(time.Duration(i) * time.Minute)
+		shifts = append(shifts, lastmile.Shift{Start: start, End: start.Add(time.Minute)})
+	}
+	schedule := func(shifts ...lastmile.Shift) error {
+		_, err := lastmile.NewSchedule([]lastmile.ScheduleEntry{{Date: "2026-05-04", Timezone: "UTC", Shifts: shifts}}, day)
+		return err
+	}
+	if err := schedule(shifts...); err != nil {
+		t.Error(err)
+	}
+	if err := schedule(append(shifts, lastmile.Shift{Start: day.Add(20 * time.Hour), End: day.Add(21 * time.Hour)})...); err == nil {
+		t.Errorf("%d shifts were accepted", lastmile.MaxShifts+1)
+	}
+}

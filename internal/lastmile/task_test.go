@@ -334,6 +334,17 @@ func TestStartingATaskReplacesItsEstimates(t *testing.T) {
 	}
 }
 
+func TestEventsOfACompletionShareTheTask(t *testing.T) { // it is encoded once
+	task := active(t)
+	events, err := task.Finish(lastmile.Outcome{Success: true, At: noon}, lastmile.Evidence{SignatureText: "Ada"}, lastmile.Action{At: noon}, me)
+	must(t, err)
+	for _, e := range events {
+		if e.Task != events[0].Task || e.Task.Completion.SignatureText != "Ada" {
+			t.Errorf("%v has a task of its own, or one without the signature", e.Trigger)
+		}
+	}
+}
+
 func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 	for name, task := range map[string]lastmile.Task{"active": active(t), "completed": completed(t)} {
 		before := task

@@ -173,9 +173,9 @@ func (wk *Work) act(ctx context.Context, who lastmile.Principal, id lastmile.Tas
 		if done {
 			return checkRepeated(record, before)
 		}
-		list, located := task.Container, a
+		list, located := task.Container, notBefore(a, task.Completion.Events)
 		if a.Location == nil && task.Worker == who.Worker {
-			if located.Location, err = wk.Arrivals.LocationAt(ctx, w, &task, a.At); err != nil {
+			if located.Location, err = wk.Arrivals.LocationAt(ctx, w, &task, located.At); err != nil {
 				return err
 			}
 		}
@@ -199,12 +199,21 @@ func (wk *Work) act(ctx context.Context, who lastmile.Principal, id lastmile.Tas
 		if err := wk.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
-		return wk.planProgress(ctx, w, task, a.At)
+		return wk.planProgress(ctx, w, task, located.At)
 	})
 	if err == nil {
 		err = rejected
 	}
 	return task, err
+}
+
+// notBefore returns an action that is not before the last event of its task. A phone whose
+// clock was set back reports earlier times, and its actions must not be lost.
+func notBefore(a lastmile.Action, events []lastmile.CompletionEvent) lastmile.Action {
+	if n := len(events); n > 0 && a.At.Before(events[n-1].At) {
+		a.At = events[n-1].At
+	}
+	return a
 }
 
 // checkRepeated rejects an action that has the id of a different one: a phone that

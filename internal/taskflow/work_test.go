@@ -130,6 +130,31 @@ func TestFinishStoresATrip(t *testing.T) {
 	}
 }
 
+// A phone sends actions with the times of its own clock, which may be set back between them.
+func TestActionsHappenInTheirOrder(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, action(&west)); err != nil {
+		t.Fatal(err)
+	}
+	started := o.Stored(t, task.ID).Completion.TimeOf("start")
+	o.Advance(10 * time.Minute)
+	early := action(&middle)
+	early.At = started.Add(-time.Hour)
+	if _, err := o.Work.Arrive(t.Context(), ada, task.ID, early); err != nil {
+		t.Fatal(err)
+	}
+	early.ID += "b"
+	if _, err := o.Work.Finish(t.Context(), ada, task.ID, early, lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
+		t.Fatal(err)
+	}
+	done := o.Stored(t, task.ID).Completion
+	if !done.Arrived().Equal(started) || !done.At.Equal(started) {
+		t.Errorf("started at %v, arrived at %v and completed at %v, want the same time", started, done.Arrived(), done.At)
+	}
+}
+
 func TestWorkListsTheActiveTaskFirst(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)

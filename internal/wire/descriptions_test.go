@@ -103,6 +103,9 @@ func (d descriptions) add(decl *ast.GenDecl) {
 // tagKeys are the tags that a field may have: see package spec.
 var tagKeys = regexp.MustCompile(`^(json|required|nullable|enum|type|example):"$`)
 
+// quoted matches the value of a tag, which may contain escaped quotation marks.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 func TestTagsAreKnown(t *testing.T) {
 	var files []string
 	for _, pattern := range sources {
@@ -122,8 +125,8 @@ func TestTagsAreKnown(t *testing.T) {
 			if !ok || field.Tag == nil {
 				return true
 			}
-			for _, key := range regexp.MustCompile("(?:^`| )[a-zA-Z]+:\"").FindAllString(field.Tag.Value, -1) {
-				if !tagKeys.MatchString(strings.TrimLeft(key, "` ")) && !strings.Contains(field.Tag.Value, `\"`) {
+			for _, key := range regexp.MustCompile("[a-zA-Z]+:\"").FindAllString(quoted.ReplaceAllString(field.Tag.Value, `""`), -1) {
+				if !tagKeys.MatchString(key) {
 					t.Errorf("%s: package spec does not know the tag %s", name, key)
 				}
 			}

@@ -67,8 +67,13 @@ function tryIt(button, box, path) {
   form.append(input, make('button', { className: 'button', textContent: 'Send' }), status, out);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    const url = new URL(input.value, location.origin);
-    if (url.origin !== location.origin || !url.pathname.startsWith('/api/v2/')) {
+    let url = null;
+    try {
+      url = new URL(input.value, location.origin);
+    } catch {
+      // The message below says what is valid.
+    }
+    if (url?.origin !== location.origin || !url.pathname.startsWith('/api/v2/')) {
       status.textContent = 'The path begins with /api/v2/.';
       return;
     }
@@ -228,9 +233,18 @@ function select(options, at) {
   search.setAttribute('aria-activedescendant', chosen.id);
 }
 
+// hashTarget returns the element that the URL names, or null, also if its hash is invalid.
+function hashTarget() {
+  try {
+    return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  } catch {
+    return null;
+  }
+}
+
 // A link to an object opens its description. On a phone, a link in the contents closes them.
 function arrive() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = hashTarget();
   const details = target?.closest('details');
   if (details) details.open = true;
   // Content above the target is laid out only when it comes near, which moves the target.

@@ -176,6 +176,9 @@ func (w *world) judge(t *testing.T, name string, took map[string][]time.Duration
 		return
 	}
 	report(t, faults)
+	if len(took[kindRequest]) == 0 {
+		t.Errorf("%s: no honest request was served", name)
+	}
 	for kind, limit := range limits {
 		if got := p99(took[kind]); got > limit {
 			t.Errorf("%s: the p99 of an honest %s is %v, want at most %v", name, kind, got, limit)

@@ -120,7 +120,7 @@ var connectionAttacks = []attack{
 				first := make([]byte, 400)
 				n, _ := io.ReadAtLeast(conn, first, 12)
 				conn.Close()
-				if got := string(first[:n]); strings.HasPrefix(got, "HTTP/1.1 5") && !strings.HasPrefix(got, "HTTP/1.1 50") {
+				if got := string(first[:n]); strings.HasPrefix(got, "HTTP/1.1 5") && !strings.HasPrefix(got, "HTTP/1.1 501") && !strings.HasPrefix(got, "HTTP/1.1 503") && !strings.HasPrefix(got, "HTTP/1.1 505") {
 					by.statuses.fault("odd request %d: %s", (member+turn)%len(odd), got)
 				}
 			}

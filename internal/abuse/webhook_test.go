@@ -58,7 +58,10 @@ var webhookAttacks = []attack{
 		t.Helper()
 		for _, o := range w.tenants {
 			for i := range 50 {
-				o.post(t.Context(), "/api/v2/webhooks", map[string]any{"url": fmt.Sprintf("%s/%d", w.receiver, i), "trigger": 6}) // taskCreated
+				a := o.post(t.Context(), "/api/v2/webhooks", map[string]any{"url": fmt.Sprintf("%s/%d", w.receiver, i), "trigger": 6}) // taskCreated
+				if a.status != http.StatusOK {
+					t.Fatalf("webhook %d was not created: %d", i, a.status)
+				}
 			}
 		}
 	}, run: func(ctx context.Context, w *world, by *tenant) {

@@ -3,7 +3,6 @@ package ordering_test
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,20 +70,29 @@ func TestOrderOfClientDeletedMeanwhile(t *testing.T) {
 // busy is a store that counts the transactions that happen at the same time.
 type busy struct {
 	ordering.OrderStore
-	running, most atomic.Int32
+	mu            sync.Mutex
+	running, most int
+}
+
+// add changes the number of transactions that are going on.
+func (s *busy) add(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running += n
+	s.most = max(s.most, s.running)
 }
 
 func (s *busy) Write(context.Context, func(ordering.OrderWriter) error) error {
-	s.most.Store(max(s.most.Load(), s.running.Add(1)))
+	s.add(1)
 	time.Sleep(time.Second)
-	s.running.Add(-1)
+	s.add(-1)
 	return nil
 }
 
 func TestCancellationsOfManyOrdersTakeTurns(t *testing.T) {
 	for _, c := range []struct {
 		ids  []string
-		most int32
+		most int
 	}{{[]string{"1", "2"}, 1}, {[]string{"1"}, 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &busy{}
@@ -98,7 +106,7 @@ func TestCancellationsOfManyOrdersTakeTurns(t *testing.T) {
 				})
 			}
 			group.Wait()
-			if got := s.most.Load(); got != c.most {
+			if got := s.most; got != c.most {
 				t.Errorf("%d cancellations of %d orders happen at a time, want %d", got, len(c.ids), c.most)
 			}
 		})

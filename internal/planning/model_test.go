@@ -113,6 +113,9 @@ func TestHugeQuantitiesFit(t *testing.T) {
 	for _, s := range m.Problem.Stops {
 		sum += s.Carried[0]
 	}
+	if a, b := m.Problem.Stops[0].Carried[0], m.Problem.Stops[1].Carried[0]; a != b || a < optimize.MaxLoad/3 || a > optimize.MaxLoad {
+		t.Errorf("half of the capacity is %d and %d of %d", a, b, optimize.MaxLoad)
+	}
 	if c := m.Problem.Vehicles[0].Capacity[0]; sum > c+3 || c > optimize.MaxLoad {
 		t.Errorf("%d do not fit into %d", sum, c)
 	}

@@ -176,7 +176,12 @@ func TestChangesOfOneContainerTakeTurns(t *testing.T) {
 	o := apptest.NewOrg(t)
 	cs, _ := containers(t, o)
 	ada := o.Worker(t, "Ada", nil)
-	ids := many(t, o, 60)
+	ids := many(t, o, 180)
+	first := ids[60:] // more than are read in the transaction
+	if _, err := cs.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: first, Index: lastmile.AtEnd}); err != nil {
+		t.Fatal(err)
+	}
+	ids = ids[:60]
 	var callers sync.WaitGroup
 	for _, id := range ids {
 		callers.Go(func() {
@@ -186,8 +191,8 @@ func TestChangesOfOneContainerTakeTurns(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	if n := len(list(t, o, listOf(ada))); n != len(ids) {
-		t.Errorf("the list has %d tasks, want %d", n, len(ids))
+	if n := len(list(t, o, listOf(ada))); n != len(first)+len(ids) {
+		t.Errorf("the list has %d tasks, want %d", n, len(first)+len(ids))
 	}
 }
 

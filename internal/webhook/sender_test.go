@@ -188,9 +188,9 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
-		requests := 0
+		var requests atomic.Int32
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
-			if requests++; requests == 300 {
+			if requests.Add(1) == 300 {
 				return acceptPost(ctx, p)
 			}
 			return rejectPost(ctx, p)
@@ -627,8 +627,12 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 		defer w.close()
 		hook := w.hook(created)
 		sender := w.sender(acceptPost)
-		secrets := [][]byte{[]byte("first")}
-		sender.Secrets = func(context.Context, lastmile.OrganizationID) ([][]byte, error) { return secrets, nil }
+		var secrets atomic.Value
+		set := func(keys ...[]byte) { secrets.Store(keys) }
+		set([]byte("first"))
+		sender.Secrets = func(context.Context, lastmile.OrganizationID) ([][]byte, error) {
+			return secrets.Load().([][]byte), nil
+		}
 		check := func(p post, keys ...string) {
 			t.Helper()
 			if got, want := p.header.Get("X-Onfleet-Signature"), webhook.Signature([]byte(keys[0]), p.body); got != want {
@@ -644,25 +648,26 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 		}
 		w.run(func() {
 			w.appendEvents(created, 20)
+			time.Sleep(time.Second)
 			check(w.received()[0], "first")
-			secrets = [][]byte{[]byte("second"), []byte("first")}
+			set([]byte("second"), []byte("first"))
 			for range 20 { // notifications are always pending
 				w.appendEvents(created, 4)
 				time.Sleep(75 * time.Millisecond)
 			}
 			check(w.received()[len(w.received())-1], "second", "first")
-			secrets = [][]byte{[]byte("second")}
+			set([]byte("second"))
 			w.appendEvents(created, 1)
 			time.Sleep(time.Second)
 			check(w.received()[len(w.received())-1], "second")
 
-			secrets = nil
+			set()
 			w.appendEvents(created, 1)
 			time.Sleep(30 * time.Second)
 			if n := count(w, hook); n != 101 {
 				t.Errorf("a notification was sent without a signature")
 			}
-			secrets = [][]byte{[]byte("third")}
+			set([]byte("third"))
 			time.Sleep(time.Minute)
 			check(w.received()[len(w.received())-1], "third")
 		}, sender)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"dray/internal/lastmile"
 )
@@ -30,7 +31,7 @@ func file(u lastmile.Upload) string { return shard(u) + "/" + string(u.ID) }
 
 // Put implements upload.Blobs. When it returns, the bytes survive a power cut.
 func (f Folder) Put(_ context.Context, u lastmile.Upload, data []byte) error {
-	if err := os.MkdirAll(f.Path, 0o700); err != nil {
+	if err := makeFolder(f.Path); err != nil {
 		return err
 	}
 	return f.within(func(root *os.Root) error {
@@ -46,6 +47,25 @@ func (f Folder) Put(_ context.Context, u lastmile.Upload, data []byte) error {
 		}
 		return errors.Join(syncNames(root, shard(u)), syncNames(root, "."))
 	})
+}
+
+// makeFolder creates a folder and its parents. When it returns, they survive a power cut.
+func makeFolder(path string) error {
+	parent := filepath.Dir(path)
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeFolder(parent); err != nil {
+			return err
+		}
+		err = os.Mkdir(path, 0o700)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return Folder{parent}.within(func(root *os.Root) error { return syncNames(root, ".") })
 }
 
 func write(root *os.Root, name string, data []byte) error {

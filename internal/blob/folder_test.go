@@ -10,7 +10,7 @@ import (
 )
 
 func TestFolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "uploads")
+	path := filepath.Join(t.TempDir(), "data", "uploads") // neither exists
 	folder := blob.Folder{Path: path}
 	testBlobs(t, folder)
 

@@ -129,7 +129,10 @@ func (s *S3) Get(ctx context.Context, u lastmile.Upload) ([]byte, error) {
 
 // Remove implements upload.Blobs.
 func (s *S3) Remove(ctx context.Context, u lastmile.Upload) error {
-	_, err := s.do(ctx, http.MethodDelete, u, nil, http.StatusOK, http.StatusNoContent, http.StatusNotFound)
+	_, err := s.do(ctx, http.MethodDelete, u, nil, http.StatusOK, http.StatusNoContent)
+	if e, ok := errors.AsType[*s3Error](err); ok && e.status == http.StatusNotFound && e.code != "NoSuchBucket" {
+		return nil
+	}
 	return err
 }
 

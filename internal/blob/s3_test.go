@@ -204,6 +204,18 @@ func TestS3(t *testing.T) {
 			t.Errorf("%d requests, want no second attempt", got)
 		}
 	})
+	t.Run("only a missing object is removed already", func(t *testing.T) {
+		for code, ok := range map[string]bool{"NoSuchKey": true, "NoSuchBucket": false} {
+			absent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusNotFound)
+				io.WriteString(w, "<Error><Code>"+code+"</Code></Error>") //nolint:errcheck // the client reports it
+			}))
+			defer absent.Close()
+			if err := open(t, "s3://images?endpoint="+absent.URL, good.env()).Remove(t.Context(), sample); (err == nil) != ok {
+				t.Errorf("%s: %v", code, err)
+			}
+		}
+	})
 	t.Run("a failed request is an error", func(t *testing.T) {
 		defer func() { service.broken = 0 }()
 		for _, status := range []int{301, 307, 403, 404, 500, 503} {

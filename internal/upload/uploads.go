@@ -30,11 +30,12 @@ type Uploads struct {
 
 	decoding *queue
 	purging  *purgeProgress
+	storing  *sync.Map // ids of uploads whose bytes are being stored
 }
 
 // New returns the uploads of a store.
 func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, defaultStorage string, now func() time.Time, newID func() string) *Uploads {
-	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}, purging: &purgeProgress{}}
+	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}, purging: &purgeProgress{}, storing: &sync.Map{}}
 }
 
 // Accept stores an image sent by the calling worker. If the same image is sent again before it
@@ -57,15 +58,28 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 		return "", err
 	}
 	u.Type, u.Size = clean.mediaType, int64(len(clean.data))
-	if existing.ID != "" {
+	retry := existing.ID != "" && s.begin(existing.ID)
+	if retry {
 		u.ID, u.Created = existing.ID, existing.Created
-	} else if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) }); err != nil {
-		return "", err
+	} else {
+		s.begin(u.ID)
+	}
+	defer s.storing.Delete(u.ID)
+	if !retry {
+		if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) }); err != nil {
+			return "", err
+		}
 	}
 	if err := s.Blobs[u.Storage].Put(ctx, u, clean.data); err != nil {
 		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
 	}
 	return u.ID, s.markStored(ctx, u)
+}
+
+// begin reports whether no other request of this node is storing the bytes of an upload.
+func (s *Uploads) begin(id lastmile.UploadID) bool {
+	_, busy := s.storing.LoadOrStore(id, true)
+	return !busy
 }
 
 // findExisting returns an earlier upload of the same image that is not attached to a task, or

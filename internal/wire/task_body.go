@@ -384,7 +384,7 @@ func (b CloneBody) Chosen() CloneOptions {
 // the rules of tasks do not know that they are applied to overrides.
 func (b CloneBody) LocateError(err error) error {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
-	if !ok || !taskFields[strings.FieldsFunc(rejected.Message+" ", endsField)[0]] {
+	if !ok || b.Chosen().Overrides == nil || !taskFields[strings.FieldsFunc(rejected.Message+" ", endsField)[0]] {
 		return err
 	}
 	located := *rejected

@@ -424,6 +424,12 @@ func testMembersByRole(t *testing.T, s *staff) {
 	expect(t, "related tasks", a, "foreignTeam", "")
 	a = std.send(t, "POST", "/tasks/autoAssign", `{"tasks":["`+free+`"],"options":{"mode":"load","considerDependencies":true}}`)
 	expect(t, "related tasks", a, "foreignTeam", "")
+	// Completed ones would not move.
+	done := id(t, o.Client, "/tasks", o.fill(`{"destination":"OWN-destination","recipients":[],"container":{"type":"WORKER","worker":"OWN-worker"}}`))
+	start(t, s.p.Store.Write, o, done)
+	o.Call(t, "POST", "/tasks/"+done+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
+	n.Must(t, "PUT", "/tasks/"+free, `{"dependencies":["`+done+`"]}`)
+	std.send(t, "PUT", "/containers/workers/"+n.own["worker"], `{"tasks":[-1,"`+free+`"],"considerDependencies":true}`).OK(t)
 }
 
 // viewed are the lists that TestRoleViewContract compares.

@@ -117,10 +117,11 @@ func families(ctx context.Context, r familyReader, who lastmile.Principal, ids [
 	if err != nil {
 		return nil, err
 	}
+	tasks = slices.DeleteFunc(tasks, func(task lastmile.Task) bool {
+		return task.State >= lastmile.TaskActive && !slices.Contains(ids, task.ID)
+	})
 	for _, task := range tasks {
-		if task.State < lastmile.TaskActive || slices.Contains(ids, task.ID) {
-			movable = append(movable, task.ID)
-		}
+		movable = append(movable, task.ID)
 	}
 	return movable, checkManaged(ctx, r, who, tasks)
 }

@@ -136,6 +136,39 @@ test('the same file again creates nothing', async () => {
   assert.equal((await imported()).length, 157);
 });
 
+test('a reference that is there twice is corrected', async () => {
+  await page.getByRole('button', { name: 'Import another file' }).click();
+  const row = (i, order, before) =>
+    [order, before, `Twice ${i}`, `+1212555${3000 + i}`, `${i} Pasted Street`, 'New York', '40.75', '-73.98'].join(
+      '\t',
+    );
+  await page
+    .getByLabel('Or paste cells from a spreadsheet')
+    .fill(
+      [
+        'Order\tDepends on\tCustomer\tPhone\tStreet\tCity\tLat\tLon',
+        row(2, 'A1', ''),
+        row(3, 'C3', 'B2'),
+        row(4, 'A1', ''),
+        row(5, 'A1', ''),
+      ].join('\n'),
+    );
+  await page.getByRole('button', { name: 'Read the cells' }).click();
+  await page.getByRole('button', { name: 'Find the addresses' }).click();
+  await page.getByText('3 with errors').waitFor();
+  await page.getByRole('button', { name: /Row 4$/ }).click();
+  await page.getByLabel('Order').fill('B2');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Create tasks: 3' }).click();
+  await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+  assert.deepEqual(await sums(), ['3', '0', '1']);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the rows with errors' }).click(),
+  ]);
+  assert.match(readFileSync(await saved.path(), 'utf8'), /A1\t\tTwice 5\t.*more than once/);
+});
+
 test('cells are pasted, and an unknown address is shown before anything is created', async () => {
   await page.getByRole('button', { name: 'Import another file' }).click();
   await page

@@ -16,7 +16,7 @@ import { isAmbiguous, orderOf, type Order } from './times.ts';
 
 export interface Row {
   n: number; // line in the file
-  key: string;
+  key: string; // import key if there is no reference
   cells: string[]; // as corrected
   draft: Draft;
   problems: Problem[]; // conflicts with other rows
@@ -246,7 +246,7 @@ export class Importer {
   async find() {
     if (this.hasHeaders) columns.remember(this.cells[0]!, this.matches);
     const options = this.options();
-    const keys = keysOf(this.body, this.matches.indexOf('reference'));
+    const keys = keysOf(this.body);
     const n = this.hasHeaders ? 2 : 1;
     this.rows = this.body.map((cells, i) => ({ n: i + n, key: keys[i]!, cells, draft: draft(cells, options), problems: [] })); // prettier-ignore
     this.compare();
@@ -280,14 +280,19 @@ export class Importer {
     };
     const plan = this.waves.map((wave) => wave.filter(good)).filter((wave) => wave.length);
     [this.finished, this.total] = [0, plan.reduce((sum, wave) => sum + wave.length, 0)];
-    const at = new Map(this.rows.map((row, i) => [row.key, i]));
+    const at = new Map<Item, number>();
+    const itemAt = (i: number) => {
+      const item = itemOf(this.rows[i]!);
+      at.set(item, i);
+      return item;
+    };
     let ended = 0;
     try {
       await send(
-        plan.map((wave) => wave.map((i) => itemOf(this.rows[i]!))),
+        plan.map((wave) => wave.map(itemAt)),
         server(signal),
         (item, result) => {
-          const i = at.get(item.key)!;
+          const i = at.get(item)!;
           if (!this.rows[i]!.result) ended++;
           this.rows[i] = { ...this.rows[i]!, result };
           this.finished = ended;
@@ -315,7 +320,7 @@ export class Importer {
 
 function itemOf({ key, draft: d, place }: Row): Item {
   return {
-    key,
+    key: d.reference || key,
     after: d.after,
     worker: d.worker,
     body: {

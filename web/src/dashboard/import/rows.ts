@@ -85,13 +85,12 @@ function readMinutes(text: string): number | undefined {
   return readNumber(text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, ''));
 }
 
-// keysOf returns the import key of each row: its reference, or else a hash of its cells and
-// of the number of equal rows before it.
-export function keysOf(rows: readonly (readonly string[])[], reference: number): string[] {
+// keysOf returns the import key of each row, if it has no reference: a hash of its cells and of
+// the number of equal rows before it. A row keeps it when it is corrected, so that the same
+// file creates nothing twice.
+export function keysOf(rows: readonly (readonly string[])[]): string[] {
   const times = new Map<string, number>();
   return rows.map((cells) => {
-    const own = reference >= 0 ? (cells[reference] ?? '') : '';
-    if (own) return own;
     const hash = hashOf(JSON.stringify(cells.join('\u0001').replace(/\u0001+$/, '')));
     const nth = (times.get(hash) ?? 0) + 1;
     times.set(hash, nth);

@@ -130,8 +130,23 @@ test('columns that were matched by hand are remembered', async () => {
 
 test('the same file again creates nothing', async () => {
   await check();
+  // Leaving during the import would stop it: it is asked about first.
+  let release;
+  const held = new Promise((done) => (release = done));
+  await page.route('**/tasks/batch-async', async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.getByRole('button', { name: 'Create tasks' }).click();
+  await page.getByText('Creating tasks: 0').first().waitFor();
+  await page.evaluate(() => (location.hash = '#/table'));
+  await page.getByRole('alertdialog', { name: 'Stop the import?' }).waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '#/import');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Creating tasks: 0').first().waitFor();
+  release();
   await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+  await page.unroute('**/tasks/batch-async');
   assert.deepEqual(await sums(), ['0', '156', '4']);
   assert.equal((await imported()).length, 157);
 });

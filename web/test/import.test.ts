@@ -9,6 +9,7 @@ import {
   draft,
   hashOf,
   keysOf,
+  meanings,
   partOf,
   readFlag,
   readNumber,
@@ -174,6 +175,8 @@ test('numbers and flags are read as several countries write them', () => {
     '1.234,5': 1234.5,
     '1,234.5': 1234.5,
     '1 000': 1000,
+    '1,000,000': 1000000,
+    '1.000.000': 1000000,
     '-3': -3,
     x: undefined,
     '1-2': undefined,
@@ -251,6 +254,17 @@ test('a row becomes a task', () => {
   assert.deepEqual([day.from, day.until], [Date.parse('2026-11-17T00:00Z'), Date.parse('2026-11-17T23:59Z')]);
 });
 
+test('a number with a separator before three digits is not guessed', () => {
+  assert.deepEqual(meanings('1,000'), { whole: '1000', decimal: '1' });
+  assert.deepEqual(meanings('-12.250'), { whole: '-12250', decimal: '-12.25' });
+  for (const clear of ['0.500', '1,00', '1000.250', '1,000.5', '1000', '1.000.000'])
+    assert.equal(meanings(clear), undefined, clear);
+  const custom = [{ key: 'weight', name: 'Weight', type: 'decimal' }];
+  const { problems } = draft(['X', '1.250', '40.750', '-73.980'], options('Address|Weight|Lat|Lon', { custom }));
+  const values = { column: 'Weight', value: '1.250', whole: '1250', decimal: '1.25' };
+  assert.deepEqual(problems, [{ code: 'importTwoNumbers', values, at: ['custom:weight'] }]);
+});
+
 test('every bad cell has its own message', () => {
   for (const [headers, cells, code] of [
     ['Notes|City', 'Ring.|', 'importNoAddress'],
@@ -262,6 +276,10 @@ test('every bad cell has its own message', () => {
     ['Address|Window', 'X|morning', 'importBadValue'],
     ['Lat|Lon', '91|2', 'importBadValue'],
     ['Lat|Lon', '1|', 'importBadValue'],
+    ['Lat|Lon', '0|0', 'importNoAddress'],
+    ['Address|Qty', 'X|1,000', 'importTwoNumbers'],
+    ['Address|Qty', 'X|1.000', 'importTwoNumbers'],
+    ['Address|Service time', 'X|1.250 min', 'importTwoNumbers'],
     ['Address|Qty', 'X|-1', 'importBadValue'],
     ['Address|Pickup', 'X|perhaps', 'importBadValue'],
     ['Address|Team', 'X|Green', 'importNoTeam'],
@@ -464,4 +482,14 @@ test('batches are within the limit, wait for each other, and contain dependencie
   assert.deepEqual(results.get('x'), { state: 'created', task: 'T x', warning: 'gone' });
   assert.equal(results.size, batchSize + 4);
   assert.equal(steps[0], 1);
+
+  // What was not sent before a stop is not reported as an error.
+  const stop = new AbortController();
+  const stopped: string[] = [];
+  const wave = [item('p'), item('q')];
+  await send([wave, [item('z', { after: ['q'] })]], { ...server, submit: async (tasks) => (stop.abort(), server.submit(tasks)) }, (i) => stopped.push(i.key), () => {}, stop.signal); // prettier-ignore
+  assert.deepEqual(stopped, ['p', 'q']);
+  const early: string[] = [];
+  await send([wave, [item('z', { after: ['q'] })]], server, (i) => early.push(i.key), () => {}, stop.signal); // prettier-ignore
+  assert.deepEqual(early, []);
 });

@@ -25,7 +25,22 @@ class Here {
 
 export const here = new Here();
 
-addEventListener('hashchange', () => {
+let shown = location.hash;
+let guard: { busy: () => boolean; ask: (leave: () => void) => void } | undefined;
+
+addEventListener('hashchange', (event) => {
+  if (guard?.busy()) {
+    const wanted = location.hash;
+    const { ask } = guard;
+    history.replaceState(null, '', shown);
+    event.stopImmediatePropagation(); // the screen is not left
+    ask(() => {
+      guard = undefined;
+      location.hash = wanted;
+    });
+    return;
+  }
+  shown = location.hash;
   here.path = read();
   here.query = values();
   void tick().then(() => {
@@ -41,6 +56,15 @@ export function go(path: string, replace = false) {
     history.replaceState(null, '', `#/${path}`);
     dispatchEvent(new HashChangeEvent('hashchange'));
   } else location.hash = `#/${path}`;
+}
+
+// stayWhile keeps the screen open while it is busy: if another one is requested, ask is called
+// with a function that opens it.
+export function stayWhile(busy: () => boolean, ask: (leave: () => void) => void) {
+  $effect(() => {
+    guard = { busy, ask };
+    return () => (guard = undefined);
+  });
 }
 
 // onLeave calls a function if another screen is opened while the component is shown: a dialog

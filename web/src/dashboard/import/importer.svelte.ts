@@ -133,7 +133,7 @@ export class Importer {
     for (const row of this.rows) {
       const state = row.result?.state;
       if (state === 'created' || state === 'there') counts[state]++;
-      else if (!state && this.stopped && standing(row) === 'ready') counts.unsent++;
+      else if (!state && this.stopped && this.included(row)) counts.unsent++;
       else counts.failed++;
       if (reason(row)) failed.push(row);
     }
@@ -210,6 +210,11 @@ export class Importer {
     }, redraw);
   }
 
+  private included(row: Row): boolean {
+    const state = standing(row);
+    return state === 'ready' || (state === 'uncertain' && this.uncertain);
+  }
+
   private async resolve(i: number) {
     const { draft } = this.rows[i]!;
     if (draft.line || draft.location) {
@@ -274,11 +279,9 @@ export class Importer {
     this.stage = 'sending';
     this.work = new AbortController();
     const { signal } = this.work;
-    const good = (i: number) => {
-      const s = standing(this.rows[i]!);
-      return s === 'ready' || (s === 'uncertain' && this.uncertain);
-    };
-    const plan = this.waves.map((wave) => wave.filter(good)).filter((wave) => wave.length);
+    const plan = this.waves
+      .map((wave) => wave.filter((i) => this.included(this.rows[i]!)))
+      .filter((wave) => wave.length);
     [this.finished, this.total] = [0, plan.reduce((sum, wave) => sum + wave.length, 0)];
     const at = new Map<Item, number>();
     const itemAt = (i: number) => {

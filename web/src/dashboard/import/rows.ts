@@ -67,23 +67,34 @@ export function readFlag(text: string): boolean | undefined {
   return yes.has(word) ? true : undefined;
 }
 
+const compact = (text: string) => text.replace(/[\s\u00a0']/g, '');
+
 // readNumber reads a number with a decimal point or comma.
 export function readNumber(text: string): number | undefined {
-  const plain = text.replace(/[\s\u00a0']/g, '');
-  const pointed = /^-?\d{1,3}(\.\d{3})+,\d+$/.test(plain)
+  const plain = compact(text);
+  const pointed = /^[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})$/.test(plain)
     ? plain.replaceAll('.', '').replace(',', '.')
-    : /^-?\d{1,3}(,\d{3})+\.\d+$/.test(plain)
+    : /^[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})$/.test(plain)
       ? plain.replaceAll(',', '')
       : plain.replace(',', '.');
   return /^[+-]?\d+(\.\d+)?$/.test(pointed) ? Number(pointed) : undefined;
+}
+
+// meanings returns the two numbers that a text such as 1,000 or 1.250 can mean; undefined if
+// there is no doubt.
+export function meanings(text: string): { whole: string; decimal: string } | undefined {
+  const [, whole, part] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(compact(text)) ?? [];
+  return whole && part ? { whole: whole + part, decimal: String(Number(`${whole}.${part}`)) } : undefined;
 }
 
 // readMinutes reads a number of minutes, or hours and minutes.
 function readMinutes(text: string): number | undefined {
   const [, hours, minutes] = /^(\d{1,2}):(\d{2})(?::\d{2})?$/.exec(text.trim()) ?? [];
   if (hours) return Number(hours) * 60 + Number(minutes);
-  return readNumber(text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, ''));
+  return readNumber(withoutUnit(text));
 }
+
+const withoutUnit = (text: string) => text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, '');
 
 // keysOf returns the import key of each row, if it has no reference: a hash of its cells and of
 // the number of equal rows before it. A row keeps it when it is corrected, so that the same
@@ -150,22 +161,31 @@ export function draft(cells: readonly string[], o: Options): Draft {
     else if (match.startsWith('custom:')) {
       const kind = o.custom.find((c) => c.key === match.slice(7));
       const value = kind && customValue(cell, kind.type, o.order);
-      if (value === undefined)
+      const doubt = isNumeric(kind?.type) && meanings(cell);
+      if (doubt)
+        problems.push({
+          code: 'importTwoNumbers',
+          values: { column: o.headers[i]!, value: cell, ...doubt },
+          at: [match],
+        });
+      else if (value === undefined)
         problems.push({ code: 'importBadValue', values: { column: o.headers[i]!, value: cell }, at: [match] });
       else customFields.push({ key: kind!.key, value });
     } else values[match as Field] = cell;
   });
   const get = (field: Field) => values[field] ?? '';
-  const bad = (field: Field) =>
+  const bad = (field: Field, code: keyof Words = 'importBadValue', more: Record<string, string> = {}) =>
     problems.push({
-      code: 'importBadValue',
-      values: { column: o.headers[o.matches.indexOf(field)] || field, value: get(field) },
+      code,
+      values: { column: o.headers[o.matches.indexOf(field)] || field, value: get(field), ...more },
       at: [field],
     });
   const numberOf = (field: Field, read = readNumber): number | undefined => {
     if (!get(field)) return undefined;
     const value = read(get(field));
-    if (value === undefined || value < 0) bad(field);
+    const doubt = meanings(withoutUnit(get(field)));
+    if (doubt) bad(field, 'importTwoNumbers', doubt);
+    else if (value === undefined || value < 0) bad(field);
     return value;
   };
 
@@ -202,8 +222,10 @@ export function draft(cells: readonly string[], o: Options): Draft {
   ].filter(Boolean);
   const lineParts = [get('address'), ...inParts].filter(Boolean);
   const place = lineParts.join(', ');
-  if (!place && !get('latitude') && !get('longitude'))
-    problems.push({ code: 'importNoAddress', at: ['address', 'street', 'city'] });
+  // Files have coordinates of 0 where there are none.
+  const misread = problems.some((p) => p.at.includes('latitude') || p.at.includes('longitude'));
+  if (!place && !location && !misread)
+    problems.push({ code: 'importNoAddress', at: ['address', 'street', 'city', 'latitude', 'longitude'] });
   const line = place && [place, parts.country ?? (inParts.length ? o.country : '')].filter(Boolean).join(', ');
 
   // Times
@@ -268,9 +290,11 @@ export function draft(cells: readonly string[], o: Options): Draft {
   };
 }
 
+const isNumeric = (type = '') => type === 'integer' || type === 'decimal';
+
 function customValue(text: string, type: string, order: Order): unknown {
   if (type === 'boolean') return readFlag(text);
-  if (type === 'integer' || type === 'decimal') return readNumber(text);
+  if (isNumeric(type)) return readNumber(text);
   if (type === 'date') return readDay(text, order);
   return text;
 }

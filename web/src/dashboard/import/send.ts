@@ -74,6 +74,7 @@ export async function send(
   const tasks = new Map<string, string>();
   const lists = new Map<string, { item: Item; task: string }[]>();
   for (const wave of waves) {
+    if (signal.aborted) break; // the rest was not sent, whatever it depends on
     const ready: Item[] = [];
     for (const item of wave) {
       if (item.after.every((key) => tasks.has(key))) ready.push(item);

@@ -61,6 +61,10 @@ export default {
   importStop: 'Anhalten',
   importStopped:
     'Der Import wurde angehalten. Importieren Sie dieselbe Datei noch einmal, um fortzufahren; nichts wird doppelt angelegt.',
+  importLeave: 'Import anhalten?',
+  importLeaveLead:
+    'Aufgaben, die noch nicht angelegt sind, werden nicht angelegt. Importieren Sie dieselbe Datei noch einmal, um fortzufahren; nichts wird doppelt angelegt.',
+  importLeaveAction: 'Anhalten und verlassen',
   importDone: 'Import abgeschlossen',
   importCreated: 'Angelegt',
   importThere: 'Schon vorhanden',
@@ -77,6 +81,7 @@ export default {
   importResult: 'Ergebnis',
   importAllGood: 'Alle Zeilen können importiert werden.',
   importBadValue: '{column}: „{value}“ ist nicht lesbar.',
+  importTwoNumbers: '{column}: „{value}“ kann {whole} oder {decimal} bedeuten. Schreiben Sie eins davon.',
   importLongReference: 'Die Referenz hat mehr als {n} Zeichen.',
   importNoPhone: 'Der Empfänger hat keine Telefonnummer.',
   importNoName: 'Der Empfänger hat keinen Namen.',

@@ -59,6 +59,10 @@ export default {
   importBack: 'Back to the columns',
   importStop: 'Stop',
   importStopped: 'The import was stopped. Import the same file again to continue; nothing is created twice.',
+  importLeave: 'Stop the import?',
+  importLeaveLead:
+    'Tasks that are not created yet will not be created. Import the same file again to continue; nothing is created twice.',
+  importLeaveAction: 'Stop and leave',
   importDone: 'Import finished',
   importCreated: 'Created',
   importThere: 'Already there',
@@ -75,6 +79,7 @@ export default {
   importResult: 'Result',
   importAllGood: 'All rows can be imported.',
   importBadValue: '{column}: “{value}” cannot be read.',
+  importTwoNumbers: '{column}: “{value}” can mean {whole} or {decimal}. Write one of them.',
   importLongReference: 'The reference has more than {n} characters.',
   importNoPhone: 'The recipient has no phone number.',
   importNoName: 'The recipient has no name.',

@@ -60,6 +60,10 @@ export default {
   importBack: 'Volver a las columnas',
   importStop: 'Detener',
   importStopped: 'La importación se detuvo. Importe otra vez el mismo archivo para continuar; nada se crea dos veces.',
+  importLeave: '¿Detener la importación?',
+  importLeaveLead:
+    'Las tareas que aún no se han creado no se crearán. Importe otra vez el mismo archivo para continuar; nada se crea dos veces.',
+  importLeaveAction: 'Detener y salir',
   importDone: 'Importación terminada',
   importCreated: 'Creadas',
   importThere: 'Ya existían',
@@ -76,6 +80,7 @@ export default {
   importResult: 'Resultado',
   importAllGood: 'Todas las filas se pueden importar.',
   importBadValue: '{column}: «{value}» no se puede leer.',
+  importTwoNumbers: '{column}: «{value}» puede significar {whole} o {decimal}. Escriba uno de los dos.',
   importLongReference: 'La referencia tiene más de {n} caracteres.',
   importNoPhone: 'El destinatario no tiene número de teléfono.',
   importNoName: 'El destinatario no tiene nombre.',

@@ -61,6 +61,10 @@ export default {
   importStop: 'Arrêter',
   importStopped:
     'L’import a été arrêté. Importez à nouveau le même fichier pour continuer ; rien n’est créé deux fois.',
+  importLeave: 'Arrêter l’importation ?',
+  importLeaveLead:
+    'Les tâches qui ne sont pas encore créées ne le seront pas. Importez de nouveau le même fichier pour continuer ; rien n’est créé deux fois.',
+  importLeaveAction: 'Arrêter et quitter',
   importDone: 'Import terminé',
   importCreated: 'Créées',
   importThere: 'Déjà présentes',
@@ -77,6 +81,7 @@ export default {
   importResult: 'Résultat',
   importAllGood: 'Toutes les lignes peuvent être importées.',
   importBadValue: '{column} : « {value} » est illisible.',
+  importTwoNumbers: '{column} : « {value} » peut signifier {whole} ou {decimal}. Écrivez l’un des deux.',
   importLongReference: 'La référence a plus de {n} caractères.',
   importNoPhone: 'Le destinataire n’a pas de numéro de téléphone.',
   importNoName: 'Le destinataire n’a pas de nom.',

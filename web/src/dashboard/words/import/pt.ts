@@ -60,6 +60,10 @@ export default {
   importBack: 'Voltar às colunas',
   importStop: 'Parar',
   importStopped: 'A importação foi parada. Importe de novo o mesmo ficheiro para continuar; nada é criado duas vezes.',
+  importLeave: 'Parar a importação?',
+  importLeaveLead:
+    'As tarefas que ainda não foram criadas não serão criadas. Importe de novo o mesmo ficheiro para continuar; nada é criado duas vezes.',
+  importLeaveAction: 'Parar e sair',
   importDone: 'Importação terminada',
   importCreated: 'Criadas',
   importThere: 'Já existiam',
@@ -76,6 +80,7 @@ export default {
   importResult: 'Resultado',
   importAllGood: 'Todas as linhas podem ser importadas.',
   importBadValue: '{column}: “{value}” não pode ser lido.',
+  importTwoNumbers: '{column}: “{value}” pode significar {whole} ou {decimal}. Escreva um deles.',
   importLongReference: 'A referência tem mais de {n} caracteres.',
   importNoPhone: 'O destinatário não tem número de telefone.',
   importNoName: 'O destinatário não tem nome.',

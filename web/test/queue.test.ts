@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { discard, flush, pause, request, waiting, type Item, type Send, type Shelf } from '../src/driver/queue.ts';
+import {
+  discard,
+  flush,
+  isStuck,
+  pause,
+  request,
+  waiting,
+  type Item,
+  type Send,
+  type Shelf,
+} from '../src/driver/queue.ts';
 import { judge, type Outcome, type Request } from '../src/driver/remote.ts';
 
 class Memory implements Shelf {
@@ -82,6 +92,50 @@ test('a rejected action is kept with the reason, and does not block others', asy
   assert.deepEqual(waiting(await shelf.items(), 'w'), []);
 });
 
+// picky fails for some items, and responds to other requests as `up` says.
+const picky =
+  (bad: string[], got: string[], up = () => true): Send =>
+  async (r: Request) => {
+    const id = (r.body as { actionId?: string } | undefined)?.actionId;
+    if (id) got.push(id);
+    if (!up() || bad.includes(id ?? '')) return { kind: 'later', status: 413 };
+    return { kind: 'done', value: {} as never };
+  };
+
+test('an item that always fails is kept, and other items no longer wait for it', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1));
+  await shelf.put(item('b', 2, { kind: 'complete' })); // of the same task
+  await shelf.put(item('c', 3, { task: 'u' }));
+  const got: string[] = [];
+  const later = { kind: 'later', status: 413 } as const;
+  const send = picky(['a'], got);
+  assert.deepEqual(await flush(shelf, 'w', send, ignore, 0), later);
+  assert.deepEqual(await flush(shelf, 'w', send, ignore, 1000), later);
+  assert.ok(!isStuck(shelf.kept.get('a')!));
+  assert.deepEqual(await flush(shelf, 'w', send, ignore, 3000), { kind: 'idle' });
+  assert.deepEqual(got, ['a', 'a', 'a', 'c']);
+  assert.ok(isStuck(shelf.kept.get('a')!));
+  assert.deepEqual([...shelf.kept.keys()], ['a', 'b']);
+  // It is sent again after a while, and then what waited for it.
+  await flush(shelf, 'w', send, ignore, 4000);
+  assert.equal(got.length, 4);
+  await flush(shelf, 'w', picky([], got), ignore, 63_000);
+  assert.deepEqual(got.slice(4), ['a', 'b']);
+  assert.equal(shelf.kept.size, 0);
+});
+
+test('while the server does not work at all, items wait in order', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1));
+  await shelf.put(item('b', 2, { task: 'u' }));
+  const got: string[] = [];
+  for (let i = 0; i < 5; i++) await flush(shelf, 'w', picky([], got, () => false), ignore, i); // prettier-ignore
+  assert.deepEqual(got, ['a', 'a', 'a', 'a', 'a']);
+  await flush(shelf, 'w', picky([], got), ignore, 5);
+  assert.deepEqual(got.slice(5), ['a', 'b']);
+});
+
 test('if the session has ended, sending stops and nothing is lost', async () => {
   const shelf = new Memory();
   await shelf.put(item('a', 1));
@@ -161,9 +215,11 @@ test('responses are classified', () => {
     [401, error(1103, 'not yours'), null, { kind: 'rejected', status: 401, message: 'not yours' }],
     [400, error(1000, 'cannot', 'because'), null, { kind: 'rejected', status: 400, message: 'cannot (because)' }],
     [413, error(1006, 'too large'), null, { kind: 'rejected', status: 413, message: 'too large' }],
-    [403, '<html>proxy</html>', null, { kind: 'later' }],
+    [403, '<html>proxy</html>', null, { kind: 'later', status: 403 }],
+    [413, '', null, { kind: 'later', status: 413 }],
+    [408, '', null, { kind: 'later' }],
     [429, error(2300, 'slow down'), '3', { kind: 'later', after: 3000, limited: true }],
-    [500, error(2500, 'fault'), null, { kind: 'later' }],
+    [500, error(2500, 'fault'), null, { kind: 'later', status: 500 }],
     [503, '', '2', { kind: 'later', after: 2000 }],
   ];
   for (const [status, text, after, want] of cases)

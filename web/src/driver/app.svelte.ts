@@ -2,7 +2,7 @@
 
 import { battery, describe } from './device.ts';
 import { departed, overlay, settle } from './overlay.ts';
-import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
+import { discard, flush, isStuck, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
 import { call, type Later, type Outcome, type Request } from './remote.ts';
 import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
@@ -90,6 +90,7 @@ class App {
   mine = $derived(this.items.filter((i) => i.worker === this.worker?.id));
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
   rejected = $derived(this.mine.filter((i) => i.rejection !== undefined));
+  stuck = $derived(this.waiting.filter(isStuck));
   view = $derived(overlay(this.list, this.worker?.onDuty ?? false, this.waiting, this.arrivals));
   // What maps show: the worker, and the way through the open stops.
   self = $derived<Self | null>(
@@ -416,14 +417,14 @@ class App {
   }
 
   async retry(item: Item) {
-    const { rejection: _, gone: __, ...again } = item;
-    await shelf.put(again);
+    const { rejection: _, gone: __, stuck, ...again } = item;
+    await shelf.put(stuck ? { ...again, stuck: { ...stuck, until: 0 } } : again);
     await this.reload();
     void this.sync();
   }
 
   async dismiss(item: Item) {
-    await discard(shelf, item);
+    await alone(() => discard(shelf, item)); // not while it is being sent
     await this.reload();
   }
 
@@ -464,8 +465,10 @@ class App {
     void this.stayAwake();
     if (result.kind === 'signedOut' || !this.worker) return;
     let later = result.kind === 'later' ? result : undefined;
-    if (!later && !(await this.sendPositions())) later = { kind: 'later' };
-    if (!later && !(await this.refresh())) later = { kind: 'later' };
+    if (!later) {
+      await this.sendPositions(); // if it fails, it is repeated soon; the list does not wait for it
+      if (!(await this.refresh())) later = { kind: 'later' };
+    }
     this.failures = later ? this.failures + 1 : 0;
     if (later) this.connection = 'offline';
     else this.connection = this.streaming ? 'live' : 'polling';

@@ -24,7 +24,22 @@ export interface Item {
   files: Attachment[];
   rejection?: string; // the server's reason, if it has rejected the action
   gone?: boolean; // the task is no longer the worker's
+  stuck?: Stuck;
 }
+
+// Stuck counts the attempts to send an item that failed although the server works otherwise,
+// for example because a proxy rejects it.
+export interface Stuck {
+  status: number;
+  tries: number;
+  until: number; // time of the next attempt in Unix ms
+}
+
+const patience = 3; // attempts during which other items wait
+const minute = 60_000;
+
+// isStuck reports whether other items no longer wait for an item.
+export const isStuck = (item: Item): boolean => item.rejection === undefined && (item.stuck?.tries ?? 0) >= patience;
 
 // Shelf stores items so that they survive a restart of the phone.
 export interface Shelf {
@@ -49,12 +64,29 @@ export function waiting(items: Item[], worker: string): Item[] {
 }
 
 // flush sends the pending items one by one, in order. It stops at the first item
-// that cannot be sent now, because later ones may depend on it. It calls
-// `settled` with each item after the response: rejected, or accepted and removed.
-export async function flush(shelf: Shelf, worker: string, send: Send, settled: (item: Item) => void): Promise<Flushed> {
+// that cannot be sent now, because later ones may depend on it. If the server works but
+// the item fails again and again, it is kept for later, and so are other actions on its task.
+// flush calls `settled` with each item after the response: rejected, or accepted and removed.
+export async function flush(
+  shelf: Shelf,
+  worker: string,
+  send: Send,
+  settled: (item: Item) => void,
+  now = Date.now(),
+): Promise<Flushed> {
+  const passed = new Set<string>(); // items
+  const held = new Set<string>(); // tasks
   for (;;) {
-    const [item] = waiting(await shelf.items(), worker);
+    const item = waiting(await shelf.items(), worker).find((i) => !passed.has(i.id));
     if (!item) return { kind: 'idle' };
+    const pass = () => {
+      passed.add(item.id);
+      held.add(item.task ?? '');
+    };
+    if (held.has(item.task ?? '') || (item.stuck && item.stuck.until > now)) {
+      pass();
+      continue;
+    }
     const outcome = await deliver(shelf, item, send);
     switch (outcome.kind) {
       case 'done':
@@ -68,11 +100,25 @@ export async function flush(shelf: Shelf, worker: string, send: Send, settled: (
         settled(rejected);
         break;
       }
+      case 'later': {
+        const { status } = outcome;
+        if (status === undefined || !(await works(send))) return outcome;
+        const tries = (item.stuck?.tries ?? 0) + 1;
+        const until = tries < patience ? 0 : now + Math.min(10, tries - patience + 1) * minute;
+        await shelf.put({ ...item, stuck: { status, tries, until } });
+        if (tries < patience) return outcome;
+        pass();
+        break;
+      }
       default:
         return outcome;
     }
   }
 }
+
+// works reports whether the server responds to other requests.
+const works = async (send: Send): Promise<boolean> =>
+  (await send<unknown>({ method: 'GET', path: '/me' })).kind === 'done';
 
 // discard deletes an item and its images.
 export async function discard(shelf: Shelf, item: Item): Promise<void> {

@@ -8,11 +8,13 @@ export type Outcome<T> =
   | { kind: 'signedOut' };
 
 // Later means that there is no signal, the server is busy, or a limit is reached. `after` is
-// the time to wait in ms.
+// the time to wait in ms. `status` is that of a response that explains nothing: it may be due
+// to the request itself.
 export interface Later {
   kind: 'later';
   after?: number;
   limited?: boolean;
+  status?: number;
 }
 
 const base = '/driver/v1';
@@ -66,14 +68,14 @@ export function judge<T>(status: number, text: string, retryAfter: string | null
   }
   if (status >= 500 || status === 408 || status === 425 || status === 429) {
     const seconds = Number(retryAfter);
-    if (!(seconds > 0)) return { kind: 'later' };
+    if (!(seconds > 0)) return status >= 500 ? { kind: 'later', status } : { kind: 'later' };
     const later: Later = { kind: 'later', after: seconds * 1000 };
     return status === 429 ? { ...later, limited: true } : later;
   }
   const inner = (parsed.value as { message?: { error?: number; message?: string; cause?: unknown } } | undefined)
     ?.message;
   if (!inner?.message)
-    return status === 404 ? { kind: 'rejected', status, message: String(status) } : { kind: 'later' };
+    return status === 404 ? { kind: 'rejected', status, message: String(status) } : { kind: 'later', status };
   if (status === 401 && inner.error === unauthenticated) return { kind: 'signedOut' };
   const cause = typeof inner.cause === 'string' ? ` (${inner.cause})` : '';
   return { kind: 'rejected', status, message: inner.message + cause };

@@ -149,6 +149,13 @@ const en = {
   rejected: 'Rejected',
   tryAgain: 'Try again',
   dismiss: 'Dismiss',
+  stuck:
+    'The server could not process this (error {status}). It is tried again from time to time; other actions do not wait for it. Tell your dispatcher.',
+  dismissLead: 'It is deleted from this phone and will never be sent.',
+  dismissAnyway: 'Delete it',
+  notSaved: 'It could not be saved on this phone. Free some storage and try again.',
+  notLoaded: 'This part of the app could not be loaded. There may be a new version, or no connection.',
+  loadAgain: 'Load again',
   waits: 'Waiting to be sent',
   sending: 'Sending …',
   didstart: 'Started',

@@ -144,6 +144,15 @@ const de: Words = {
   rejected: 'Abgelehnt',
   tryAgain: 'Noch einmal',
   dismiss: 'Verwerfen',
+  stuck:
+    'Der Server konnte dies nicht verarbeiten (Fehler {status}). Es wird von Zeit zu Zeit erneut versucht; anderes wartet nicht darauf. Sagen Sie es der Disposition.',
+  dismissLead: 'Es wird von diesem Telefon gelöscht und nie gesendet.',
+  dismissAnyway: 'Löschen',
+  notSaved:
+    'Es konnte auf diesem Telefon nicht gespeichert werden. Schaffen Sie Speicherplatz und versuchen Sie es noch einmal.',
+  notLoaded:
+    'Dieser Teil der App konnte nicht geladen werden. Vielleicht gibt es eine neue Version oder keine Verbindung.',
+  loadAgain: 'Neu laden',
   waits: 'Wartet auf Senden',
   sending: 'Wird gesendet …',
   didstart: 'Gestartet',

@@ -144,6 +144,14 @@ const fr: Words = {
   rejected: 'Refusé',
   tryAgain: 'Réessayer',
   dismiss: 'Ignorer',
+  stuck:
+    'Le serveur n’a pas pu traiter ceci (erreur {status}). Un nouvel essai a lieu de temps en temps ; le reste n’attend pas. Prévenez votre répartiteur.',
+  dismissLead: 'Ce sera supprimé de ce téléphone et jamais envoyé.',
+  dismissAnyway: 'Supprimer',
+  notSaved: 'Impossible d’enregistrer sur ce téléphone. Libérez de l’espace et réessayez.',
+  notLoaded:
+    'Cette partie de l’application n’a pas pu être chargée. Il y a peut-être une nouvelle version, ou pas de connexion.',
+  loadAgain: 'Recharger',
   waits: 'En attente d’envoi',
   sending: 'Envoi …',
   didstart: 'Démarrée',

@@ -144,6 +144,13 @@ const pt: Words = {
   rejected: 'Recusado',
   tryAgain: 'Tentar de novo',
   dismiss: 'Descartar',
+  stuck:
+    'O servidor não conseguiu processar isto (erro {status}). Tenta-se de novo de vez em quando; o resto não espera. Avise o seu coordenador.',
+  dismissLead: 'É apagado deste telefone e nunca será enviado.',
+  dismissAnyway: 'Apagar',
+  notSaved: 'Não foi possível guardar neste telefone. Liberte espaço e tente de novo.',
+  notLoaded: 'Esta parte da aplicação não pôde ser carregada. Talvez haja uma versão nova ou não haja ligação.',
+  loadAgain: 'Carregar de novo',
   waits: 'À espera de envio',
   sending: 'A enviar …',
   didstart: 'Começada',

@@ -315,3 +315,32 @@ test('codes can be typed on a phone without a camera, and the phone notices a de
   assert.deepEqual(faults, []);
   await context.close();
 });
+
+test('an action that a proxy rejects can be dismissed, and a screen that is missing loaded again', async () => {
+  const worker = await hire('Bessie Coleman', '+12125551012');
+  await route(worker);
+  const { context, page } = await phone(chrome, { serviceWorkers: 'block' });
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  await page.route('**/driver/v1/tasks/*/arrive', (r) => r.fulfill({ status: 413, body: '<html>too large</html>' }));
+  await open(page, 'Grace Hopper');
+  await swipe(page);
+  await page.getByRole('button', { name: 'I have arrived' }).click();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByRole('link', { name: /Outbox/ }).click();
+  await page.getByText('(error 413)').waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(await page.locator('[data-item=arrive]').count(), 1);
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('Everything is sent').waitFor();
+
+  await page.route('**/assets/Account-*.js', (r) => r.abort());
+  await page.getByRole('link', { name: 'Account' }).click();
+  await page.getByRole('alert').getByText('could not be loaded').waitFor();
+  await page.unroute('**/assets/Account-*.js');
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+  await context.close();
+});

@@ -173,8 +173,10 @@ class Page {
       this.frame = document.createElement('div');
       figure.append(this.frame, document.createElement('figcaption'));
       this.dress();
-      const { MapView } = await import('../map/map.ts');
+      const map = await import('../map/map.ts').catch(() => undefined);
       if (!this.frame) return;
+      if (!map) return this.drop(); // the next position tries again
+      const { MapView } = map;
       this.map = new MapView(this.frame, { label: '', closest: 16, scrolls: true });
     }
     this.map?.label(label.join(', '));

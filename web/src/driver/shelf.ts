@@ -17,10 +17,32 @@ function open(): Promise<IDBDatabase> {
       db.createObjectStore('positions', { autoIncrement: true });
       db.createObjectStore('kept');
     };
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      request.result.onclose = forget;
+      resolve(request.result);
+    };
+    request.onerror = () => {
+      forget(); // the next use tries again
+      reject(request.error);
+    };
   });
   return opening;
+}
+
+function forget() {
+  opening = undefined;
+}
+
+// begin begins a transaction. Browsers close the storage of apps in the background, some
+// without an event.
+async function begin(store: string, mode: IDBTransactionMode): Promise<IDBTransaction> {
+  const options = { durability: 'strict' } as const;
+  try {
+    return (await open()).transaction(store, mode, options);
+  } catch {
+    forget();
+    return (await open()).transaction(store, mode, options);
+  }
 }
 
 // use runs requests on one store and resolves when they are on disk.
@@ -29,9 +51,8 @@ async function use<T>(
   mode: IDBTransactionMode,
   work: (s: IDBObjectStore) => IDBRequest<T> | void,
 ): Promise<T> {
-  const db = await open();
+  const tx = await begin(store, mode);
   return new Promise((resolve, reject) => {
-    const tx = db.transaction(store, mode, { durability: 'strict' });
     const request = work(tx.objectStore(store));
     tx.commit(); // now, even if the page is closed
     tx.oncomplete = () => resolve(request ? request.result : (undefined as T));

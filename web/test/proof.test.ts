@@ -29,6 +29,9 @@ test('a scanned code is expected, already scanned, of another stop, or wrong', (
   assert.deepEqual(judge(both, scans, 'B', []), { kind: 'expected', data: encoded('B') });
   assert.equal(judge(both, scans, 'A', []).kind, 'again');
   assert.equal(judge(both, scans, 'C', [both, other]).owner, other);
+  const twice = task('twice', ['A', 'A']);
+  assert.equal(judge(twice, scans, 'A', []).kind, 'expected');
+  assert.equal(judge(twice, [...scans, ...scans], 'A', []).kind, 'again');
   assert.deepEqual(judge(both, scans, 'D', [other]), { kind: 'wrong', data: encoded('D'), mayKeep: true });
   assert.equal(judge(task('only', ['A'], { scanOnlyRequiredBarcodes: true }), [], 'D', []).mayKeep, false);
   assert.equal(judge(task('free', []), [], 'D', []).kind, 'extra');

@@ -211,10 +211,12 @@ export function judge(task: Task, scans: { data: string }[], text: string, other
   if (/^\d{12}$/.test(text)) forms.push('0' + text);
   const datas = forms.map(encoded);
   const expects = (t: Task) => datas.find((d) => t.barcodes.required.some((b) => b.data === d));
+  const left = unscanned(task, scans);
+  const wanted = datas.find((d) => left.some((b) => b.data === d)); // several parcels may have the same code
+  if (wanted) return { kind: 'expected', data: wanted };
   const data = expects(task) ?? datas[0]!;
   if (datas.some((d) => scans.some((s) => s.data === d))) return { kind: 'again', data };
-  const left = unscanned(task, scans);
-  if (expects(task) || left.some((b) => !b.data)) return { kind: 'expected', data };
+  if (left.some((b) => !b.data)) return { kind: 'expected', data };
   const mayKeep = !task.scanOnlyRequiredBarcodes;
   if (task.barcodes.required.length === 0 && mayKeep) return { kind: 'extra', data };
   const owner = others.find((t) => t.id !== task.id && expects(t));

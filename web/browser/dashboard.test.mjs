@@ -333,6 +333,64 @@ test('a change of settings is saved, and undone with a key', async () => {
   await context.close();
 });
 
+test('changes that are not saved yet are kept', async () => {
+  const { context, page } = await enter();
+  // Another section of the settings is saved.
+  await visit(page, 'settings/organization', 'Settings');
+  await page.getByLabel('Hide expected barcodes').check();
+  await page.getByLabel('Least precision').selectOption('City');
+  await page
+    .locator('form', { has: page.getByLabel('Least precision') })
+    .getByRole('button', { name: 'Save' })
+    .click();
+  await page.getByText('Saved.').waitFor();
+  assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
+  await page.keyboard.press('z');
+  await eventually('the precision before', async () => (await page.getByLabel('Least precision').inputValue()) === 'any'); // prettier-ignore
+  assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
+
+  // Another week of a schedule is shown.
+  const team = await api('POST', '/teams', { name: 'Nights', workers: [], managers: [] });
+  const worker = await api('POST', '/workers', { name: 'Ida Rhodes', phone: '+12125550178', teams: [team.id] });
+  await visit(page, `fleet/workers/${worker.id}`, 'Ida Rhodes');
+  const shifts = page.locator('input[type=time]');
+  await page.getByRole('button', { name: /^Shift Sun/ }).click();
+  assert.equal(await shifts.count(), 2);
+  await page.getByRole('button', { name: 'Next week' }).click();
+  assert.equal(await shifts.count(), 0);
+  await page.getByRole('button', { name: 'Previous week' }).click();
+  assert.equal(await shifts.count(), 2);
+  await page.getByRole('button', { name: 'Next week' }).click();
+  await page
+    .locator('form', { has: page.locator('.shifts') })
+    .getByRole('button', { name: 'Save' })
+    .click();
+  await page.getByText('The schedule is saved.').waitFor();
+  assert.equal((await api('GET', `/workers/${worker.id}/schedule`)).entries.length, 1);
+
+  // A person is created once, even if a team cannot be saved.
+  await visit(page, 'settings/people', 'People');
+  let broken = true;
+  await page.route('**/api/v2/teams/*', (r) => (broken ? r.abort() : r.continue()));
+  const sent = [];
+  page.on('request', (r) => r.method() === 'POST' && sent.push(new URL(r.url()).pathname));
+  await page.getByRole('button', { name: 'Invite person' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Invite person' });
+  await sheet.getByLabel('Name', { exact: true }).fill('Mina Rees');
+  await sheet.getByLabel('Email').fill('mina@example.com');
+  await sheet.getByLabel('Nights').check();
+  await sheet.getByRole('button', { name: 'Invite' }).click();
+  await sheet.locator('.banner.bad').waitFor();
+  broken = false;
+  await sheet.getByRole('button', { name: 'Invite' }).click();
+  await gone(sheet);
+  assert.equal(sent.filter((path) => path === '/api/v2/admins').length, 1);
+  assert.equal((await api('GET', `/teams/${team.id}`)).managers.length, 1);
+  await api('DELETE', `/workers/${worker.id}`);
+  await api('DELETE', `/teams/${team.id}`);
+  await context.close();
+});
+
 test('the owner tests a service, and chooses failure reasons', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'settings/installation', 'Installation');

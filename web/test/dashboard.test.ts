@@ -5,7 +5,7 @@ import { browser } from '../src/dashboard/agent.ts';
 import { renewed } from '../src/dashboard/draft.ts';
 import { doorOf } from '../src/dashboard/places.ts';
 import { follow, paged, renew } from '../src/dashboard/rows.ts';
-import { clock, instant, merge, monday, next, toDay, toEntry } from '../src/dashboard/schedule.ts';
+import { clock, instant, isSame, merge, monday, next, toDay, toEntry } from '../src/dashboard/schedule.ts';
 import { bytes, check, headersOf } from '../src/dashboard/signature.ts';
 import { triggerName } from '../src/dashboard/triggers.ts';
 import { dictionary, languages, type Language, type Words } from '../src/dashboard/words.ts';
@@ -39,7 +39,9 @@ test('shifts are in the local time of the zone, even when clocks change', () => 
   const day = { date: '2026-10-31', shifts: [{ from: '22:00', to: '06:00' }] };
   const entry = toEntry(day, zone);
   assert.equal(entry.shifts[0]![1] - entry.shifts[0]![0], 9 * 3600_000); // the night is an hour longer
-  assert.deepEqual(toDay(entry), day);
+  assert.deepEqual(toDay(entry), { ...day, timezone: zone });
+  assert.deepEqual(toEntry(toDay(entry), 'Asia/Tokyo'), entry); // an entry keeps its zone
+  assert.ok(isSame(day, { ...day, shifts: day.shifts.toReversed() }) && !isSame(day, undefined));
   assert.equal(monday('2026-11-15'), '2026-11-09');
   assert.equal(monday('2026-11-16'), '2026-11-16');
   assert.equal(next('2026-02-28', 1), '2026-03-01');

@@ -9,6 +9,7 @@ export interface Shift {
 
 export interface Day {
   date: string; // YYYY-MM-DD
+  timezone?: string; // of the entry, if there is one
   shifts: Shift[];
 }
 
@@ -64,10 +65,13 @@ export const monday = (date: string): string => next(date, -((new Date(`${date}T
 
 export const toDay = (entry: ScheduleEntry): Day => ({
   date: entry.date,
+  timezone: entry.timezone,
   shifts: entry.shifts.map(([from, to]) => ({ from: clock(from, entry.timezone), to: clock(to, entry.timezone) })),
 });
 
-export function toEntry(day: Day, zone: string): ScheduleEntry {
+// toEntry returns a day as an entry, in its own zone if it has one.
+export function toEntry(day: Day, organization: string): ScheduleEntry {
+  const zone = day.timezone ?? organization;
   return {
     date: day.date,
     timezone: zone,
@@ -79,6 +83,11 @@ export function toEntry(day: Day, zone: string): ScheduleEntry {
       .sort((a, b) => a[0] - b[0]),
   };
 }
+
+const outline = (d: Day | undefined) => JSON.stringify((d?.shifts ?? []).map((s) => [s.from, s.to]).sort());
+
+// isSame reports whether two days have the same shifts.
+export const isSame = (a: Day | undefined, b: Day | undefined): boolean => outline(a) === outline(b);
 
 // merge replaces the days of a week in a schedule. It drops days without a shift and, like
 // the server, days before today.

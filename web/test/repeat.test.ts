@@ -28,6 +28,23 @@ test('a change whose outcome is not known is sent again with its key', async (t)
   assert.equal(new Set(keys.slice(5)).size, 4);
 });
 
+test('a key is not used again after an hour', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] });
+  const keys: (string | undefined)[] = [];
+  t.mock.method(globalThis, 'fetch', async (_: string, init: RequestInit) => {
+    keys.push((init.headers as Record<string, string>)['Idempotency-Key']);
+    throw new TypeError('Failed to fetch');
+  });
+  const hub = () => assert.rejects(call('POST', '/hubs', { name: 'Annex' }), { status: 0 });
+  await hub();
+  t.mock.timers.tick(3_599_999);
+  await hub();
+  t.mock.timers.tick(3_600_000);
+  await hub();
+  assert.equal(keys[1], keys[0]);
+  assert.notEqual(keys[2], keys[0]);
+});
+
 test('every change has its own key, unless the caller passes one', async (t) => {
   const keys: (string | undefined)[] = [];
   t.mock.method(globalThis, 'fetch', async (_: string, init: RequestInit) => {

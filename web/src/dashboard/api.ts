@@ -56,8 +56,10 @@ export function prefetch(path: string) {
 }
 
 // Idempotency keys of changes whose outcome is not known, by path and body. If the same
-// change is sent again, it has the same key, so that the server makes it only once.
-const unsure = new Map<string, string>();
+// change is sent again, it has the same key, so that the server makes it only once. Much later,
+// a person who makes the same change means another one.
+const unsure = new Map<string, { key: string; at: number }>();
+const keyLife = 3_600_000; // milliseconds
 const undecided = [401, 429]; // responses that say nothing about an earlier attempt
 
 // newKey returns a new idempotency key. Pages without https have no randomUUID.
@@ -89,7 +91,9 @@ export async function call<T>(
   const sent = raw ? body : body === undefined ? null : JSON.stringify(body);
   const change =
     method === 'POST' && !raw && !more['Idempotency-Key'] && !path.startsWith(account) ? `${path} ${sent}` : '';
-  if (change) headers['Idempotency-Key'] = unsure.get(change) ?? newKey();
+  const earlier = unsure.get(change);
+  const key = earlier && Date.now() - earlier.at < keyLife ? earlier.key : newKey();
+  if (change) headers['Idempotency-Key'] = key;
   if (body !== undefined && !raw) headers['Content-Type'] = 'application/json';
   let response: Response;
   let text: string;
@@ -105,11 +109,11 @@ export async function call<T>(
     text = await watched(response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (change) unsure.set(change, headers['Idempotency-Key']!);
+    if (change) unsure.set(change, { key, at: Date.now() });
     heard.lost();
     throw new Failure(0, '');
   }
-  if (response.status >= 500 && change) unsure.set(change, headers['Idempotency-Key']!);
+  if (response.status >= 500 && change) unsure.set(change, { key, at: Date.now() });
   else if (!undecided.includes(response.status)) unsure.delete(change);
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
   const failure = read(response.status, text, Number(response.headers.get('Retry-After') ?? 0));

@@ -450,14 +450,17 @@ class App {
     if (!worker) return;
     clearTimeout(this.timer);
     const { version } = this.list;
-    const acted = this.waiting.length > 0;
-    this.sending = acted;
+    let acted = false;
+    this.sending = this.waiting.length > 0;
     const result = await alone(() =>
       flush(
         shelf,
         worker,
         (r) => this.call(r),
-        (item) => this.settled(item),
+        (item) => {
+          acted = true;
+          this.settled(item);
+        },
       ),
     );
     this.sending = false;

@@ -145,11 +145,10 @@ const de: Words = {
   tryAgain: 'Noch einmal',
   dismiss: 'Verwerfen',
   stuck:
-    'Der Server konnte dies nicht verarbeiten (Fehler {status}). Es wird von Zeit zu Zeit erneut versucht; anderes wartet nicht darauf. Sagen Sie es der Disposition.',
+    'Der Server konnte dies nicht verarbeiten (Fehler {status}). Es wird von Zeit zu Zeit erneut versucht; anderes wartet nicht darauf. Sag der Leitstelle Bescheid.',
   dismissLead: 'Es wird von diesem Telefon gelöscht und nie gesendet.',
   dismissAnyway: 'Löschen',
-  notSaved:
-    'Es konnte auf diesem Telefon nicht gespeichert werden. Schaffen Sie Speicherplatz und versuchen Sie es noch einmal.',
+  notSaved: 'Es konnte auf diesem Telefon nicht gespeichert werden. Schaffe Speicherplatz und versuche es noch einmal.',
   notLoaded:
     'Dieser Teil der App konnte nicht geladen werden. Vielleicht gibt es eine neue Version oder keine Verbindung.',
   loadAgain: 'Neu laden',

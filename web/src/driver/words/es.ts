@@ -144,10 +144,10 @@ const es: Words = {
   tryAgain: 'Reintentar',
   dismiss: 'Descartar',
   stuck:
-    'El servidor no pudo procesar esto (error {status}). Se reintenta de vez en cuando; lo demás no espera. Avise a su coordinador.',
+    'El servidor no pudo procesar esto (error {status}). Se reintenta de vez en cuando; lo demás no espera. Avisa a la central.',
   dismissLead: 'Se borrará de este teléfono y nunca se enviará.',
   dismissAnyway: 'Borrar',
-  notSaved: 'No se pudo guardar en este teléfono. Libere espacio e inténtelo de nuevo.',
+  notSaved: 'No se pudo guardar en este teléfono. Libera espacio e inténtalo de nuevo.',
   notLoaded: 'No se pudo cargar esta parte de la aplicación. Quizá haya una versión nueva o no haya conexión.',
   loadAgain: 'Volver a cargar',
   waits: 'Pendiente de envío',

@@ -145,7 +145,7 @@ const pt: Words = {
   tryAgain: 'Tentar de novo',
   dismiss: 'Descartar',
   stuck:
-    'O servidor não conseguiu processar isto (erro {status}). Tenta-se de novo de vez em quando; o resto não espera. Avise o seu coordenador.',
+    'O servidor não conseguiu processar isto (erro {status}). Tenta-se de novo de vez em quando; o resto não espera. Avise a central.',
   dismissLead: 'É apagado deste telefone e nunca será enviado.',
   dismissAnyway: 'Apagar',
   notSaved: 'Não foi possível guardar neste telefone. Liberte espaço e tente de novo.',

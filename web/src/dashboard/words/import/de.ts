@@ -63,7 +63,7 @@ export default {
     'Der Import wurde angehalten. Importieren Sie dieselbe Datei noch einmal, um fortzufahren; nichts wird doppelt angelegt.',
   importLeave: 'Import anhalten?',
   importLeaveLead:
-    'Aufgaben, die noch nicht angelegt sind, werden nicht angelegt. Importieren Sie dieselbe Datei noch einmal, um fortzufahren; nichts wird doppelt angelegt.',
+    'Aufträge, die noch nicht angelegt sind, werden nicht angelegt. Importieren Sie dieselbe Datei noch einmal, um fortzufahren; nichts wird doppelt angelegt.',
   importLeaveAction: 'Anhalten und verlassen',
   importDone: 'Import abgeschlossen',
   importCreated: 'Angelegt',

@@ -190,6 +190,8 @@ export default {
   failed: 'Fehlgeschlagen',
   onDuty: 'Im Dienst',
   offDuty: 'Nicht im Dienst',
+  truncatedLoads:
+    'Dieser Tag hat mehr Aufträge, als hier gezählt werden: Die Auslastung mancher Fahrer ist höher als gezeigt.',
   atRisk: 'Gefährdet',
   lateBy: '{time} verspätet',
   silent: 'Kein Kontakt',

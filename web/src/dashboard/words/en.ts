@@ -185,6 +185,7 @@ export default {
   failed: 'Failed',
   onDuty: 'On duty',
   offDuty: 'Off duty',
+  truncatedLoads: 'This day has more tasks than are counted here: the loads of some workers are higher than shown.',
   atRisk: 'At risk',
   lateBy: '{time} late',
   silent: 'No contact',

@@ -187,6 +187,8 @@ export default {
   failed: 'Fallidas',
   onDuty: 'De servicio',
   offDuty: 'Fuera de servicio',
+  truncatedLoads:
+    'Este día tiene más tareas de las que se cuentan aquí: la carga de algunos repartidores es mayor que la mostrada.',
   atRisk: 'En riesgo',
   lateBy: '{time} de retraso',
   silent: 'Sin contacto',

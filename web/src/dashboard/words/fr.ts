@@ -189,6 +189,8 @@ export default {
   failed: 'Échouées',
   onDuty: 'En service',
   offDuty: 'Hors service',
+  truncatedLoads:
+    'Cette journée compte plus de tâches que celles comptées ici : la charge de certains livreurs est plus élevée qu’affiché.',
   atRisk: 'À risque',
   lateBy: '{time} de retard',
   silent: 'Sans contact',

@@ -187,6 +187,8 @@ export default {
   failed: 'Falhadas',
   onDuty: 'Em serviço',
   offDuty: 'Fora de serviço',
+  truncatedLoads:
+    'Este dia tem mais tarefas do que as contadas aqui: a carga de alguns entregadores é maior do que a mostrada.',
   atRisk: 'Em risco',
   lateBy: '{time} de atraso',
   silent: 'Sem contacto',

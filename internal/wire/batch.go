@@ -317,7 +317,7 @@ func (f *FaultRecord) Domain() *lastmile.Error {
 	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
 }
 
-// ago returns the time from at to now in words, such as "5 minutes ago."
+// ago returns the time from at to now in words: "5 minutes ago.", for example.
 func ago(at, now time.Time) string {
 	const day = 24 * time.Hour
 	passed := now.Sub(at)

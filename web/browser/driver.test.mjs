@@ -317,7 +317,7 @@ test('codes can be typed on a phone without a camera, and the phone notices a de
 });
 
 test('an action that a proxy rejects can be dismissed, and a screen that is missing loaded again', async () => {
-  const worker = await hire('Bessie Coleman', '+12125551012');
+  const worker = await hire('Bessie Coleman', '+12125551061');
   await route(worker);
   const { context, page } = await phone(chrome, { serviceWorkers: 'block' });
   await signIn(page, worker);

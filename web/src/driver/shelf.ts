@@ -18,18 +18,18 @@ function open(): Promise<IDBDatabase> {
       db.createObjectStore('kept');
     };
     request.onsuccess = () => {
-      request.result.onclose = forget;
+      request.result.onclose = release;
       resolve(request.result);
     };
     request.onerror = () => {
-      forget(); // the next use tries again
+      release(); // the next use tries again
       reject(request.error);
     };
   });
   return opening;
 }
 
-function forget() {
+function release() {
   opening = undefined;
 }
 
@@ -40,7 +40,7 @@ async function begin(store: string, mode: IDBTransactionMode): Promise<IDBTransa
   try {
     return (await open()).transaction(store, mode, options);
   } catch {
-    forget();
+    release();
     return (await open()).transaction(store, mode, options);
   }
 }

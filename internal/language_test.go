@@ -24,7 +24,9 @@ var phrases = []struct {
 	{regexp.MustCompile(`(?i)\bmay\s+be\s+given\s+again\b`), "repeatable"},
 	{regexp.MustCompile(`(?i)\banew\b`), "again, re-encoded, recreated or refreshed"},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be) owed\b`), "pending or due"},
-	{regexp.MustCompile(`(?i)\blook(s|ed)? at (a|the) worker`), "refresh the estimates of a worker"},
+	{regexp.MustCompile(`(?i)\btold\b`), "notified, reported or returned"},
+	{regexp.MustCompile(`(?i)\blook(s|ed|ing)? at\b`), "refresh, poll or check"},
+	{regexp.MustCompile(`(?i)\bsomebody\b`), "a caller"},
 	{regexp.MustCompile(`(?i)\bheld against\b`), "compared with"},
 	{regexp.MustCompile(`(?i)\bwhoever\b`), "callers that"},
 	{regexp.MustCompile(`\b[mM]ax\w+ is how (many|long|much)\b`), "the maximum number, time or size"},
@@ -32,7 +34,7 @@ var phrases = []struct {
 
 // languageFiles are the extensions of the files that people write and read. The
 // statements of a migration never change once it is released, but its comments may.
-var languageFiles = []string{".go", ".md", ".ts", ".mjs", ".svelte", ".sh", ".sql", ".txt", ".txtar", ".yml"}
+var languageFiles = []string{".go", ".md", ".ts", ".js", ".mjs", ".svelte", ".sh", ".sql", ".txt", ".txtar", ".yml"}
 
 func TestLanguage(t *testing.T) {
 	for _, problem := range findPhrases(t, os.DirFS("..")) {

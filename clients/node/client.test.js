@@ -20,10 +20,10 @@ async function eventually(look) {
   throw new Error('it did not happen');
 }
 
-// refused expects the call to fail. The client turns every error response into a
+// rejected expects the call to fail. The client turns every error response into a
 // TypeError ("HttpError is not a constructor"), so tests can only see that the
 // call failed.
-async function refused(call) {
+async function rejected(call) {
   await assert.rejects(call);
 }
 
@@ -74,7 +74,7 @@ test('teams, hubs and workers', async () => {
   assert.equal((await onfleet.workers.get(worker.id)).id, worker.id);
   assert.equal((await onfleet.workers.update(worker.id, { name: 'Grace H.', phone: '+12125550100' })).phone, '+16173428853');
   assert.deepEqual((await onfleet.workers.getByLocation({ longitude: -122.4, latitude: 37.8, radius: 6000 })).workers, []);
-  await refused(() => onfleet.workers.create({ name: 'Again', phone: '+16173428853', teams: [team.id] }));
+  await rejected(() => onfleet.workers.create({ name: 'Again', phone: '+16173428853', teams: [team.id] }));
 });
 
 test('a team is dispatched', async () => {
@@ -135,10 +135,10 @@ test('a task is created, changed, moved, cloned and deleted', async () => {
   assert.equal((await onfleet.teams.getTasks(made.team)).tasks.length, 1);
   assert.ok((await onfleet.organization.insertTask(process.env.DRAY_TEST_ORG, { tasks: [-1, second.id] })).tasks.includes(second.id));
 
-  await refused(() => onfleet.tasks.forceComplete(task.id, { completionDetails: { success: true } })); // it is not started
+  await rejected(() => onfleet.tasks.forceComplete(task.id, { completionDetails: { success: true } })); // it is not started
   assert.deepEqual(await onfleet.tasks.autoAssign({ tasks: [second.id], options: { mode: 'distance' } }), { assignedTasksCount: 0, assignedTasks: {} });
   assert.equal(await onfleet.tasks.deleteOne(clone.id), 200);
-  await refused(() => onfleet.tasks.get(clone.id));
+  await rejected(() => onfleet.tasks.get(clone.id));
   made.task = task.id;
 });
 
@@ -197,15 +197,15 @@ test('a task is placed with a connected organization', async () => {
   assert.deepEqual(task.container, { type: 'ORGANIZATION', organization: courier });
   assert.ok((await onfleet.containers.get(courier, 'organizations')).tasks.includes(task.id));
   assert.equal((await onfleet.tasks.get(task.id)).merchant, client.organization);
-  await refused(() => shop.organization.insertTask(courier, { tasks: [-1, task.id] }));
+  await rejected(() => shop.organization.insertTask(courier, { tasks: [-1, task.id] }));
 
   await onfleet.workers.insertTask(made.worker, { tasks: [-1, task.id] });
   assert.equal((await shop.tasks.get(task.shortId, 'shortId')).worker, made.worker);
   assert.ok((await shop.tasks.get({ from: Date.now() - 3600000 })).tasks.some((listed) => listed.id === task.id));
   const manifest = await onfleet.workers.getDeliveryManifest({ hubId: made.hub, workerId: made.worker });
   assert.ok(manifest.tasks.some((listed) => listed.id === task.id));
-  await refused(() => shop.workers.getDeliveryManifest({ hubId: made.hub, workerId: made.worker }));
-  await refused(() => shop.workers.get(made.worker));
+  await rejected(() => shop.workers.getDeliveryManifest({ hubId: made.hub, workerId: made.worker }));
+  await rejected(() => shop.workers.get(made.worker));
   assert.equal(await shop.tasks.deleteOne(task.id), 200);
 });
 

@@ -10,8 +10,8 @@ const onfleet = connect(process.env.DRAY_TEST_KEY);
 const place = { address: { number: '543', street: 'Howard St', city: 'San Francisco', country: 'USA' }, location: [-122.39703, 37.78808] };
 const made = {};
 
-// refused expects the call to fail with an error of the client and returns it.
-async function refused(name, code, call) {
+// rejected expects the call to fail with an error of the client and returns it.
+async function rejected(name, code, call) {
   const error = await call().then(() => null, (e) => e);
   assert.ok(error, 'the call succeeded');
   assert.deepEqual([error.name, error.status], [name, code], error.message);
@@ -63,13 +63,13 @@ test('a task is changed by sending back what was read', async () => {
 });
 
 test('errors have distinct names and codes', async () => {
-  await refused('PermissionError', 1102, () => connect('0'.repeat(32)).teams.get());
-  await refused('HttpError', 1402, () => onfleet.tasks.get('nobodyhasthisidentifier0'));
-  await refused('HttpError', 1000, () => onfleet.recipients.create({ name: 'R', phone: '12' }));
-  await refused('HttpError', 1000, () => onfleet.tasks.forceComplete(made.task, { completionDetails: { success: true } }));
-  await refused('HttpError', 1900, () => onfleet.workers.create({ name: 'W', phone: '617-342-8855' }));
-  await refused('HttpError', 1901, () => onfleet.teams.create({ name: 'Other', workers: [], managers: [] }));
-  const twice = await refused('HttpError', 1004, () => onfleet.workers.create({ name: 'W', phone: '617-342-8853', teams: [made.team] }));
+  await rejected('PermissionError', 1102, () => connect('0'.repeat(32)).teams.get());
+  await rejected('HttpError', 1402, () => onfleet.tasks.get('missingmissingmissing000'));
+  await rejected('HttpError', 1000, () => onfleet.recipients.create({ name: 'R', phone: '12' }));
+  await rejected('HttpError', 1000, () => onfleet.tasks.forceComplete(made.task, { completionDetails: { success: true } }));
+  await rejected('HttpError', 1900, () => onfleet.workers.create({ name: 'W', phone: '617-342-8855' }));
+  await rejected('HttpError', 1901, () => onfleet.teams.create({ name: 'Other', workers: [], managers: [] }));
+  const twice = await rejected('HttpError', 1004, () => onfleet.workers.create({ name: 'W', phone: '617-342-8853', teams: [made.team] }));
   assert.deepEqual(twice.cause, { type: 'duplicateKey', key: 'phone', value: '+16173428853' });
 });
 

@@ -55,7 +55,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: db, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
+	a.Feed = &webhook.Feed{Store: db, Log: a.Log, Hub: a.Hub, Committed: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
 	return nil
 }
 

@@ -121,7 +121,7 @@ type Follower struct {
 	nth, seq  int64         // the last entry that was sent, and the event up to which entries were sent
 	ready     chan struct{} // closed when positions and estimates may be sent
 	relisted  bool          // there may be lists to send
-	woken     bool          // there may be positions or estimates to send
+	notified  bool          // there may be positions or estimates to send
 	moved     map[lastmile.WorkerID]Moved
 	estimated map[lastmile.WorkerID]time.Time
 	repeated  map[lastmile.WorkerID][]lastmile.TaskID // tasks whose estimates are sent again
@@ -129,7 +129,7 @@ type Follower struct {
 
 // Follow begins to follow a board after an event. The follower must be closed.
 func (l *Live) Follow(ctx context.Context, who lastmile.Principal, seq int64, want Wanted) (*Follower, error) {
-	f := &Follower{live: l, who: who, want: want, seq: seq, ready: make(chan struct{}), relisted: true, woken: true, moved: map[lastmile.WorkerID]Moved{}, estimated: map[lastmile.WorkerID]time.Time{}, repeated: map[lastmile.WorkerID][]lastmile.TaskID{}}
+	f := &Follower{live: l, who: who, want: want, seq: seq, ready: make(chan struct{}), relisted: true, notified: true, moved: map[lastmile.WorkerID]Moved{}, estimated: map[lastmile.WorkerID]time.Time{}, repeated: map[lastmile.WorkerID][]lastmile.TaskID{}}
 	close(f.ready)
 	err := l.Store.Read(ctx, func(r LiveReader) (err error) {
 		oldest, at, err := r.EventKept(ctx, who.Organization, seq)
@@ -183,11 +183,11 @@ func (f *Follower) Until(ctx context.Context, stop func()) {
 		case <-f.lists.Changed():
 			f.relisted = true
 		case <-moves:
-			f.woken = true
+			f.notified = true
 			stop()
 			return
 		case <-ready:
-			if f.woken {
+			if f.notified {
 				stop()
 				return
 			}
@@ -205,7 +205,7 @@ func (f *Follower) Until(ctx context.Context, stop func()) {
 func (f *Follower) Repeat(task lastmile.TaskID, worker lastmile.WorkerID) {
 	if task != "" && worker != "" && f.want.Lists && len(f.repeated[worker]) < MaxListed {
 		f.repeated[worker] = append(f.repeated[worker], task)
-		f.woken = true
+		f.notified = true
 	}
 }
 
@@ -222,7 +222,7 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 	default:
 		return messages, nil
 	}
-	if !f.woken {
+	if !f.notified {
 		return messages, nil
 	}
 	now, fresh, err := f.live.read(ctx, f.who.Organization)
@@ -230,7 +230,7 @@ func (f *Follower) Take(ctx context.Context, seq int64) (messages []Message, err
 		return nil, err
 	}
 	ready := make(chan struct{})
-	f.ready, f.woken = ready, !fresh // the state may have been read before the change
+	f.ready, f.notified = ready, !fresh // the state may have been read before the change
 	time.AfterFunc(LiveInterval, func() { close(ready) })
 	sees, err := f.sees(ctx)
 	if err != nil {

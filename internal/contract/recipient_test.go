@@ -198,7 +198,7 @@ func testRecipientUpdate(t *testing.T, c *apptest.Client) {
 		{"null", `null`, "name", `"Ann"`},
 		{"nulls", `{"name":null,"notes":null,"skipSMSNotifications":null,"useLongCodeForText":null,"metadata":null}`, "notes", `"n"`},
 		{"the phone", `{"phone":"+12125550181","skipPhoneNumberValidation":true}`, "phone", `"+12125550180"`},
-		{"what is no phone", `{"phone":{"not":"looked at"}}`, "phone", `"+12125550180"`},
+		{"an invalid phone", `{"phone":{"not":"read"}}`, "phone", `"+12125550180"`},
 		{"the name", `{"name":"Zoë"}`, "name", `"Zoë"`},
 		{"the notes", `{"notes":"other"}`, "notes", `"other"`},
 		{"no notes", `{"notes":""}`, "notes", `""`},

@@ -31,12 +31,12 @@ const (
 // get numbers, so that a follower that has seen an event has seen all events with
 // lower numbers, whichever node it asks next.
 type Feed struct {
-	Store store.Transactor[Reader, Writer]
-	Log   *slog.Logger
-	Hub   *events.Hub
-	Woken <-chan struct{} // receives a value after this process has committed events
-	Ended <-chan struct{} // closed when no client may follow any more
-	Poll  time.Duration   // interval of checks for unnumbered events of other nodes
+	Store     store.Transactor[Reader, Writer]
+	Log       *slog.Logger
+	Hub       *events.Hub
+	Committed <-chan struct{} // receives a value after this process has committed events
+	Ended     <-chan struct{} // closed when no client may follow any more
+	Poll      time.Duration   // interval of checks for unnumbered events of other nodes
 
 	reads rate.Turns // one read for each organization at a time: many followers that catch up must not delay others
 
@@ -57,7 +57,7 @@ func (f *Feed) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-f.Woken:
+		case <-f.Committed:
 		case <-tick.C:
 		}
 	}

@@ -1,4 +1,4 @@
--- What map services answered, until it expires.
+-- Responses of map services, until they expire.
 CREATE TABLE geo_cache (
   key TEXT NOT NULL PRIMARY KEY,
   value BYTEA NOT NULL,

@@ -266,10 +266,10 @@ type step struct {
 // put first. A route that only loses tasks to others needs no step.
 func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
 	for _, route := range plan.Routes {
-		ids := planned(route)
-		if slices.Equal(ids, slices.DeleteFunc(slices.Clone(route.Before), func(id lastmile.TaskID) bool { return !slices.Contains(ids, id) })) {
+		if isInPlace(route) {
 			continue
 		}
+		ids := planned(route)
 		tasks += len(ids)
 		chunks := slices.Collect(slices.Chunk(ids, applyChunk))
 		slices.Reverse(chunks)
@@ -278,6 +278,12 @@ func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
 		}
 	}
 	return all, tasks
+}
+
+// isInPlace reports whether the tasks of a route are in its worker's list already, in order.
+func isInPlace(route lastmile.DispatchRoute) bool {
+	ids := planned(route)
+	return slices.Equal(ids, slices.DeleteFunc(slices.Clone(route.Before), func(id lastmile.TaskID) bool { return !slices.Contains(ids, id) }))
 }
 
 // planned returns the tasks of a route, without the active one.
@@ -319,6 +325,14 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 	return func(ctx context.Context, w Writer) error {
 		if err := ds.applySteps(asDispatch(ctx), w, d, all...); err != nil {
 			return err
+		}
+		for _, route := range d.Plan.Routes {
+			if !isInPlace(route) {
+				continue // its steps save it
+			}
+			if err := w.SavePlannedService(ctx, d.Organization, planned(route), d.Options.ServiceTime); err != nil {
+				return err
+			}
 		}
 		ended, left := d, false
 		var err error

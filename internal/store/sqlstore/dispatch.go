@@ -192,7 +192,7 @@ func (t dispatchTx) SavePin(ctx context.Context, org lastmile.OrganizationID, id
 // SavePlannedService saves the service time with which tasks were planned.
 func (t dispatchTx) SavePlannedService(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, service time.Duration) error {
 	for _, id := range ids {
-		if err := t.send(ctx, `UPDATE task SET planned_service = $3 WHERE org = $1 AND id = $2`, org, id, service.Milliseconds()); err != nil {
+		if err := t.send(ctx, `UPDATE task SET planned_service = $3 WHERE org = $1 AND id = $2 AND planned_service IS DISTINCT FROM $3`, org, id, service.Milliseconds()); err != nil {
 			return fmt.Errorf("save the planned service time of task %s: %w", id, err)
 		}
 	}

@@ -426,6 +426,7 @@ class App {
   async dismiss(item: Item) {
     await alone(() => discard(shelf, item)); // not while it is being sent
     await this.reload();
+    void this.sync(); // actions on the same task have waited for it
   }
 
   // sync sends pending actions and fetches the list. A call while it is running

@@ -227,8 +227,12 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 	if err != nil {
 		return nil, nil, err
 	}
-	var lists []lastmile.ContainerRef
+	var (
+		lists []lastmile.ContainerRef
+		ids   []lastmile.TaskID
+	)
 	for _, one := range choices {
+		ids = append(ids, idsOf(one.together)...)
 		if one.why.Chosen == "" {
 			continue
 		}
@@ -240,26 +244,32 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 	if err := cs.lockAll(ctx, w, who.Organization, cs.Now(), lists...); err != nil {
 		return nil, nil, err
 	}
-	assigned := assignment.Assigned{}
+	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	current := make(map[lastmile.TaskID]lastmile.Task, len(tasks))
+	for _, task := range tasks {
+		current[task.ID] = task
+	}
+	assigned, moved := assignment.Assigned{}, map[lastmile.WorkerID][]lastmile.Task{}
 	for _, one := range choices {
-		task, err := w.Task(ctx, who.Organization, one.why.Task)
-		if err != nil {
-			return nil, nil, err
-		}
-		if task.State != lastmile.TaskUnassigned {
+		if current[one.why.Task].State != lastmile.TaskUnassigned {
 			return nil, nil, errListChanged
 		}
 		if err := w.SaveExplanation(ctx, who.Organization, one.why); err != nil {
 			return nil, nil, err
 		}
-		if one.why.Chosen == "" {
-			continue
+		if chosen := one.why.Chosen; chosen != "" {
+			for _, t := range one.together {
+				assigned[t.ID] = chosen
+				moved[chosen] = append(moved[chosen], current[t.ID])
+			}
 		}
-		if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(one.why.Chosen), store.Position{}, idsOf(one.together)); err != nil {
+	}
+	for _, id := range workers {
+		if err := cs.transferTasks(ctx, w, who, lastmile.WorkerContainer(id), store.Position{}, moved[id]); err != nil {
 			return nil, nil, err
-		}
-		for _, t := range one.together {
-			assigned[t.ID] = one.why.Chosen
 		}
 	}
 	versions, err := w.ListVersions(ctx, who.Organization, workers)

@@ -24,8 +24,8 @@ const (
 	// changes it.
 	maxShort = 100
 
-	// stepPause delays the refresh of estimates after a step. The next step, which
-	// takes less time, delays it again.
+	// stepPause is how long the refresh of estimates waits after a step. The next step
+	// begins sooner and delays the refresh again.
 	stepPause = 2 * time.Second
 
 	// planTries is the number of attempts to plan a change from a snapshot. If the
@@ -39,10 +39,10 @@ var errListChanged = errors.New("the list has changed")
 // arrangement is a change of a container, planned for one state of its list.
 type arrangement struct {
 	before lastmile.Container
-	ids    []lastmile.TaskID // to insert
-	left   []lastmile.TaskID // to move to the organization's container
+	ids    []lastmile.TaskID // tasks to insert
+	left   []lastmile.TaskID // tasks to move to the organization's container
 	rest   []lastmile.TaskID // the other tasks of the list, in order
-	index  int               // in rest; ids are inserted there
+	index  int               // position in rest at which ids are inserted
 }
 
 // Arrange changes a container: it puts tasks at a position of the list, or replaces
@@ -183,8 +183,9 @@ func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, i
 	return c, large, err
 }
 
-// lockInvolved locks a container that is about to change, and those that tasks leave or
-// join. It omits those that tasks leave if there are too many tasks for this transaction.
+// lockInvolved locks a container that is about to change, and the containers that tasks
+// leave or join. If there are too many tasks for this transaction, it does not lock the
+// containers that they leave.
 func (cs *Containers) lockInvolved(ctx context.Context, w ContainerWriter, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange, ids []lastmile.TaskID, now time.Time) error {
 	lists := []lastmile.ContainerRef{in}
 	if change.Replace {
@@ -280,8 +281,8 @@ func (cs *Containers) save(ctx context.Context, w ContainerWriter, who lastmile.
 // returns the container after them.
 //
 // Tasks are moved to one end of the list, where there is room for any number of them.
-// If they belong between two others, the tasks on that side of the gap are then moved
-// to the same end. The end is the one for which these are fewer.
+// If they belong between two others, the tasks between that position and the end are
+// then moved to the same end. The end with fewer of these tasks is chosen.
 func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a arrangement) (lastmile.Container, error) {
 	if n := len(a.ids) + len(a.left); n > MaxMoved {
 		return a.before, lastmile.Invalid("this would move %d tasks; at most %d are allowed in one request", n, MaxMoved)
@@ -320,8 +321,8 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 	return cs.Container(ctx, who, in)
 }
 
-// chunks divides tasks for several transactions. At the start of a list the last chunk
-// is inserted first.
+// chunks divides tasks for several transactions. If fromBehind, because the tasks are
+// inserted at the start of a list, the last chunk is the first.
 func chunks(ids []lastmile.TaskID, fromBehind bool) [][]lastmile.TaskID {
 	all := slices.Collect(slices.Chunk(ids, moveChunk))
 	if fromBehind {

@@ -27,7 +27,7 @@ const (
 // crew is a snapshot of the workers whom tasks can be assigned to, with their lists.
 type crew struct {
 	candidates []assignment.Candidate
-	versions   map[lastmile.WorkerID]int64 // of the lists
+	versions   map[lastmile.WorkerID]int64 // versions of the lists
 }
 
 // choice is the choice of a worker for a task and its related tasks.

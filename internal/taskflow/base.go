@@ -21,7 +21,7 @@ type Base struct {
 	Now    func() time.Time
 	Ways   Ways
 
-	pause time.Duration // before estimates are refreshed
+	pause time.Duration // delay before estimates are refreshed
 }
 
 // Ways returns the legs of a way, on imported roads or by formula. It calls no external
@@ -94,8 +94,8 @@ func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.Orga
 	return b.lockLists(ctx, w, org, now, containers, nil)
 }
 
-// lockLists is lockAll with workers whose estimates are refreshed although their containers
-// do not change. The schedule of a worker's estimates is locked after the worker's container.
+// lockLists is like lockAll, and also schedules the estimates of workers whose containers do
+// not change. The schedule of a worker's estimates is locked after the worker's container.
 func (b *Base) lockLists(ctx context.Context, w containerLocker, org lastmile.OrganizationID, now time.Time, changed []lastmile.ContainerRef, estimated []lastmile.WorkerID) error {
 	all := map[lastmile.ContainerRef]bool{}
 	for _, id := range estimated {

@@ -128,7 +128,7 @@ type way struct {
 	// adds one. If known is nil, or the transaction runs again, it reads them itself.
 	known knownRecipients
 
-	// used has the import keys of the items that are known to have been used.
+	// used has those import keys of the items that are known to have been used before.
 	used store.UsedKeys
 
 	// savepoints makes it possible to undo each item alone. That is slower, and few
@@ -146,8 +146,8 @@ var (
 	errRejected = errors.New("an item was rejected")
 )
 
-// createItems calls create with the way that suffices for most items, and with others if
-// it does not.
+// createItems calls create with the fastest way, which works for most items. If it does not
+// work, createItems calls create again with slower ways.
 func createItems[T any](ctx context.Context, s BatchStore, org lastmile.OrganizationID, items []item, create func(*way) (T, error)) (made T, err error) {
 	known := knownRecipients{}
 	err = s.Read(ctx, func(r BatchReader) error { return known.read(ctx, r, org, items) })

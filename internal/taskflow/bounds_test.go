@@ -488,8 +488,8 @@ func TestLargePlansAreDecodedBeforeTheTransaction(t *testing.T) {
 	expectCode(t, err, lastmile.CodeNotFound)
 }
 
-// TestPlansSaveTasksOnce counts the rows of tasks that a change of a plan writes, because each
-// costs the writer as much as all the rest of the change.
+// TestPlansSaveTasksOnce counts the rows of tasks that a change of a plan writes, because
+// writing one row takes as long as all other statements of the change.
 func TestPlansSaveTasksOnce(t *testing.T) {
 	o := apptest.NewOrg(t)
 	plans, l := routePlans(t, o)

@@ -12,8 +12,8 @@ import (
 	"dray/internal/store"
 )
 
-// bulkWriter creates the tasks of a chunk with few statements: what every item
-// reads is read once, and what the items save is saved together.
+// bulkWriter creates the tasks of a chunk with few statements: records that every item
+// needs are read once, and records of all items are saved together.
 //
 // It implements creationWriter and no other method of a transaction, so that code
 // for a single task cannot bypass the buffer. Only recipients are read from the
@@ -24,12 +24,12 @@ type bulkWriter struct {
 	org        lastmile.OrganizationID
 	fields     customfield.Fields
 	settings   lastmile.Settings
-	recipients knownRecipients // of the items
+	recipients knownRecipients // recipients of the items
 	outside    bool            // recipients were read before the transaction
-	keys       store.UsedKeys  // known to have been used, including those of created items
+	keys       store.UsedKeys  // import keys known to be used, including those of created items
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int        // index in buffer.Recipients
-	changed    []lastmile.Recipient                // not new, without duplicates
+	changed    []lastmile.Recipient                // recipients that are not new, without duplicates
 	changes    map[lastmile.RecipientID]int        // index in changed
 	owners     map[lastmile.ContainerRef]time.Time // when each owner was created
 	lists      map[lastmile.ContainerRef]extendedList

@@ -46,8 +46,8 @@ func (cs *Containers) Container(ctx context.Context, who lastmile.Principal, in 
 	return c, err
 }
 
-// container reads a container that must be the organization's, with the first most tasks
-// of its list, or with all of them if most is 0.
+// container reads a container that must be the organization's, with the first tasks of its
+// list, up to most, or with all of them if most is 0.
 func container(ctx context.Context, r listReader, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) (c lastmile.Container, err error) {
 	var created time.Time
 	if in.Kind != lastmile.InOrganization {
@@ -95,9 +95,9 @@ func (cs *Containers) Resolve(ctx context.Context, who lastmile.Principal, id st
 	return in, err
 }
 
-// families returns the given tasks and the tasks linked with them by dependencies that
-// are not started: parents before children, each family together. It returns an error if
-// the caller may not move one of the family.
+// families returns the given tasks, and those not started among the tasks that are linked
+// with them by dependencies: parents before children, each family together. It returns an
+// error if the caller may not move one of them.
 func families(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	org := who.Organization
 	var all []lastmile.TaskID
@@ -126,7 +126,7 @@ func families(ctx context.Context, r familyReader, who lastmile.Principal, ids [
 	return movable, checkManaged(ctx, r, who, tasks)
 }
 
-// checkManaged denies tasks of other teams to an administrator who manages only some.
+// checkManaged denies tasks of other teams to an administrator who manages only some teams.
 func checkManaged(ctx context.Context, r familyReader, who lastmile.Principal, tasks []lastmile.Task) error {
 	if who.Manager() == "" {
 		return nil

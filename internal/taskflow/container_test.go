@@ -40,8 +40,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// TestArrangeListsOfAnyLength checks that changes of long lists, which are made in another way,
-// have the same results.
+// TestArrangeListsOfAnyLength checks that changes have the same results for short and for long
+// lists, which are changed in different ways.
 func TestArrangeListsOfAnyLength(t *testing.T) {
 	o := apptest.NewOrg(t)
 	for _, length := range []int{0, 1, 99, 100, 101, 130} {

@@ -112,7 +112,7 @@ func (fs *Fields) Delete(ctx context.Context, who lastmile.Principal, keys []str
 }
 
 // List returns the organization's custom fields: those of an integration, or all
-// if it is empty.
+// if integration is empty.
 func (fs *Fields) List(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
 	err = fs.Store.Read(ctx, func(r FieldReader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)

@@ -2,8 +2,8 @@
 // plans, starts, completes and deletes them.
 //
 // Each use case is a type with its own port: Tasks, Containers, Batches,
-// RoutePlans, Fields, Work for workers and Pages for recipients. Base and Creator
-// are what several of them share.
+// RoutePlans, Fields, Work for workers and Pages for recipients. Several of them
+// share Base and Creator.
 //
 // The rules are in package lastmile. This package reads the records that a rule
 // needs and stores the change together with its events.

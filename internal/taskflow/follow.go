@@ -118,9 +118,9 @@ func (p *TaskFollower) Show() (trackingpage.Page, error) {
 	return page, err
 }
 
-// readSettings reads the organization that the page shows, and what it sets for the
-// page. Requests for another time are handled by the organization of the task, so that
-// one decides whether the page offers them.
+// readSettings reads the organization that the page shows, and its settings for the
+// page. The organization of the task handles requests for another time, so its settings
+// determine whether the page offers other times.
 func (p *TaskFollower) readSettings(ctx context.Context, r PageReader) (err error) {
 	if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // A task that one organization, the origin, places with another, the executor, belongs
 // to the executor: it is in the executor's containers, and the executor's workers carry
 // it out. The origin keeps the recipient in its own address book. It can read, change
-// and delete the task, except for how the executor organizes its work.
+// and delete the task, but not see or change how the executor organizes its work.
 
 // inside returns the caller as the organization that has a task sees it: the origin of
 // the task acts as an organization, not as one of its API keys or people.
@@ -168,7 +168,7 @@ func checkOrder(before, after lastmile.Task) error {
 }
 
 // checkOrdered rejects a change, by the client, of a field that the price of an order
-// depends on. The order has the rules for such changes.
+// depends on. Such a field is changed by an update of the order, which checks the price.
 func checkOrdered(before, after lastmile.Task) error {
 	field := ""
 	switch {

@@ -14,7 +14,8 @@ import (
 
 // Each use case has three interfaces: a Reader for what it reads in a transaction, a
 // Writer for what it reads and saves in one, and a Store that runs its transactions.
-// They consist of the small interfaces below, which shared functions take as well.
+// They consist of the small interfaces below, which are also parameters of functions that
+// several use cases share.
 
 // TaskReader is what Tasks reads in a transaction.
 type TaskReader interface {
@@ -82,7 +83,8 @@ type ContainerWriter interface {
 	explanationWriter
 	// ListHead returns the first tasks of the list of a container, up to limit.
 	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
-	// ListState returns what changes whenever the list of a container does.
+	// ListState returns a value that is different after every change of the list of a
+	// container.
 	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
 	// StillListed returns the ids of the tasks that are still in the list of a
 	// container, in the order of ids.
@@ -203,7 +205,8 @@ type WorkReader interface {
 	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
 	// ListHead returns the first tasks of the list of a container, up to limit.
 	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
-	// ListState returns what changes whenever the list of a container does.
+	// ListState returns a value that is different after every change of the list of a
+	// container.
 	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
@@ -334,7 +337,7 @@ type crewReader interface {
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
 }
 
-// fieldReader reads what the custom fields of a task are checked against.
+// fieldReader reads the definitions by which the custom fields of a task are checked.
 type fieldReader interface {
 	// CustomFields lists the custom fields of an organization in the order of
 	// their definition.

@@ -285,7 +285,7 @@ func checkByHand(task lastmile.Task) error {
 	return task.CheckDelete()
 }
 
-// remove deletes a task that is not started. Its children depend on it no longer.
+// remove deletes a task that is not started. Its children no longer depend on it.
 func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, children []lastmile.TaskID, now time.Time) error {
 	if err := task.CheckDelete(); err != nil {
 		return err
@@ -307,7 +307,7 @@ func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principa
 	return ts.planProgress(ctx, w, task, now)
 }
 
-// removeDependency makes tasks no longer depend on one, and returns the events.
+// removeDependency removes the task on from the dependencies of tasks, and returns the events.
 func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal, on lastmile.TaskID, ids []lastmile.TaskID, now time.Time) ([]lastmile.Event, error) {
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
@@ -326,7 +326,7 @@ func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal,
 	return events, nil
 }
 
-// release makes tasks no longer depend on one, in several transactions.
+// release removes the task on from the dependencies of children, in several transactions.
 func (ts *Tasks) release(ctx context.Context, who lastmile.Principal, on lastmile.TaskID, children []lastmile.TaskID) error {
 	for some := range slices.Chunk(children, moveChunk) {
 		err := ts.Store.Write(ctx, func(w TaskWriter) error {

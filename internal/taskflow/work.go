@@ -46,7 +46,7 @@ type Arrivals interface {
 	Tracks
 }
 
-// Tracks returns what is known from the positions of workers.
+// Tracks evaluates the recorded positions of workers.
 type Tracks interface {
 	// LocationAt returns where the worker of a task was at a time; nil if it is
 	// unknown.
@@ -60,7 +60,7 @@ type WorkList struct {
 	Version    int64
 	ActiveTask lastmile.TaskID
 	Tasks      []lastmile.Task // the active one first
-	Claimable  string          // differs when the tasks to claim have changed; set by Following.List only
+	Claimable  string          // different after every change of the tasks to claim; set by Following.List only
 }
 
 // List returns the task list of a worker.

@@ -24,12 +24,12 @@ const clearedAtOnce = 1_000
 // be cleared.
 const maxPortions = 100
 
-// errClearing returns the error of a request that would need more than maxPortions.
+// errClearing returns the error of a request that would need more than maxPortions transactions.
 func errClearing(id lastmile.WebhookID) error {
 	return lastmile.Overloaded("webhook %s has too many notifications from before it was disabled: they are being given up; try again", id)
 }
 
-// errLeft is returned by the last transaction of a job that is not done after all.
+// errLeft aborts the transaction that would end a job while notifications are left.
 var errLeft = errors.New("notifications are left")
 
 // addClearing adds the job of a webhook, unless it has one.

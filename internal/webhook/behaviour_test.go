@@ -116,13 +116,13 @@ func drip(head string) func(net.Conn) {
 	}
 }
 
-// bomb returns a compressed gigabyte of zeros.
+// bomb returns a response whose body is a compressed gigabyte of zeros.
 func bomb() string {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	zeros := make([]byte, 1<<20)
 	for range 32 {
-		w.Write(zeros) //nolint:errcheck // the sender may be gone
+		w.Write(zeros) //nolint:errcheck // a buffer accepts all bytes
 	}
 	w.Close()
 	return fmt.Sprintf("%sContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", head200, 32*out.Len(), strings.Repeat(out.String(), 32))

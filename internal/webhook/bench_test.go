@@ -32,7 +32,7 @@ type receivers struct {
 	got   atomic.Int64
 
 	timed     bool     // whether to record the times of responses
-	responded sync.Map // from the part of ids that the notifications of an event share to the first response
+	responded sync.Map // times of first responses, by the part of the id that the notifications of an event share
 }
 
 func newReceivers(t testing.TB, count int, reply http.HandlerFunc) *receivers {

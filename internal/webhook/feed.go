@@ -15,14 +15,14 @@ import (
 	"dray/internal/store"
 )
 
-// How the log is numbered and followed.
+// Limits of numbering and following the log.
 const (
 	numberAtOnce    = 100 // events numbered in one transaction, which rewrites them completely
 	followPage      = 100
-	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, before the last one
+	MaxFollowedPage = 128 << 10 // bytes of events read at once for a follower, without the last event
 	followRate      = 16 << 20  // bytes of events per second that all followers of an organization read
 
-	// Limits of a page of the log: its events, and the bytes of all but the last.
+	// Limits of a page of the log: the number of events, and their bytes without the last event.
 	MaxLogPage      = 1_000
 	MaxLogPageBytes = 1 << 20
 )
@@ -165,7 +165,7 @@ func (f *Feed) Page(ctx context.Context, who lastmile.Principal, seq int64) (fou
 // pageReader returns events after seq and how many bytes were read for them.
 type pageReader func(ctx context.Context, org lastmile.OrganizationID, seq int64) (found []store.LoggedEvent, size int, err error)
 
-// seenBy returns what a manager sees of events.
+// seenBy returns the events that a manager sees.
 type seenBy func(managed, []store.LoggedEvent) []store.LoggedEvent
 
 // read waits for the organization's turn, and returns the existing events after seq that
@@ -213,7 +213,7 @@ func (f *Feed) stored(ctx context.Context, org lastmile.OrganizationID, seq int6
 type latest struct {
 	after   int64 // number of the event before the first
 	found   []store.LoggedEvent
-	version uint64 // of the log before it was read; while it is the same, there are no more events
+	version uint64 // version of the log before the events were read; while it is current, none follow
 }
 
 // latestLifetime is how long the latest events of an organization are kept.

@@ -91,8 +91,8 @@ type slot struct {
 	host         string // empty when it is not known yet
 }
 
-// quota is one limit that applies to a slot. Its key leaves fields of the slot
-// empty: the pace alone, with the organization, or with the host.
+// quota is one limit that applies to a slot. Its key is the slot with some fields
+// empty: it has only the pace, or also the organization or the host.
 type quota struct {
 	key   slot
 	limit int

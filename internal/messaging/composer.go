@@ -67,8 +67,8 @@ func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind,
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
 
-// Repeats reports whether the message about an event is not sent because the recipient
-// knows that from the message that the worker is on the way. It may be news later.
+// Repeats reports whether the message about an event is omitted because it repeats the
+// message that the worker is on the way. Later, the same event may be news.
 func (c *Composer) Repeats(ctx context.Context, tx store.Transaction, e lastmile.Event) (bool, error) {
 	kind := textmessage.KindFor(e)
 	if kind == "" {

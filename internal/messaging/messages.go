@@ -68,7 +68,7 @@ func (m *Messages) List(ctx context.Context, who lastmile.Principal, q Query) (f
 	return found, err
 }
 
-// checkBefore rejects what cannot be the last message of the page before.
+// checkBefore rejects an id that cannot be that of a message.
 func checkBefore(id lastmile.MessageID) error {
 	if id != "" && !lastmile.ValidID(string(id)) {
 		return lastmile.Invalid("before must be the ID of the last message of the previous page, not %q", lastmile.Truncate(string(id), 32))
@@ -98,8 +98,8 @@ func (m *Messages) phone(ctx context.Context, r Reader, who lastmile.Principal, 
 }
 
 // Replies returns a page of the text messages from phones to the caller's organization,
-// newest first: those older than the one before, if any, and from one phone, if that is
-// given.
+// newest first. If before is set, only older ones are returned; if phone is set, only those
+// from that phone.
 func (m *Messages) Replies(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, phone string) (found []textmessage.Received, err error) {
 	if err := checkBefore(before); err != nil {
 		return nil, err

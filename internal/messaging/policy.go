@@ -16,7 +16,7 @@ import (
 
 func messageID(item *work.Prepared) lastmile.MessageID { return lastmile.MessageID(item.ID) }
 
-// Policy is which messages may be sent.
+// Policy determines which messages may be sent.
 type Policy struct {
 	Caps      textmessage.Caps
 	Countries []string                       // ISO 3166-1 codes of destinations; empty for all
@@ -36,8 +36,8 @@ func (p Policy) Excluded(to lastmile.Phone) string {
 		strings.Join(p.Countries, ", "), cmp.Or(country, "an unknown country"))
 }
 
-// inviteAgain is when to try an invitation again that a limit prevents. The limits
-// count the last hour and day, so one of them may allow it at any time.
+// inviteAgain is the pause after which an invitation that a limit prevents may be tried
+// again. The limits count the last hour and day, so they may allow it at any time.
 const inviteAgain = time.Minute
 
 // Invitations checks whether invitations of workers will be sent.

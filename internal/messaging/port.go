@@ -39,8 +39,8 @@ type Reader interface {
 	// zero if there is none.
 	Promised(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (time.Time, error)
 	// ReceivedBy lists text messages from phones to an organization, newest first,
-	// up to limit: those older than the one before, if any, and from one phone, if
-	// that is given.
+	// up to limit. If before is set, it lists only older ones; if from is set, only
+	// those from that phone.
 	ReceivedBy(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, from lastmile.Phone, limit int) ([]textmessage.Received, error)
 	// Recipients lists recipients, newest first.
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)

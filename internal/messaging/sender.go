@@ -13,10 +13,10 @@ import (
 	"dray/internal/work"
 )
 
-// How messages are sent.
+// Limits of sending messages.
 const (
-	maxSending         = 16 // at a time
-	maxPerOrganization = 8  // of them of one organization
+	maxSending         = 16 // messages at a time
+	maxPerOrganization = 8  // messages of one organization at a time
 	outboxBatch        = 100
 
 	// SendTimeout is how long a gateway has for one message.

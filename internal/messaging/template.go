@@ -36,7 +36,7 @@ type TemplateChange struct {
 }
 
 // Templates returns the texts of the caller's organization: those in one language, or in
-// all that have some.
+// every language that has texts if language is empty.
 func (m *Messages) Templates(ctx context.Context, who lastmile.Principal, language string) (Templates, error) {
 	org, s, err := m.Settings(ctx, who.Organization)
 	if err != nil {

@@ -26,7 +26,7 @@ func (a Area) Positions() (n int) {
 	return n
 }
 
-// check rejects an area that has no polygons, or rings that are no rings.
+// check rejects an area without polygons or with invalid rings.
 func (a Area) check(field string) error {
 	for i, polygon := range a {
 		if len(polygon) == 0 {
@@ -80,7 +80,7 @@ func (a Area) plain() Area {
 	return b
 }
 
-// Contains reports whether a point is in the area. The edges of rings are.
+// Contains reports whether a point is in the area, which includes the edges of rings.
 func (a Area) Contains(p lastmile.Point) bool {
 	for _, polygon := range a {
 		if inPolygon(p, polygon) {

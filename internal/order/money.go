@@ -97,12 +97,12 @@ func scaled(value float64, power int) (n int64, exact bool) {
 	return r.Num().Int64(), r.IsInt()
 }
 
-// perUnit is into how many parts a unit is divided: computing with exact fractions of
-// numbers such as 1e-300 would take long.
+// perUnit is the number of parts into which a unit is divided, because computing with exact
+// fractions of numbers such as 1e-300 would take long.
 const perUnit = 1_000_000_000_000
 
-// fractions returns how many parts a number of units, of at most MaxUnits, has. The
-// number is what was written: the shortest decimal number that reads as the same value.
+// fractions converts a number of units, at most MaxUnits, to parts. It takes the number as
+// it was written: as the shortest decimal number with the same value.
 func fractions(value float64) int64 {
 	const zeros = "000000000000" // of perUnit
 	whole, part, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")

@@ -17,16 +17,16 @@ const (
 	MaxReason    = lastmile.MaxText
 )
 
-// Status is how far an order is. It follows from the states of its two tasks, unless
+// Status is the progress of an order. It follows from the states of its two tasks, unless
 // the order was cancelled or rejected.
 type Status string
 
 // The statuses of orders.
 const (
 	Unassigned Status = "unassigned"
-	Assigned   Status = "assigned"  // both tasks are
+	Assigned   Status = "assigned"  // both tasks are assigned
 	Active     Status = "active"    // a task was started
-	Completed  Status = "completed" // both tasks were, with success
+	Completed  Status = "completed" // both tasks were completed with success
 	Failed     Status = "failed"    // a task was completed without success
 	Cancelled  Status = "cancelled" // by the client, or by the courier for the client
 	Rejected   Status = "rejected"  // by the courier
@@ -37,7 +37,7 @@ func (Status) Values() []Status {
 	return []Status{Unassigned, Assigned, Active, Completed, Failed, Cancelled, Rejected}
 }
 
-// Check rejects what is no status.
+// Check rejects an unknown status.
 func (s Status) Check(field string) error {
 	if slices.Contains(s.Values(), s) {
 		return nil
@@ -59,14 +59,14 @@ type Order struct {
 	ServiceName       string    // when the order was created
 	Quote             QuoteID   // empty if the price is not that of a quote
 	Price             *Price    // frozen when the order was created; nil for none
-	Job               *Job      // what was priced; nil if the price was agreed
+	Job               *Job      // the delivery that was priced; nil if the price was agreed
 	Pickup, Dropoff   Leg
 	Status            Status
 	Reason            string // why it was rejected
 	Events            []Event
 }
 
-// Leg is one of the tasks of an order, and how far it is.
+// Leg is one of the tasks of an order, and its progress.
 type Leg struct {
 	Task   lastmile.TaskID
 	State  lastmile.TaskState
@@ -90,7 +90,7 @@ var eventNames = map[lastmile.Trigger]string{
 	lastmile.TriggerTaskFailed:     "failed",
 }
 
-// Begin makes an order one of two new tasks.
+// Begin sets the two new tasks of a new order.
 func (o *Order) Begin(pickup, dropoff lastmile.Task, now time.Time) {
 	o.Pickup, o.Dropoff = legOf(pickup), legOf(dropoff)
 	o.Created, o.Status = now, o.progress()
@@ -158,8 +158,8 @@ func (o *Order) record(name string, task lastmile.TaskID, at time.Time) {
 	o.Events = append(o.Events, Event{Name: name, At: at, Task: task, Status: o.Status})
 }
 
-// CheckChange rejects a change of an order that was started or has ended. what is what
-// cannot be done any more.
+// CheckChange rejects a change of an order that was started or has ended. what is the
+// participle in the message of the error, such as "cancelled".
 func (o *Order) CheckChange(what string) error {
 	if o.Status != Unassigned && o.Status != Assigned {
 		return lastmile.Conflict("order %s is %s and cannot be %s; only orders that are not started can", o.ShortID, o.Status, what)
@@ -168,8 +168,8 @@ func (o *Order) CheckChange(what string) error {
 }
 
 // CheckPriced rejects a change of its tasks that makes an order another delivery than the
-// one that was priced. What has not changed is not checked: the courier may have changed
-// it before.
+// one that was priced. Values that stay the same are not checked: the courier may have
+// changed them before.
 func (o *Order) CheckPriced(pickup, newPickup, dropoff, newDropoff lastmile.Task) error {
 	if o.Job == nil {
 		return nil

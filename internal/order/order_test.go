@@ -14,7 +14,7 @@ func newOrder() Order {
 	return o
 }
 
-// happens has an event of a task happen to an order.
+// happens applies an event of a task to an order, and reports whether that changed it.
 func happens(o *Order, task lastmile.TaskID, trigger lastmile.Trigger, state lastmile.TaskState, success bool) bool {
 	return o.Follow(lastmile.Event{Trigger: trigger, At: testNow.Add(time.Minute), Task: &lastmile.Task{ID: task, State: state, Completion: lastmile.Completion{Success: success}}})
 }

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MaxPastReady is the maximum time since a delivery was ready for which a quote is
+// MaxPastReady is the maximum time for which a delivery may have been ready when a quote is
 // requested.
 const MaxPastReady = 24 * time.Hour
 
@@ -218,15 +218,15 @@ func (s *Service) NewQuote(id QuoteID, client lastmile.OrganizationID, j Job, no
 	}, true
 }
 
-// How far an order can be from the delivery that it was priced for.
+// The maximum differences between an order and the delivery that was priced.
 const (
 	MaxMoved   = 1_000         // meters: addresses are not always geocoded alike
-	MaxDelayed = QuoteLifetime // a client may order only at the end of that what is ready now
+	MaxDelayed = QuoteLifetime // what was ready when it was quoted may be ordered as late as that
 	maxHurried = time.Minute   // times are rounded
 )
 
 // CheckPickup rejects a pickup of another delivery than the one that was priced. A zero
-// time is none.
+// time is not checked.
 func (j Job) CheckPickup(at lastmile.Point, ready time.Time) error {
 	if !ready.IsZero() && ready.Sub(j.ReadyBy).Abs() > MaxDelayed {
 		return lastmile.Invalid("completeAfter must be within %.0f minutes of %s, for which the order is priced, not %s; request a new quote",

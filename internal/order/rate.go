@@ -21,7 +21,7 @@ const (
 	RateWeight    RatingType = "weight"    // total weight
 	RateQuantity  RatingType = "quantity"  // pieces
 	RateSurcharge RatingType = "surcharge" // an amount, or a percentage of the rates before surcharges
-	RateMinimum   RatingType = "minimum"   // what is missing to a least price
+	RateMinimum   RatingType = "minimum"   // the difference to a minimum price
 )
 
 // Values lists every rating type.
@@ -29,7 +29,7 @@ func (RatingType) Values() []RatingType {
 	return []RatingType{RateFlat, RateDistance, RateDuration, RateWeight, RateQuantity, RateSurcharge, RateMinimum}
 }
 
-// Unit is what the amount of a rate is for.
+// Unit is the unit that the amount of a rate refers to.
 type Unit string
 
 // The units.
@@ -49,8 +49,8 @@ func (Unit) Values() []Unit {
 	return []Unit{Kilometers, Miles, Minutes, Hours, Kilograms, Pounds, Pieces, Percent}
 }
 
-// units lists the units of each rating type, the default first; the first of a
-// surcharge, an amount, has no name.
+// units lists the units of each rating type, the default first. The default of a
+// surcharge, a fixed amount, has no name.
 var units = map[RatingType][]Unit{
 	RateDistance:  {Kilometers, Miles},
 	RateDuration:  {Minutes, Hours},
@@ -59,8 +59,7 @@ var units = map[RatingType][]Unit{
 	RateSurcharge: {"", Percent},
 }
 
-// sizes are how much of what is measured a unit is: meters, seconds, kilograms and
-// pieces. They are exact.
+// sizes are the exact sizes of units, in meters, seconds, kilograms or pieces.
 var sizes = map[Unit]*big.Rat{
 	Kilometers: big.NewRat(1_000, 1),
 	Miles:      big.NewRat(1_609_344, 1_000),
@@ -90,11 +89,11 @@ type Rate struct {
 	Amount Amount // for each unit beyond the tiers; of a percentage, hundredths of a percent
 	Unit   Unit
 	Free   float64 // units that cost nothing
-	Tiers  []Tier  // what the first units cost that are not free
+	Tiers  []Tier  // prices of the first units that are not free
 	When   *Window // nil for always
 }
 
-// Tier is what each unit costs after the tier before, up to a number of units.
+// Tier is the price of each unit after the previous tier, up to a number of units.
 type Tier struct {
 	UpTo   float64
 	Amount Amount

@@ -41,7 +41,7 @@ type Service struct {
 	Rates             []Rate
 }
 
-// Limits are what a service delivers at most; nil for no limit.
+// Limits are the largest deliveries that a service accepts; nil for no limit.
 type Limits struct {
 	Weight   *Weight
 	Quantity *int
@@ -129,7 +129,7 @@ func later(before, now time.Time) time.Time {
 	return now
 }
 
-// setTimes sets the time zone and what is in it.
+// setTimes sets the time zone, and the times and durations of a service.
 func (s *Service) setTimes(of lastmile.Organization, c ServiceChange) error {
 	lastmile.Set(&s.Timezone, c.Timezone)
 	lastmile.Set(&s.LeadTime, c.LeadTime)
@@ -203,7 +203,7 @@ func (w Weight) check(field string) error {
 	return checkMeasure(field, w.Value, w.Unit, units[RateWeight])
 }
 
-// checkMeasure rejects an invalid number of units; NaN is one that was not sent.
+// checkMeasure rejects an invalid number of units. NaN means that it was not sent.
 func checkMeasure(field string, value float64, unit Unit, allowed []Unit) error {
 	switch {
 	case unit == "":

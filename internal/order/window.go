@@ -64,7 +64,7 @@ func (d WindowDraft) window(field string) (Window, error) {
 	return w, nil
 }
 
-// readDays returns days by their names, in the order of the week. None are all.
+// readDays returns days by their names, in the order of the week; without names, all days.
 func readDays(field string, names []string) ([]time.Weekday, error) {
 	if len(names) == 0 {
 		return slices.Clone(week), nil

@@ -136,8 +136,8 @@ func quoteParameters() []edge.Parameter {
 	return parameters
 }
 
-// bodyOf makes the JSON of a query, whose values are texts. Unknown parameters are
-// ignored.
+// bodyOf converts a query to the JSON of a body, in which all values are texts except for
+// locations. Unknown parameters are ignored.
 func bodyOf(query url.Values) ([]byte, error) {
 	root := map[string]any{}
 	for name, values := range query {

@@ -8,12 +8,12 @@ import (
 	"dray/internal/store"
 )
 
-// A courier that orders for its client names recipients that are its own matter: the
-// tasks are the client's, and show everything that the client keeps about a recipient,
-// which a connection does not grant.
+// A courier that orders for its client cannot use the recipients that the client keeps: the
+// tasks would show everything that the client has stored about them, which a connection does
+// not grant. Recipients that the courier sends are kept by the courier.
 
-// named returns the tasks of a draft as the caller may name them for a client. before is
-// the order that they change; nil for a new one.
+// named returns the tasks of a draft, with recipients that the caller may use for a client.
+// before is the order to change; nil for a new one.
 func (os *Orders) named(ctx context.Context, who lastmile.Principal, client store.Client, d Draft, before *Placed) (pickup, dropoff lastmile.TaskDraft, err error) {
 	pickup, dropoff = *d.Pickup, *d.Dropoff
 	if who.Organization == client.Organization {
@@ -39,8 +39,8 @@ type behalf struct {
 	courier, client lastmile.OrganizationID
 }
 
-// check rejects what the courier cannot see, and makes the recipient one that the courier
-// keeps, unless it is the known one.
+// check rejects records that the courier cannot see. Unless the recipient is the known one,
+// it becomes one that the courier keeps.
 func (b behalf) check(ctx context.Context, d *lastmile.TaskDraft, known *lastmile.Recipient) error {
 	if m := d.Change.Merchant; m != nil && *m != b.client && *m != b.courier {
 		return lastmile.OutsideScope(string(*m))
@@ -75,7 +75,7 @@ func (b behalf) recipient(ctx context.Context, ref lastmile.RecipientRef, known 
 	}
 	draft := *ref.Draft
 	if known != nil && draft.Phone == string(known.Phone) {
-		// What was read can be sent back.
+		// Clients may send back the recipient that they have read.
 		if _, changed, err := (lastmile.PreparedRecipient{Draft: draft}).Merge(known); err == nil && !changed {
 			return lastmile.RecipientRef{ID: known.ID}, nil
 		}

@@ -43,7 +43,7 @@ type NewClient struct {
 	APIKey string
 }
 
-// Courier is what an organization is as a client of a courier.
+// Courier is an organization in its role as a client of a courier.
 type Courier struct {
 	store.Client
 	CourierName string
@@ -66,8 +66,8 @@ func (cs *Clients) Create(ctx context.Context, who lastmile.Principal, d ClientD
 	})
 }
 
-// Link makes an organization a client of a courier without asking either: for the
-// operator.
+// Link makes an organization a client of a courier without the consent of either. It is
+// for the operator.
 func (cs *Clients) Link(ctx context.Context, courier lastmile.OrganizationID, d ClientDraft) (made NewClient, err error) {
 	err = cs.Store.Write(ctx, func(w ClientWriter) (err error) {
 		if d.Organization == "" {
@@ -178,7 +178,7 @@ func connect(ctx context.Context, w ClientWriter, c store.Client) error {
 }
 
 // Connect connects two organizations, which may then work for each other, without
-// making either a client: for the operator.
+// making either a client. It is for the operator.
 func (cs *Clients) Connect(ctx context.Context, one, other lastmile.OrganizationID) error {
 	if one == other {
 		return lastmile.Invalid("an organization cannot be connected with itself")
@@ -288,8 +288,8 @@ func (cs *Clients) end(ctx context.Context, w ClientWriter, client store.Client)
 	return w.Disconnect(ctx, client.Organization, client.Courier)
 }
 
-// Couriers returns what the caller's organization is as a client of couriers: those
-// that invited it and those that it accepted, oldest first.
+// Couriers returns the caller's organization as a client of each courier that has invited
+// it, whether it has accepted or not, oldest first.
 func (cs *Clients) Couriers(ctx context.Context, who lastmile.Principal) (all []Courier, err error) {
 	err = cs.Store.Read(ctx, func(r ClientReader) error {
 		found, err := r.Couriers(ctx, who.Organization)
@@ -314,7 +314,7 @@ func asCourier(ctx context.Context, r ClientReader, client store.Client) (Courie
 	return Courier{Client: client, CourierName: courier.Name}, err
 }
 
-// findCourier returns what an organization is as a client, by the id of the client or
+// findCourier returns an organization as a client of a courier, by the id of the client or
 // of the courier.
 func findCourier(ctx context.Context, r ClientReader, organization lastmile.OrganizationID, id string) (store.Client, error) {
 	client, err := r.Courier(ctx, organization, id)

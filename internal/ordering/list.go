@@ -26,7 +26,7 @@ type OrderQuery struct {
 	After    string // id of the last order of the previous page
 }
 
-// matches reports whether an order is selected, except by its side and its time.
+// matches reports whether the query selects an order, apart from its side and its time.
 func (q OrderQuery) matches(o order.Order) bool {
 	return (len(q.Statuses) == 0 || slices.Contains(q.Statuses, o.Status)) && (q.Service == "" || q.Service == o.Service) &&
 		(q.Client == "" || q.Client == string(o.ClientID) || q.Client == string(o.Client))

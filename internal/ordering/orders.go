@@ -20,7 +20,7 @@ type Orders struct {
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
-	Many       *rate.Shares  // cancellations of several orders, each of which keeps the writer busy; nil for no limit
+	Many       *rate.Shares  // limits cancellations of several orders, which keep the writer busy; nil for no limit
 }
 
 // PreparedTask is a draft of a task that is ready for a transaction.
@@ -50,7 +50,7 @@ type Placed struct {
 // Draft is an order as sent.
 type Draft struct {
 	Client          string // id of the client or its organization, if a courier calls
-	Courier         string // id of the courier, or of the client that the caller is of it
+	Courier         string // id of the courier, or of the caller as its client
 	Service         string // id of a service or of a quote
 	Price           *float64
 	Currency        string
@@ -100,7 +100,7 @@ func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (
 	})
 }
 
-// asClient returns the caller as the client that an order is of: a courier may act for
+// asClient returns a caller that acts as the client of an order: a courier may act for
 // its clients.
 func asClient(who lastmile.Principal, client store.Client) lastmile.Principal {
 	return lastmile.Principal{Organization: client.Organization, Key: who.Key, Admin: who.Admin}

@@ -14,8 +14,8 @@ import (
 	"dray/internal/store"
 )
 
-// shopping is a store in which a client of a courier is deleted before the first write,
-// and the tasks of its orders.
+// shopping is a store in which a client of a courier is deleted before the first write. It
+// also implements the tasks of the client's orders.
 type shopping struct {
 	ordering.OrderWriter
 	ordering.Tasks

@@ -20,11 +20,11 @@ type ClientReader interface {
 	// Clients lists the clients of a courier, oldest first, without those that were
 	// deleted.
 	Clients(ctx context.Context, courier lastmile.OrganizationID) ([]store.Client, error)
-	// Courier returns what an organization is as a client, by the id of the client
+	// Courier returns an organization as a client of a courier, by the id of the client
 	// or of the courier. It may be deleted.
 	Courier(ctx context.Context, organization lastmile.OrganizationID, id string) (store.Client, error)
-	// Couriers lists what an organization is as a client of couriers, oldest first,
-	// without what was deleted.
+	// Couriers lists an organization as a client of each of its couriers, oldest first,
+	// without those that were deleted.
 	Couriers(ctx context.Context, organization lastmile.OrganizationID) ([]store.Client, error)
 	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)

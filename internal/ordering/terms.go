@@ -12,13 +12,13 @@ import (
 	"dray/internal/store"
 )
 
-// terms are between whom an order is, and what it costs.
+// terms are the parties of an order and its price.
 type terms struct {
 	client  store.Client
 	service *order.Service
 	quote   *order.Quote
 	price   *order.Price
-	job     *order.Job // what the price is for; nil if it was agreed
+	job     *order.Job // the delivery that was priced; nil if the price was agreed
 }
 
 // terms finds the client, the courier and the service or quote of an order.
@@ -45,7 +45,7 @@ func (os *Orders) terms(ctx context.Context, who lastmile.Principal, d Draft) (t
 	return t, err
 }
 
-// orderRelations returns the clients that an order can be of.
+// orderRelations returns the clients that can be the client of an order.
 func orderRelations(ctx context.Context, r ClientReader, who lastmile.Principal, d Draft) ([]store.Client, error) {
 	if d.Courier != "" && d.Courier != string(who.Organization) {
 		client, err := findCourier(ctx, r, who.Organization, d.Courier)
@@ -128,7 +128,7 @@ func (os *Orders) price(ctx context.Context, caller lastmile.Principal, d Draft,
 	return t.checkPrice(d)
 }
 
-// agree sets the price that the client names, if it does.
+// agree sets the price that the draft has, if any.
 func (t *terms) agree(d Draft) error {
 	if d.Price == nil && d.Currency == "" {
 		return nil
@@ -158,7 +158,7 @@ func (t *terms) checkPrice(d Draft) error {
 	return err
 }
 
-// job returns the delivery that an order is, without its places.
+// job returns the delivery of an order, without its locations.
 func (d Draft) job(pickup, dropoff lastmile.TaskDraft, now time.Time) order.Job {
 	job := order.Job{ReadyBy: now, Quantity: 1, Weight: order.Weight{Unit: order.Kilograms}}
 	lastmile.Set(&job.ReadyBy, pickup.Change.CompleteAfter)
@@ -176,7 +176,7 @@ func (d Draft) job(pickup, dropoff lastmile.TaskDraft, now time.Time) order.Job 
 	return job
 }
 
-// locateJob checks a delivery and sets its places, without the length of the trip.
+// locateJob checks a delivery and sets its locations, but not the length of the trip.
 func (os *Orders) locateJob(ctx context.Context, caller lastmile.Principal, job *order.Job, pickup, dropoff lastmile.TaskDraft) (err error) {
 	if err := job.Check(os.Now()); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (os *Orders) locateJob(ctx context.Context, caller lastmile.Principal, job 
 	return err
 }
 
-// locate returns where a task is.
+// locate returns the location of a task.
 func (os *Orders) locate(ctx context.Context, caller lastmile.Principal, field string, d lastmile.TaskDraft) (at lastmile.Point, err error) {
 	switch {
 	case d.Destination == nil:
@@ -204,7 +204,7 @@ func (os *Orders) locate(ctx context.Context, caller lastmile.Principal, field s
 	return at, err
 }
 
-// checkQuote rejects an order of another delivery than that of its quote. The times are
+// checkQuote rejects an order for another delivery than the quoted one. The times are
 // those that were sent.
 func (t *terms) checkQuote(job order.Job, after, before *time.Time) error {
 	var ready, due time.Time

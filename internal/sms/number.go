@@ -42,7 +42,7 @@ func ShowNumber(phone lastmile.Phone, country string) string {
 	return phonenumbers.Format(number, form)
 }
 
-// Country returns the ISO 3166-1 code of a number's country; empty if it is in none.
+// Country returns the ISO 3166-1 code of a number's country; empty if it has none.
 func Country(phone lastmile.Phone) string {
 	number, err := phonenumbers.Parse(string(phone), "")
 	if err != nil {

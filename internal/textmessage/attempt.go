@@ -125,15 +125,15 @@ type Caps struct {
 	SharedHour, SharedDay             int // by all organizations to one number; see FairShare
 }
 
-// FairShare is how many messages a day an organization can send to a number that
-// has reached its shared cap because of others.
+// FairShare is the number of messages a day that an organization can send to a number
+// that has reached its shared cap because of others.
 const FairShare = 3
 
 // DefaultCaps limit the cost of mistakes and abuse, and are far above what
 // deliveries need.
 var DefaultCaps = Caps{NumberHour: 20, NumberDay: 100, OrganizationHour: 1_000, OrganizationDay: 10_000, SharedHour: 100, SharedDay: 500}
 
-// Counts are how many messages have been sent.
+// Counts are the numbers of messages that have been sent.
 type Counts Caps
 
 // Exceeded describes the first cap that is reached; empty for none.

@@ -67,8 +67,8 @@ type Message struct {
 
 	State     State
 	Reason    string // why it failed or was suppressed
-	Gateway   string // that accepted it
-	GatewayID string // the gateway's id of it
+	Gateway   string // name of the gateway of the last attempt
+	GatewayID string // id of the message at the gateway
 	Attempts  int64
 	Uncertain int64     // attempts that may have succeeded
 	Claim     string    // token of the process that sends it

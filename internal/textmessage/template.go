@@ -200,9 +200,9 @@ func (t Template) timed() bool {
 	return strings.Contains(t.Text, "{eta}") || strings.Contains(t.Text, "{time}")
 }
 
-// quietTimes is how soon after the message that the worker is on the way no other is sent
-// about when the worker will be there. A delay is that of the announced time only at first:
-// later, it is news.
+// quietTimes are the times after the message that the worker is on the way during which no
+// other message about the arrival is sent. A delay is part of the announced time only at
+// first; later, it is news.
 var quietTimes = map[Kind]time.Duration{KindETA: 5 * time.Minute, KindDelayed: time.Minute}
 
 // FollowsStart reports whether a message of a kind may repeat the one that the worker is on
@@ -223,8 +223,8 @@ func (s Settings) Repeats(notice Notice, started Message, promised time.Time) bo
 	return started.Body != s.Compose(untimed)
 }
 
-// announced reports whether a notice is of a delay that was as long at the start already.
-// Once it has grown by the organization's threshold, it is news.
+// announced reports whether a notice is about a delay that was expected at the start already.
+// Once the delay has grown by the organization's threshold, it is news.
 func (s Settings) announced(notice Notice, promised time.Time) bool {
 	window := notice.Task.Window()
 	before, now := window.Lateness(window.ServiceStart(promised)), notice.Task.Estimates.Delay

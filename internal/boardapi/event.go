@@ -36,7 +36,7 @@ const eventsDescription = `A stream of server-sent events. The ID of each event 
 
 With lists=true, the stream continues a board (GET /board) from its cursor. Events named containers have the list of a worker or a team after it has changed: container, activeTask, tasks (null if there are more than 1,000), pinned and version. A task that an event has moved elsewhere may still be in the list, until its next version; its pin ended. Events named tasks have tasks that were created without an event, as tasks of batches are, in the form of the board: a client shows those of which it does not show the same or a newer version. Events named fleet have the version of teams, hubs and schedules after one of them has changed, and at the beginning: a client that has another one (fleet of the board) reads them again, with GET /board?tasks=false. Events named estimates have workers (worker, delayTime) with the estimated times of their tasks, at most once a second. Events named hidden have a task that is elsewhere now, where a standard administrator does not see it: a client that shows the task removes it. With positions=true, events named positions have the latest positions of workers who moved, at most once a second. These events have no ID. After a client has reconnected, it gets the lists that have changed and the tasks that were created since the last event, perhaps again, and the latest estimates and positions. If events after the last one that it has received are no longer stored, the request is rejected with the cause cursorTooOld, and the client reads the board again.`
 
-// eventNames is more than what an event of the stream has besides its body.
+// eventNames is an upper bound of the bytes of an event in the stream besides its body.
 const eventNames = 100
 
 // followEvents serves GET /events. It streams every event after the last one that
@@ -77,9 +77,9 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 	return nil
 }
 
-// fullPart is the size of a part after which more may be there to read. A stream pauses
-// after smaller ones: every change of an organization would otherwise be read once for
-// each of its streams.
+// fullPart is the minimum size of a part after which more may be ready to be read. A stream
+// pauses after smaller parts: every change of an organization would otherwise be read once
+// for each of its streams.
 const fullPart = 64 << 10
 
 // log serves GET /events/log.
@@ -113,7 +113,8 @@ func (s eventStream) log(ctx context.Context, c *edge.Call) (EventLog, error) {
 // maxEvent is greater than the number of every event, and exact in JSON.
 const maxEvent = 1 << 53
 
-// eventNumber is a query parameter that is the number of an event.
+// eventNumber returns a query parameter that is the number of an event; usual if it was
+// not sent.
 func eventNumber(c *edge.Call, name string, usual int64) (int64, error) {
 	n, sent, err := c.Number(name)
 	if err != nil || !sent {

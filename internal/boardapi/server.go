@@ -69,7 +69,7 @@ func (s *Server) pastPositions(ctx context.Context, c *edge.Call) (BoardPosition
 	return NewBoardPositions(all, next), err
 }
 
-// query is the board that the caller wants.
+// query returns the query for the board that the caller requests.
 func query(c *edge.Call) board.Query {
 	q := board.Query{Date: c.Query.Get("date")}
 	for _, id := range c.List("teams") {

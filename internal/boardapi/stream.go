@@ -49,7 +49,7 @@ func EncodePositions(all []board.Moved) ([]byte, error) {
 	}))
 }
 
-// estimateUpdate is the estimates of the tasks of a worker in the event stream.
+// estimateUpdate has the estimates of the tasks of a worker in the event stream.
 type estimateUpdate struct {
 	Worker    lastmile.WorkerID    `json:"worker"`
 	DelayTime *wire.Seconds        `json:"delayTime"`

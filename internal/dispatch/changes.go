@@ -12,8 +12,8 @@ import (
 // maxChanges is the maximum number of changes that are listed.
 const maxChanges = 20
 
-// changesSince returns how the lists that a plan is about differ from what they were
-// when it was made, up to maxChanges.
+// changesSince returns the changes of tasks and workers of a plan since it was made, up to
+// maxChanges.
 func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) ([]planning.Change, error) {
 	all, err := allChanges(ctx, r, d, now)
 	all = planning.WithoutImplied(all)
@@ -25,7 +25,7 @@ func allChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Tim
 		changes = append(changes, planning.Change{What: what, Worker: worker, Task: task, Age: now.Sub(d.Ended)})
 	}
 	had := map[lastmile.TaskID]bool{}
-	went := map[lastmile.WorkerID][]lastmile.TaskID{} // along the plan
+	went := map[lastmile.WorkerID][]lastmile.TaskID{} // tasks that were done or begun according to the plan
 	var fresh []lastmile.TaskID
 	for _, route := range d.Plan.Routes {
 		if len(route.Stops) == 0 {
@@ -109,7 +109,8 @@ func allChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Tim
 }
 
 // taskChanges notes which tasks of a plan were changed since it was made, and which
-// would now be later than allowed. went are those that workers have begun with, by plan.
+// would now be later than allowed. went has the tasks that workers have done or begun
+// according to the plan.
 func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[lastmile.WorkerID][]lastmile.TaskID, now time.Time, note func(planning.Difference, lastmile.WorkerID, lastmile.TaskID)) error {
 	then := make(map[lastmile.TaskID]lastmile.DispatchTask, len(d.Tasks))
 	for _, t := range d.Tasks {
@@ -182,8 +183,8 @@ func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return in[id] })
 }
 
-// stillApplied reports whether a worker has tasks because of a route that was applied, or in
-// its order, or whether some of those tasks have been started or have ended.
+// stillApplied reports whether an applied route still has an effect: its worker has tasks
+// that it assigned, or has tasks in its order, or some of these tasks have ended.
 func stillApplied(ctx context.Context, r Reader, org lastmile.OrganizationID, route lastmile.DispatchRoute) (bool, error) {
 	next := planned(route)
 	moved := missing(next, route.Before)

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// MaxEstimates is for how many workers of a team an estimate is made: those who could
-	// get there first if they had nothing else to do.
+	// MaxEstimates is the maximum number of workers of a team for whom an estimate is made:
+	// those who could get there first if they had nothing else to do.
 	MaxEstimates = 20
 
-	// maxAhead is how far ahead the optimizer plans.
+	// maxAhead is the maximum time that the optimizer plans ahead.
 	maxAhead = 365 * 24 * time.Hour
 )
 

@@ -100,7 +100,7 @@ type ReplanReader interface {
 	LatestDispatch(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID) (lastmile.Dispatch, bool, error)
 	// Organization returns an organization.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// Replanning returns how an organization has routes planned again.
+	// Replanning returns the settings of an organization for planning routes again.
 	Replanning(ctx context.Context, org lastmile.OrganizationID) (assignment.Replanning, error)
 	// ReplanSchedule returns when the routes of a team are planned again. It returns
 	// lastmile.NotFound for a team for which that was never requested.
@@ -116,8 +116,8 @@ type ReplanWriter interface {
 	// planned again, at a time and not before the pause after the last run is over. It does
 	// nothing if the organization has not enabled that, or if it is requested already.
 	RequestReplan(ctx context.Context, org lastmile.OrganizationID, team lastmile.TeamID, worker lastmile.WorkerID, r lastmile.Replan, at time.Time) error
-	// SaveReplanning saves how an organization has routes planned again. Runs that wait
-	// for the end of the pause wait for that of the new one.
+	// SaveReplanning saves the settings of an organization for planning routes again. Runs
+	// that wait for the end of the pause wait for the end of the new one.
 	SaveReplanning(ctx context.Context, org lastmile.OrganizationID, s assignment.Replanning) error
 	// SaveReplanSchedule saves when the routes of a team are planned again. It runs in the
 	// transaction that ends the lease.

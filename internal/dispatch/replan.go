@@ -175,7 +175,7 @@ func (rp *Replanner) start(ctx context.Context, w ReplanWriter, d lastmile.Dispa
 	return w.AddJob(ctx, work.Job{Organization: d.Organization, ID: string(d.ID), Kind: work.Dispatch, Due: now, Created: now})
 }
 
-// Settings returns how an organization has routes planned again.
+// Settings returns the settings of an organization for planning routes again.
 func (rp *Replanner) Settings(ctx context.Context, org lastmile.OrganizationID) (s assignment.Replanning, err error) {
 	err = rp.Store.Read(ctx, func(r ReplanReader) (err error) {
 		if _, err = r.Organization(ctx, org); err != nil {
@@ -187,7 +187,7 @@ func (rp *Replanner) Settings(ctx context.Context, org lastmile.OrganizationID) 
 	return s, err
 }
 
-// Configure changes how an organization has routes planned again.
+// Configure changes the settings of an organization for planning routes again.
 func (rp *Replanner) Configure(ctx context.Context, org lastmile.OrganizationID, c assignment.ReplanningChange) (s assignment.Replanning, err error) {
 	err = rp.Store.Write(ctx, func(w ReplanWriter) error {
 		if _, err = w.Organization(ctx, org); err != nil {

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// progressEvery is how often the progress of a dispatch is saved, and how long it
-	// takes at most until a request to stop it has an effect.
+	// progressEvery is the interval at which the progress of a dispatch is saved, and the
+	// maximum time until a request to stop it has an effect.
 	progressEvery = time.Second
 
 	// stopGrace is how long the optimizer takes to end with a good plan when it is stopped.
 	stopGrace = time.Second
 
-	// taskTime is how much time the optimizer gets for each task, up to MaxTime.
+	// taskTime is the time that the optimizer gets for each task, up to MaxTime in all.
 	taskTime = 100 * time.Millisecond
 
 	// MaxAtOnce is the maximum number of tasks that one transaction assigns. A plan for
@@ -32,11 +32,11 @@ const (
 	MaxAtOnce  = 100
 	applyChunk = 25
 
-	// maxRounds is how often the routes of a dispatch are planned: again if workers, or the
-	// lists of workers whom several dispatches share, have changed meanwhile.
+	// maxRounds is the maximum number of times that a dispatch plans its routes. It plans
+	// them again if workers, or lists that it shares with other dispatches, have changed.
 	maxRounds = 2
 
-	// replanTime is how much time the optimizer gets at most for continuous re-planning,
+	// replanTime is the maximum time that the optimizer gets for continuous re-planning,
 	// which begins with good routes and is repeated.
 	replanTime = 10 * time.Second
 )
@@ -490,7 +490,7 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 	return plan, left, nil
 }
 
-// isInOrder reports whether a worker has tasks in an order.
+// isInOrder reports whether a worker has tasks in the order of ids.
 func isInOrder(ctx context.Context, r Reader, d lastmile.Dispatch, worker lastmile.WorkerID, ids []lastmile.TaskID) (bool, error) {
 	if len(ids) == 0 {
 		return true, nil

@@ -11,7 +11,7 @@ import (
 	"dray/internal/store"
 )
 
-// readSituation reads what a dispatch begins with.
+// readSituation reads the input of a dispatch.
 func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (s planning.Situation, err error) {
 	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}, Pins: map[lastmile.TaskID]lastmile.Pin{}}
 	if d.Replan != nil {
@@ -91,8 +91,8 @@ func readCrew(ctx context.Context, r Reader, d lastmile.Dispatch, s *planning.Si
 	return r.Workers(ctx, d.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{d.Team}, OnDuty: true})
 }
 
-// slim removes what no plan depends on from tasks: the notes and metadata of thousands of
-// tasks may take more memory than all else.
+// slim removes the fields of tasks on which no plan depends: the notes and metadata of
+// thousands of tasks may take more memory than everything else.
 func slim(tasks []lastmile.Task) []lastmile.Task {
 	for i := range tasks {
 		t := &tasks[i]
@@ -101,8 +101,8 @@ func slim(tasks []lastmile.Task) []lastmile.Task {
 	return tasks
 }
 
-// readChunk is how many tasks are read at a time: a team may have many more than a
-// dispatch considers.
+// readChunk is the number of tasks that are read at a time: a team may have many more than
+// a dispatch considers.
 const readChunk = 200
 
 // readDependencies reads which tasks that others depend on are completed.

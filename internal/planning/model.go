@@ -44,7 +44,7 @@ type Situation struct {
 	EndHub     *lastmile.Hub // the hub named by Options.RouteEnd, if any
 	Candidates []Candidate
 	Tasks      []lastmile.Task          // not assigned to a worker
-	Completed  map[lastmile.TaskID]bool // the completed ones of the tasks that others depend on
+	Completed  map[lastmile.TaskID]bool // completed tasks that others depend on
 	Pins       map[lastmile.TaskID]lastmile.Pin
 
 	// Between lets the tasks of workers move to other workers, and AnyVehicle accepts

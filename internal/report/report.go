@@ -28,8 +28,8 @@ type Track struct {
 }
 
 // Positions returns the positions of a worker of the caller's organization, oldest first, by
-// default of the last 24 hours. With a tolerance, it leaves out positions that are so close
-// to the line between others.
+// default of the last 24 hours. With a tolerance, it leaves out positions that are at most
+// that far from the line between others.
 func (rs *Reports) Positions(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, from, to time.Time, tolerance lastmile.Meters) (track Track, err error) {
 	in, err := rs.window(from, to, 24*time.Hour, MaxPositionsSpan)
 	if err != nil {

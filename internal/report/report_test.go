@@ -20,9 +20,9 @@ type memory struct {
 	days      []lastmile.Window
 	viewers   []store.Viewer
 	totals    []store.Totals
-	apart     time.Duration // of the totals by worker, the first of which is now
+	apart     time.Duration // time between totals by worker, the first of which is at now
 	teams     map[lastmile.WorkerID][]lastmile.TeamID
-	positions int // that there are, a second apart
+	positions int // number of positions, which are a second apart
 }
 
 func (m *memory) Read(_ context.Context, fn func(Reader) error) error { return fn(m) }

@@ -50,15 +50,15 @@ func (s *samples) percentile(part float64) float64 {
 type Day struct {
 	Drives        int     `json:"drives"`
 	StartError    float64 `json:"startErrorPercent"`   // median error of ETAs at the start of a drive
-	StartError90  float64 `json:"startErrorPercent90"` // that nine of ten do not exceed
-	Stops         int     `json:"stops"`               // with an estimate ten minutes before
+	StartError90  float64 `json:"startErrorPercent90"` // error that nine of ten do not exceed
+	Stops         int     `json:"stops"`               // stops with an estimate ten minutes before
 	TenError      float64 `json:"tenMinuteError"`      // median error ten minutes before, in minutes
-	TenError90    float64 `json:"tenMinuteError90"`    // that nine of ten do not exceed
-	Windowed      int     `json:"windowed"`            // ended tasks that had a time window
-	InWindow      int     `json:"inWindow"`            // of these, served inside it
+	TenError90    float64 `json:"tenMinuteError90"`    // error that nine of ten do not exceed
+	Windowed      int     `json:"windowed"`            // served tasks that had a time window
+	InWindow      int     `json:"inWindow"`            // tasks served inside their time window
 	Pages         int     `json:"pages"`               // tracking pages sampled
-	Messages      int     `json:"messages"`            // about ended tasks
-	PerDelivery   float64 `json:"messagesPerDelivery"` // of tasks that ended
+	Messages      int     `json:"messages"`            // messages about ended tasks
+	PerDelivery   float64 `json:"messagesPerDelivery"` // messages per ended task
 	MessagedTasks int     `json:"messagedTasks"`       // tasks that messages were counted for
 }
 

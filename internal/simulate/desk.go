@@ -32,7 +32,7 @@ type desk struct {
 // leftover is an unassigned task.
 type leftover struct {
 	team  int    // -1 for any
-	order string // that the tasks belong to; empty for none
+	order string // short id of the order of the tasks; empty for none
 	tasks []string
 }
 

@@ -24,7 +24,7 @@ type Door struct {
 	Address lastmile.Address
 }
 
-// mapped is a city on a map as a place for a day.
+// mapped is the city of a day that is on a map.
 type mapped struct {
 	City
 	origin axes
@@ -81,7 +81,7 @@ func (m *mapped) nearest(to spot) door {
 	return m.doorOf(best)
 }
 
-// doorTries is how many random doors are considered.
+// doorTries is the number of random doors that are considered.
 const doorTries = 300
 
 func (m *mapped) doorNear(random *rand.Rand, center spot, radius float64) door {

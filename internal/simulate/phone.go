@@ -105,7 +105,7 @@ type phone struct {
 	cut     bool      // the last reports could not be sent at once
 	queue   []report
 	list    []shownTask     // open tasks as last received
-	done    map[string]bool // of the list
+	done    map[string]bool // tasks of the list that are done
 	number  int             // number of actions
 	offers  chan string     // tasks of the team to claim
 

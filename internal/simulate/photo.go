@@ -48,9 +48,9 @@ var (
 type scene struct {
 	wall, door     shade
 	floor          float64 // height at which the wall ends
-	from, to       float64 // of the door
-	left, top, far float64 // of the parcel; far is its height
-	wide           float64
+	from, to       float64 // left and right edges of the door
+	left, top, far float64 // left and top edges of the parcel, and its height
+	wide           float64 // width of the parcel
 	light, tilt    float64
 }
 

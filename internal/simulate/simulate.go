@@ -36,7 +36,7 @@ type Options struct {
 	Unassigned int           // tasks that stay unassigned at a time
 	Pause      time.Duration // between two errands, once every worker has something to do; at speed 1
 	Duration   time.Duration // duration of the run; 0 for no limit
-	Speed      float64       // how many times faster than in reality everything is that takes time
+	Speed      float64       // factor by which everything that takes time is faster than in reality
 	Interval   time.Duration // between two positions
 	Radius     float64       // of a team's area, in meters
 	Offline    float64       // probability of losing the network on the way to a task

@@ -83,17 +83,17 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		twilio  textmessage.Verdict
 		id      string
 	}{
-		"good":                    {status(201, `{"sid":"SM1","id":"SM1","status":"queued"}`), taken, taken, "SM1"},
-		"good without an id":      {status(200, `{}`), taken, unsure, ""},
-		"good with nonsense":      {status(200, `<html>`), taken, unsure, ""},
-		"a number that cannot be": {status(400, `{"code":21211,"message":"Invalid 'To'"}`), rejected, rejected, ""},
-		"too many":                {status(429, ``), busy, busy, ""},
-		"closed for now":          {status(503, ``), busy, busy, ""},
-		"a wrong secret":          {status(401, ``), busy, busy, ""},
-		"sent elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+		"good":                              {status(201, `{"sid":"SM1","id":"SM1","status":"queued"}`), taken, taken, "SM1"},
+		"good without an id":                {status(200, `{}`), taken, unsure, ""},
+		"good with a body that is not JSON": {status(200, `<html>`), taken, unsure, ""},
+		"an invalid number":                 {status(400, `{"code":21211,"message":"Invalid 'To'"}`), rejected, rejected, ""},
+		"too many":                          {status(429, ``), busy, busy, ""},
+		"temporarily unavailable":           {status(503, ``), busy, busy, ""},
+		"a wrong secret":                    {status(401, ``), busy, busy, ""},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, busy, busy, ""},
-		"a fault of its own":         {status(500, `{"sid":"SM1"}`), unsure, unsure, ""},
+		"an internal error":          {status(500, `{"sid":"SM1"}`), unsure, unsure, ""},
 		"a response that breaks off": {hang, unsure, unsure, ""},
 		"a connection that is shut":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unsure, unsure, ""},
 		"a response that has no end": {func(w http.ResponseWriter, r *http.Request) { endless(w, r) }, taken, unsure, ""},
@@ -226,11 +226,11 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 		handler http.HandlerFunc
 		want    textmessage.Verdict
 	}{
-		"it was":                       {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
-		"it was not":                   {list(), textmessage.SendDeferred},
+		"it was sent":                  {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
+		"it was not sent":              {list(), textmessage.SendDeferred},
 		"only one with another text":   {list(one("Acme: delivered", "outbound-api", start)), textmessage.SendDeferred},
 		"only one of yesterday":        {list(one(text, "outbound-api", start.Add(-24*time.Hour))), textmessage.SendDeferred},
-		"only one that came":           {list(one(text, "inbound", start)), textmessage.SendDeferred},
+		"only a received one":          {list(one(text, "inbound", start)), textmessage.SendDeferred},
 		"the outcome is unknown":       {status(500, ``), textmessage.SendUncertain},
 		"a response that says nothing": {status(200, `{}`), textmessage.SendUncertain},
 		"a response that is no list":   {status(200, `[]`), textmessage.SendUncertain},

@@ -101,24 +101,24 @@ func TestSegmentsAreCountedAsNetworksDo(t *testing.T) {
 		text string
 		want int
 	}{
-		"nothing":                                  {"", 0},
-		"160 of the network's characters":          {strings.Repeat("a", 160), 1},
-		"161 of them":                              {strings.Repeat("a", 161), 2},
-		"306 of them":                              {strings.Repeat("a", 306), 2},
-		"307 of them":                              {strings.Repeat("a", 307), 3},
-		"80 that count twice":                      {strings.Repeat("€", 80), 1},
-		"81 that count twice":                      {strings.Repeat("[", 81), 2},
-		"one that counts twice is not split":       {strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), 3},
-		"accents that networks have":               {strings.Repeat("é", 160), 1},
-		"70 others":                                {strings.Repeat("á", 70), 1},
-		"71 others":                                {strings.Repeat("á", 71), 2},
-		"134 others":                               {strings.Repeat("á", 134), 2},
-		"135 others":                               {strings.Repeat("á", 135), 3},
-		"one other makes all of them others":       {strings.Repeat("a", 70) + "ç", 2},
-		"35 emoji":                                 {strings.Repeat("😀", 35), 1},
-		"36 emoji, which are two each":             {strings.Repeat("😀", 36), 2},
-		"an emoji is not split":                    {strings.Repeat("á", 66) + "😀" + strings.Repeat("á", 66), 3},
-		"a line break is one of the network's own": {strings.Repeat("\n", 160), 1},
+		"nothing":                                        {"", 0},
+		"160 characters of the GSM alphabet":             {strings.Repeat("a", 160), 1},
+		"161 characters of the GSM alphabet":             {strings.Repeat("a", 161), 2},
+		"306 characters of the GSM alphabet":             {strings.Repeat("a", 306), 2},
+		"307 characters of the GSM alphabet":             {strings.Repeat("a", 307), 3},
+		"80 that count twice":                            {strings.Repeat("€", 80), 1},
+		"81 that count twice":                            {strings.Repeat("[", 81), 2},
+		"one that counts twice is not split":             {strings.Repeat("a", 152) + "€" + strings.Repeat("a", 152), 3},
+		"accents of the GSM alphabet":                    {strings.Repeat("é", 160), 1},
+		"70 characters of no GSM alphabet":               {strings.Repeat("á", 70), 1},
+		"71 characters of no GSM alphabet":               {strings.Repeat("á", 71), 2},
+		"134 characters of no GSM alphabet":              {strings.Repeat("á", 134), 2},
+		"135 characters of no GSM alphabet":              {strings.Repeat("á", 135), 3},
+		"one such character changes the encoding of all": {strings.Repeat("a", 70) + "ç", 2},
+		"35 emoji":                            {strings.Repeat("😀", 35), 1},
+		"36 emoji, which are two each":        {strings.Repeat("😀", 36), 2},
+		"an emoji is not split":               {strings.Repeat("á", 66) + "😀" + strings.Repeat("á", 66), 3},
+		"a line break is in the GSM alphabet": {strings.Repeat("\n", 160), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := textmessage.Segments(tt.text); got != tt.want {
@@ -163,24 +163,24 @@ func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
 		text string
 		want string // part of the error; empty for none
 	}{
-		"all that every message knows":    {started, "en", "{organization} {recipient} {worker} {tracking} {task}", ""},
-		"the time of a message about it":  {textmessage.Occasion{Kind: textmessage.KindETA}, "en", "{eta}", ""},
-		"the delay of a message about it": {textmessage.Occasion{Kind: textmessage.KindDelayed, Pickup: true}, "en", "{delay}", ""},
-		"two lines":                       {started, "en", "one\ntwo", ""},
-		"a language of one's own":         {started, "it", "Ciao {recipient}", ""},
-		"a misspelt placeholder":          {started, "en", "Hi {recpient}", "{recpient} cannot be filled in; a taskStarted message knows {eta}, {organization}"},
-		"when the worker will be there":   {started, "en", "in {eta} min, at {time}", ""},
-		"a time that is not known":        {textmessage.Occasion{Kind: textmessage.KindCompleted}, "en", "in {eta} min", "{eta} cannot be filled in"},
-		"letter case":                     {started, "en", "{Worker}", "{Worker} cannot be filled in"},
-		"an empty placeholder":            {started, "en", "{}", "{} cannot be filled in"},
-		"a brace that is not closed":      {started, "en", "{worker", "{ without a }"},
-		"a brace that is not opened":      {started, "en", "worker}", "} without a {"},
-		"nothing to say":                  {started, "en", "  ", "text is required"},
-		"too much to say":                 {started, "en", strings.Repeat("a", 481), "at most 480"},
-		"a control character":             {started, "en", "a\x07b", "U+0007"},
-		"a character that turns text":     {started, "en", "a\u202eb", "U+202E"},
-		"no language":                     {started, "english", "hello", "language must be a two-letter"},
-		"a kind that is not":              {textmessage.Occasion{Kind: "invitation"}, "en", "hello", "kind must be one of"},
+		"every placeholder that all messages have":       {started, "en", "{organization} {recipient} {worker} {tracking} {task}", ""},
+		"the time in a message about it":                 {textmessage.Occasion{Kind: textmessage.KindETA}, "en", "{eta}", ""},
+		"the delay in a message about it":                {textmessage.Occasion{Kind: textmessage.KindDelayed, Pickup: true}, "en", "{delay}", ""},
+		"two lines":                                      {started, "en", "one\ntwo", ""},
+		"a language without built-in texts":              {started, "it", "Ciao {recipient}", ""},
+		"a misspelt placeholder":                         {started, "en", "Hi {recpient}", "{recpient} cannot be filled in; a taskStarted message knows {eta}, {organization}"},
+		"when the worker will be there":                  {started, "en", "in {eta} min, at {time}", ""},
+		"a time in a message without one":                {textmessage.Occasion{Kind: textmessage.KindCompleted}, "en", "in {eta} min", "{eta} cannot be filled in"},
+		"a placeholder in another letter case":           {started, "en", "{Worker}", "{Worker} cannot be filled in"},
+		"an empty placeholder":                           {started, "en", "{}", "{} cannot be filled in"},
+		"a brace that is not closed":                     {started, "en", "{worker", "{ without a }"},
+		"a brace that is not opened":                     {started, "en", "worker}", "} without a {"},
+		"an empty text":                                  {started, "en", "  ", "text is required"},
+		"a text that is too long":                        {started, "en", strings.Repeat("a", 481), "at most 480"},
+		"a control character":                            {started, "en", "a\x07b", "U+0007"},
+		"a character that changes the direction of text": {started, "en", "a\u202eb", "U+202E"},
+		"an invalid language":                            {started, "english", "hello", "language must be a two-letter"},
+		"a kind without texts":                           {textmessage.Occasion{Kind: "invitation"}, "en", "hello", "kind must be one of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := textmessage.DefaultSettings("acme")
@@ -216,14 +216,14 @@ func TestMessagesAreWrittenInTheRecipientsLanguage(t *testing.T) {
 		country  string
 		want     string
 	}{
-		"the country's":                         {settings, task(), "BR", "Acme: o nosso estafeta chegou com a sua encomenda."},
-		"English where there is none":           {settings, task(), "JP", "Acme: our courier has arrived with your delivery."},
-		"the organization's":                    {german, task(), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
-		"the recipient's before it":             {german, task("fr"), "US", "Acme : notre livreur est là avec votre colis."},
-		"a recipient's with a country":          {german, task("es-MX"), "US", "Acme: nuestro repartidor ya ha llegado con su entrega."},
-		"one that only the organization has":    {italian, task("it"), "US", "Arrivato: our courier"},
-		"the organization's for an unknown one": {german, task("xx"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
-		"what is no language is passed over":    {german, task("7!"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
+		"the country's":                              {settings, task(), "BR", "Acme: o nosso estafeta chegou com a sua encomenda."},
+		"English where there is none":                {settings, task(), "JP", "Acme: our courier has arrived with your delivery."},
+		"the organization's":                         {german, task(), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
+		"the recipient's before it":                  {german, task("fr"), "US", "Acme : notre livreur est là avec votre colis."},
+		"a recipient's language with a country":      {german, task("es-MX"), "US", "Acme: nuestro repartidor ya ha llegado con su entrega."},
+		"a language that only the organization has":  {italian, task("it"), "US", "Arrivato: our courier"},
+		"the organization's for an unknown language": {german, task("xx"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
+		"an invalid language is ignored":             {german, task("7!"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := tt.settings.Compose(textmessage.Notice{
@@ -293,21 +293,21 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 		want    textmessage.Kind
 		wants   bool
 	}{
-		"a start":                            {trigger: lastmile.TriggerTaskStarted, want: textmessage.KindStarted, wants: true},
-		"a worker who is near":               {trigger: lastmile.TriggerTaskEta, want: textmessage.KindETA, wants: true},
-		"a delay":                            {trigger: lastmile.TriggerTaskDelayed, want: textmessage.KindDelayed, wants: true},
-		"success":                            {trigger: lastmile.TriggerTaskCompleted, want: textmessage.KindCompleted, wants: true},
-		"failure":                            {trigger: lastmile.TriggerTaskFailed, want: textmessage.KindFailed, wants: true},
-		"an arrival":                         {trigger: lastmile.TriggerTaskUpdated, done: arrived, want: textmessage.KindArrived, wants: true},
-		"a departure":                        {trigger: lastmile.TriggerTaskUpdated, done: left, wants: true},
-		"any other change":                   {trigger: lastmile.TriggerTaskUpdated, wants: true},
-		"not a creation":                     {trigger: lastmile.TriggerTaskCreated, wants: true},
-		"not what one webhook waits for":     {trigger: lastmile.TriggerTaskEta, event: lastmile.Event{Webhooks: []lastmile.WebhookID{"hook"}}, wants: true},
-		"not a test":                         {trigger: lastmile.TriggerTaskStarted, event: lastmile.Event{Test: true}, wants: true},
-		"nothing to one who wants nothing":   {trigger: lastmile.TriggerTaskStarted, skip: true, want: textmessage.KindStarted},
-		"nothing where the task says so":     {trigger: lastmile.TriggerTaskStarted, off: &yes, want: textmessage.KindStarted},
-		"the task cannot turn messages on":   {trigger: lastmile.TriggerTaskStarted, skip: true, off: &no, want: textmessage.KindStarted},
-		"a task that says no to saying none": {trigger: lastmile.TriggerTaskStarted, off: &no, want: textmessage.KindStarted, wants: true},
+		"a start":                               {trigger: lastmile.TriggerTaskStarted, want: textmessage.KindStarted, wants: true},
+		"a worker who is near":                  {trigger: lastmile.TriggerTaskEta, want: textmessage.KindETA, wants: true},
+		"a delay":                               {trigger: lastmile.TriggerTaskDelayed, want: textmessage.KindDelayed, wants: true},
+		"success":                               {trigger: lastmile.TriggerTaskCompleted, want: textmessage.KindCompleted, wants: true},
+		"failure":                               {trigger: lastmile.TriggerTaskFailed, want: textmessage.KindFailed, wants: true},
+		"an arrival":                            {trigger: lastmile.TriggerTaskUpdated, done: arrived, want: textmessage.KindArrived, wants: true},
+		"a departure":                           {trigger: lastmile.TriggerTaskUpdated, done: left, wants: true},
+		"any other change":                      {trigger: lastmile.TriggerTaskUpdated, wants: true},
+		"not a creation":                        {trigger: lastmile.TriggerTaskCreated, wants: true},
+		"not an event for one webhook":          {trigger: lastmile.TriggerTaskEta, event: lastmile.Event{Webhooks: []lastmile.WebhookID{"hook"}}, wants: true},
+		"not a test":                            {trigger: lastmile.TriggerTaskStarted, event: lastmile.Event{Test: true}, wants: true},
+		"a recipient who wants no messages":     {trigger: lastmile.TriggerTaskStarted, skip: true, want: textmessage.KindStarted},
+		"a task that disables messages":         {trigger: lastmile.TriggerTaskStarted, off: &yes, want: textmessage.KindStarted},
+		"a task cannot enable messages":         {trigger: lastmile.TriggerTaskStarted, skip: true, off: &no, want: textmessage.KindStarted},
+		"a task that does not disable messages": {trigger: lastmile.TriggerTaskStarted, off: &no, want: textmessage.KindStarted, wants: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := lastmile.Task{Recipient: &lastmile.Recipient{SkipSMSNotifications: tt.skip}, Completion: tt.done}
@@ -383,13 +383,13 @@ func TestReportsComeInAnyOrder(t *testing.T) {
 		reports []textmessage.State
 		want    textmessage.State
 	}{
-		"as they should":                   {sent, []textmessage.State{sent, delivered}, delivered},
-		"the last one first":               {sent, []textmessage.State{delivered, sent}, delivered},
-		"before the response":              {textmessage.StateSending, []textmessage.State{sent}, sent},
-		"of one that was to be sent again": {textmessage.StateQueued, []textmessage.State{delivered}, delivered},
-		"failed for good":                  {sent, []textmessage.State{failed, delivered}, failed},
-		"delivered for good":               {sent, []textmessage.State{delivered, failed}, delivered},
-		"of one that was held back":        {textmessage.StateSuppressed, []textmessage.State{delivered}, textmessage.StateSuppressed},
+		"in order":                             {sent, []textmessage.State{sent, delivered}, delivered},
+		"the last one first":                   {sent, []textmessage.State{delivered, sent}, delivered},
+		"before the response":                  {textmessage.StateSending, []textmessage.State{sent}, sent},
+		"for a message that was to be retried": {textmessage.StateQueued, []textmessage.State{delivered}, delivered},
+		"failed for good":                      {sent, []textmessage.State{failed, delivered}, failed},
+		"delivered for good":                   {sent, []textmessage.State{delivered, failed}, delivered},
+		"for a message that was suppressed":    {textmessage.StateSuppressed, []textmessage.State{delivered}, textmessage.StateSuppressed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := textmessage.Message{State: tt.from, Next: time.Unix(1, 0)}
@@ -432,14 +432,14 @@ func TestCapsHoldMessagesBack(t *testing.T) {
 		sent textmessage.Counts
 		want string
 	}{
-		"room":                       {textmessage.Counts{NumberHour: 1, NumberDay: 3, OrganizationHour: 9, OrganizationDay: 19}, ""},
-		"the number's hour is full":  {textmessage.Counts{NumberHour: 2}, "to this number in an hour"},
-		"the number's day is full":   {textmessage.Counts{NumberDay: 4}, "to this number in a day"},
-		"the organization's hour is": {textmessage.Counts{OrganizationHour: 10}, "of the organization in an hour"},
-		"the organization's day is":  {textmessage.Counts{OrganizationDay: 20}, "of the organization in a day"},
-		"others filled the hour":     {textmessage.Counts{NumberDay: 3, SharedHour: 30}, "of all organizations to this number in an hour"},
-		"others filled the day":      {textmessage.Counts{NumberDay: 3, SharedDay: 40}, "of all organizations to this number in a day"},
-		"a fair share is kept":       {textmessage.Counts{NumberHour: 1, NumberDay: 2, SharedHour: 30, SharedDay: 40}, ""},
+		"room":                            {textmessage.Counts{NumberHour: 1, NumberDay: 3, OrganizationHour: 9, OrganizationDay: 19}, ""},
+		"the number's hour is full":       {textmessage.Counts{NumberHour: 2}, "to this number in an hour"},
+		"the number's day is full":        {textmessage.Counts{NumberDay: 4}, "to this number in a day"},
+		"the organization's hour is full": {textmessage.Counts{OrganizationHour: 10}, "of the organization in an hour"},
+		"the organization's day is full":  {textmessage.Counts{OrganizationDay: 20}, "of the organization in a day"},
+		"others filled the hour":          {textmessage.Counts{NumberDay: 3, SharedHour: 30}, "of all organizations to this number in an hour"},
+		"others filled the day":           {textmessage.Counts{NumberDay: 3, SharedDay: 40}, "of all organizations to this number in a day"},
+		"a fair share is kept":            {textmessage.Counts{NumberHour: 1, NumberDay: 2, SharedHour: 30, SharedDay: 40}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caps.Exceeded(tt.sent)

@@ -10,9 +10,9 @@ import (
 	"dray/internal/travel"
 )
 
-// How the distances of completed tasks are corrected.
+// Limits of correcting the distances of completed tasks.
 const (
-	correctAfter  = time.Minute         // without positions; a worker does not get far in less time
+	correctAfter  = time.Minute         // time without positions; a worker does not get far in less
 	minCorrection = lastmile.Meters(50) // smaller corrections are not worth an event
 	maxCorrected  = 20                  // tasks per report
 )

@@ -14,7 +14,7 @@ import (
 	"dray/internal/work"
 )
 
-// How estimates are refreshed.
+// Limits of the loop that refreshes estimates.
 const (
 	pollInterval = time.Second           // for changes made by other nodes
 	pollGap      = 50 * time.Millisecond // so that changes made at the same time are handled together
@@ -88,7 +88,7 @@ func begin(ctx context.Context, w Writer, items []*work.Prepared) error {
 type snapshot struct {
 	travel.Itinerary
 	whole      bool               // it has all tasks, not only the active one
-	hooks      []lastmile.Webhook // of the active task, and the organization's thresholds for recipients as webhooks
+	hooks      []lastmile.Webhook // webhooks of the active task, and thresholds for recipients as webhooks
 	experience travel.Experience
 }
 

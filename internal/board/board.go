@@ -74,7 +74,7 @@ type Task struct {
 	ServiceTime                   time.Duration
 	Priority                      int
 	Estimates                     lastmile.Estimates
-	Started, Arrived              time.Time // of the worker; zero if not yet
+	Started, Arrived              time.Time // when the worker started and arrived; zero if not yet
 	Worker                        lastmile.WorkerID
 	Container                     lastmile.ContainerRef // empty if completed
 	Dependencies                  []lastmile.TaskID

@@ -38,8 +38,8 @@ type History struct {
 // PastTask is a task as it was after an event.
 type PastTask struct {
 	Task
-	At   time.Time         // of the event; zero if there was none
-	List []lastmile.TaskID // of the worker who had the task then; nil if it is not known
+	At   time.Time         // time of the event; zero if there was none
+	List []lastmile.TaskID // list of the worker who had the task then; nil if it is not known
 }
 
 // Read returns the board at the beginning of a day.

@@ -61,7 +61,7 @@ type followed struct {
 type listPage struct {
 	after   int64  // the entry after which it begins
 	seq     int64  // the event before which it ends
-	version uint64 // of the log before it was read; the page is current while it is the same
+	version uint64 // version of the log before the page was read; while it is the same, the page is current
 	entries []ListEntry
 	last    int64 // the last entry that was considered
 	end     int64 // the last entry before the event

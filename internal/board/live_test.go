@@ -16,7 +16,7 @@ import (
 type countedBoard struct {
 	LiveReader
 	mu             sync.Mutex
-	entries        int64 // of the log of lists
+	entries        int64 // number of entries of the log of lists
 	estimated      time.Time
 	lists, encoded int
 }

@@ -54,7 +54,7 @@ func allChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Tim
 		if planning.Capacity(list) != route.Capacity {
 			note(planning.WorkerCapacity, route.Worker, "")
 		}
-		if len(route.Shifts) > 0 { // which plans of older versions do not have
+		if len(route.Shifts) > 0 { // plans of older versions have none
 			schedule, err := r.Schedule(ctx, d.Organization, route.Worker)
 			if err != nil {
 				return nil, err
@@ -118,7 +118,7 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 	}
 	for _, route := range d.Plan.Routes {
 		var ids []lastmile.TaskID
-		behind := now.Sub(d.Ended) // of a worker who leaves now
+		behind := now.Sub(d.Ended) // how far a worker who leaves now is behind the plan
 		left := route.Stops[len(went[route.Worker]):]
 		if len(left) < len(route.Stops) && len(left) > 0 { // the worker has left
 			behind = max(now.Sub(left[0].Arrival), 0)
@@ -131,7 +131,7 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 				start, behind = t.CompleteAfter, max(behind-wait, 0)
 			}
 			allowed := d.Options.MaxAllowedDelay
-			if stop.Late > allowed { // what a worker has already is late in any case, and later every second
+			if stop.Late > allowed { // the worker had the task before, and it is late in any case
 				allowed += stop.Late
 			}
 			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > allowed {

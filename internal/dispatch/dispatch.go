@@ -25,8 +25,8 @@ type Dispatches struct {
 	NewID   func() string
 	Wake    *events.Wake  // wakes the loop that runs dispatches
 	MaxTime time.Duration // limit of one optimization
-	Threads int           // of the optimizer
-	Speed   float64       // of simulated workers; 1 is real time; see travel.Learn
+	Threads int           // threads of the optimizer
+	Speed   float64       // speed of simulated workers; 1 is real time; see travel.Learn
 	Log     *slog.Logger
 	Checks  *rate.Shares // limits concurrent requests that read all tasks of a plan; nil for no limit
 }

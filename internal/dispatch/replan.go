@@ -34,7 +34,7 @@ type Replanner struct {
 	Store ReplanStore
 	Now   func() time.Time
 	NewID func() string
-	Wake  *events.Wake // of the loop that runs dispatches
+	Wake  *events.Wake // wakes the loop that runs dispatches
 }
 
 // dispatching is the key of contexts in which a dispatch assigns tasks.
@@ -113,7 +113,7 @@ func (rp *Replanner) Run(ctx context.Context, l *work.Lease) (work.End[ReplanWri
 	var (
 		team   = lastmile.TeamID(l.ID)
 		onDuty []lastmile.Worker
-		model  lastmile.Dispatch // with the rules to follow
+		model  lastmile.Dispatch // the dispatch whose rules to follow
 	)
 	err := rp.Store.Read(ctx, func(r ReplanReader) (err error) {
 		if onDuty, err = r.Workers(ctx, l.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{team}, OnDuty: true}); err != nil {

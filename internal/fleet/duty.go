@@ -108,7 +108,7 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 	return worker, f.addTasks(ctx, &worker)
 }
 
-// addTasks completes the tasks of a worker, of which Reader.Worker returns only the
+// addTasks adds the remaining tasks to a worker, because Reader.Worker returns only the
 // first lastmile.MaxEventTasks.
 func (f *Fleet) addTasks(ctx context.Context, worker *lastmile.Worker) error {
 	if len(worker.Tasks) < lastmile.MaxEventTasks {

@@ -20,7 +20,7 @@ type Fleet struct {
 	Now        func() time.Time
 	NewID      func() string
 	AppURL     string // where workers sign in
-	PublicURL  string // of the server
+	PublicURL  string // URL of the server
 	Events     *events.Log
 	Messages   *events.Wake // wakes the loop that sends text messages
 

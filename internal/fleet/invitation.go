@@ -50,7 +50,7 @@ func (f *Fleet) Invite(ctx context.Context, who lastmile.Principal, id lastmile.
 
 // Invitation is what a worker needs to sign in.
 type Invitation struct {
-	Link     string // of the app; it fills in the phone number and the password
+	Link     string // opens the app and fills in the phone number and the password
 	Phone    lastmile.Phone
 	Password string // temporary
 	Expires  time.Time

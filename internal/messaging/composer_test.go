@@ -52,10 +52,10 @@ func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 // minutes ago when to expect the worker, nor is that of a delay within a minute.
 func TestTheSecondMessageIsSkippedSoonAfterTheFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
-		after   time.Duration // from the start to the threshold
-		unknown bool          // the ETA at the start
+		after   time.Duration // time from the start to the threshold
+		unknown bool          // the ETA is not known at the start
 		off     bool          // the first message is disabled
-		text    string        // of the first message
+		text    string        // text of the first message
 		late    bool          // the second message is about a delay
 		want    int
 	}{

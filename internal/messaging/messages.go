@@ -20,7 +20,7 @@ type Messages struct {
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string
-	PublicURL  string // of the server, for previews
+	PublicURL  string // URL of the server, for previews
 	Events     *events.Log
 	Log        *slog.Logger
 }

@@ -22,9 +22,9 @@ const (
 	// SendTimeout is how long a gateway has for one message.
 	SendTimeout = 15 * time.Second
 
-	leaseFor   = SendTimeout + 15*time.Second // with time to record the result
+	leaseFor   = SendTimeout + 15*time.Second // includes time to record the result
 	retryPause = 5 * time.Second              // after an error of this process
-	stopGrace  = 3 * time.Second              // for messages that are being sent
+	stopGrace  = 3 * time.Second              // time that running attempts have when the Sender stops
 )
 
 // Gateway delivers messages to phones.

@@ -14,7 +14,7 @@ const MaxTemplateChanges = 100
 
 // Templates are the texts of an organization's messages to recipients.
 type Templates struct {
-	Language string // of recipients without one
+	Language string // language of recipients who have none
 	All      []Template
 }
 
@@ -23,7 +23,7 @@ type Template struct {
 	textmessage.Template
 	Enabled bool
 	Own     bool   // set by the organization
-	Preview string // for a fictitious task
+	Preview string // the text for a fictitious task
 }
 
 // TemplateChange changes the text for an occasion, or whether messages are sent on it.

@@ -104,7 +104,7 @@ const perUnit = 1_000_000_000_000
 // fractions converts a number of units, at most MaxUnits, to parts. It takes the number as
 // it was written: as the shortest decimal number with the same value.
 func fractions(value float64) int64 {
-	const zeros = "000000000000" // of perUnit
+	const zeros = "000000000000" // as many as perUnit has
 	whole, part, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")
 	n, _ := strconv.ParseInt(whole+(part + zeros)[:len(zeros)], 10, 64)
 	return n

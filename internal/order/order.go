@@ -13,7 +13,7 @@ type ID string
 // Limits of orders.
 const (
 	MaxCancelled = 100 // orders in one request
-	MaxEvents    = 100 // of an order; the first is kept, and the last ones
+	MaxEvents    = 100 // events of an order; the first and the last ones are kept
 	MaxReason    = lastmile.MaxText
 )
 
@@ -28,8 +28,8 @@ const (
 	Active     Status = "active"    // a task was started
 	Completed  Status = "completed" // both tasks were completed with success
 	Failed     Status = "failed"    // a task was completed without success
-	Cancelled  Status = "cancelled" // by the client, or by the courier for the client
-	Rejected   Status = "rejected"  // by the courier
+	Cancelled  Status = "cancelled" // cancelled by the client, or by the courier for the client
+	Rejected   Status = "rejected"  // rejected by the courier
 )
 
 // Values lists every status.
@@ -78,7 +78,7 @@ type Event struct {
 	Name   string // created, updated, assigned, unassigned, started, completed, failed, cancelled or rejected
 	At     time.Time
 	Task   lastmile.TaskID // empty if it happened to the order as a whole
-	Status Status          // of the order after it
+	Status Status          // status of the order after the event
 }
 
 // eventNames are the events of orders that follow from events of their tasks.

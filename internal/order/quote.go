@@ -23,7 +23,7 @@ type Job struct {
 	Pickup   lastmile.Point
 	Dropoff  lastmile.Point
 	Distance int64 // from pickup to drop-off, in meters
-	Duration int64 // of the trip, in seconds
+	Duration int64 // travel time of the trip, in seconds
 }
 
 // Check rejects an invalid job. Its locations are checked elsewhere.
@@ -107,7 +107,7 @@ func (s *Service) TooFar(j Job) string {
 
 // Entry is a part of a price.
 type Entry struct {
-	ID     string // of the rate
+	ID     string // id of the rate
 	Name   string
 	Type   RatingType
 	IsBase bool
@@ -186,15 +186,15 @@ type QuoteID string
 // Limits of quotes.
 const (
 	QuoteLifetime = 30 * time.Minute
-	MaxQuotes     = 20_000 // of a client that are valid at the same time
+	MaxQuotes     = 20_000 // quotes of a client that are valid at the same time
 	MaxQuoted     = 200    // services that are considered for one request
 )
 
 // Quote is a price that a courier offers to a client until a time.
 type Quote struct {
 	ID           QuoteID
-	Organization lastmile.OrganizationID // of the courier
-	Client       lastmile.OrganizationID // of the client
+	Organization lastmile.OrganizationID // organization of the courier
+	Client       lastmile.OrganizationID // organization of the client
 	Service      ServiceID
 	Rate         string // id of the base rate
 	DisplayName  string

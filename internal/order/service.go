@@ -16,7 +16,7 @@ type ServiceID string
 
 // Limits of delivery services.
 const (
-	MaxServices       = 100 // of an organization
+	MaxServices       = 100 // services of an organization
 	MaxServiceClients = 1_000
 	MaxServiceHours   = 50
 	MaxLeadTime       = 90 * 24 * time.Hour
@@ -27,16 +27,16 @@ const (
 // Service is a delivery service that a courier offers to clients.
 type Service struct {
 	ID                ServiceID
-	Organization      lastmile.OrganizationID // of the courier
+	Organization      lastmile.OrganizationID // organization of the courier
 	Created, Modified time.Time
 	DisplayName       string
 	Currency          Currency
 	Clients           []lastmile.ClientID // empty for every client
-	Timezone          string              // of hours, windows and the latest order; IANA name
+	Timezone          string              // IANA time zone of hours, windows and the latest order
 	Hours             []Window            // when deliveries can be ready; empty for always
 	LeadTime          time.Duration
 	SameDayUntil      *Clock        // latest order for the same day; nil for none
-	DueIn             time.Duration // from ready to due, if the client does not say
+	DueIn             time.Duration // time from ready to due, if the client sends no due time
 	Limits            Limits
 	Rates             []Rate
 }
@@ -46,7 +46,7 @@ type Limits struct {
 	Weight   *Weight
 	Quantity *int
 	Distance *Distance
-	Area     Area // of pickup and drop-off; nil for everywhere
+	Area     Area // area of pickups and drop-offs; nil for everywhere
 }
 
 // Weight is a weight in a unit.

@@ -135,7 +135,7 @@ func TestArea(t *testing.T) {
 	clockwise := ring(175, -15, -175, -15, -175, -20, 175, -20)  // the other way around
 	west := ring(-175, -20, 175, -20, 175, -15, -175, -15)       // beginning on the other side
 	touching := ring(170, 0, 180, 0, 180, 5, 170, 5)             // up to the antimeridian
-	mixed := ring(170, 0, 180, 0, -180, 5, 170, 5)               // which has two names
+	mixed := ring(170, 0, 180, 0, -180, 5, 170, 5)               // the antimeridian, written as 180 and as -180
 	world := ring(-180, -90, 180, -90, 180, 90, -180, 90)        // all the way around
 	concave := ring(0, 0, 10, 0, 10, 10, 5, 5, 0, 10)            // with a notch
 	diamond := ring(0, -5, 5, 0, 0, 5, -5, 0)                    // its corners are at the height of points

@@ -19,7 +19,7 @@ type Quotes struct {
 	Store  QuoteStore
 	Places Places
 	Travel Travel
-	Shares *rate.Shares // of the processors; callers take turns
+	Shares *rate.Shares // limits the use of processors; callers take turns
 	Now    func() time.Time
 	NewID  func() string
 }

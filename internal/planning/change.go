@@ -72,7 +72,7 @@ type Change struct {
 	What   Difference
 	Task   lastmile.TaskID   // empty if the change is about a worker only
 	Worker lastmile.WorkerID // empty if the change is about a task only
-	Age    time.Duration     // of the plan
+	Age    time.Duration     // age of the plan
 }
 
 func (c Change) String() string {

@@ -40,7 +40,7 @@ type Candidate struct {
 type Situation struct {
 	Options    lastmile.DispatchOptions
 	Now        time.Time
-	Hub        *lastmile.Hub // of the team, if it has one
+	Hub        *lastmile.Hub // hub of the team, if it has one
 	EndHub     *lastmile.Hub // the hub named by Options.RouteEnd, if any
 	Candidates []Candidate
 	Tasks      []lastmile.Task          // not assigned to a worker

@@ -19,7 +19,7 @@ type spot struct {
 // axes are where a city's origin is, and the direction of its axes.
 type axes struct {
 	lon, lat float64
-	bearing  float64 // of the second axis, east of north
+	bearing  float64 // direction of the second axis, east of north
 }
 
 // city is where a day takes place.
@@ -46,7 +46,7 @@ func (grid) way(_ lastmile.VehicleType, from, to spot) way { return wayBetween(f
 
 const (
 	originLon, originLat = -73.9809, 40.7534
-	gridBearing          = 29 * math.Pi / 180 // of the avenues, east of north
+	gridBearing          = 29 * math.Pi / 180 // direction of the avenues, east of north
 	metersPerLat         = 111_050.0
 	streetSpacing        = 80.4
 	firstStreet          = 14
@@ -180,7 +180,7 @@ func ordinal(n int) string {
 type way struct {
 	corners []spot
 	length  float64
-	bearing float64       // of the second axis
+	bearing float64       // direction of the second axis
 	takes   time.Duration // how long a vehicle usually takes, with parking; 0 if it depends on the length alone
 }
 

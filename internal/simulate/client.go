@@ -33,7 +33,7 @@ type client struct {
 type request struct {
 	name         string // the route, for the report
 	method, path string
-	key, token   string // of an organization or of a worker
+	key, token   string // key of an organization, or token of a worker
 	once         string // Idempotency-Key
 	body         any    // sent as JSON, or a photo
 	response     any    // where to decode the response; nil to ignore it

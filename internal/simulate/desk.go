@@ -21,7 +21,7 @@ const (
 // desk creates tasks and has them assigned to workers.
 type desk struct {
 	*simulation
-	number    uint64 // of the next errand
+	number    uint64 // number of the next errand
 	made      int    // tasks
 	batch     []errand
 	leftovers []leftover

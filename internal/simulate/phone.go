@@ -30,10 +30,10 @@ const (
 
 // Probabilities and limits of a worker.
 const (
-	chanceAgain   = 0.05 // of sending an action twice
-	chanceFailure = 0.06 // of a task failing
-	chanceLight   = 0.12 // of standing at a red light
-	chanceEarly   = 0.15 // of leaving too early and waiting at the door
+	chanceAgain   = 0.05 // probability of sending an action twice
+	chanceFailure = 0.06 // probability that a task fails
+	chanceLight   = 0.12 // probability of standing at a red light
+	chanceEarly   = 0.15 // probability of leaving too early and waiting at the door
 	traffic       = 0.08 // standard deviation of how long a drive takes
 	topSpeed      = 90.0 // meters per second; the server accepts up to 150
 	lowBattery    = 8.0  // percent, at which a phone is charged
@@ -111,7 +111,7 @@ type phone struct {
 
 	forecasts forecasts
 	polled    time.Time      // when the list was last received
-	eta       *time.Duration // of the active task, as the server estimated it at its start; nil if unknown
+	eta       *time.Duration // estimate of the server at the start of the active task; nil if unknown
 }
 
 // call sends a request of this worker.

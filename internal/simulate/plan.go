@@ -133,7 +133,7 @@ const (
 type errand struct {
 	team   int
 	manner dispatchMode
-	mode   string // of automatic assignment
+	mode   string // mode of automatic assignment
 	stops  []stop
 }
 

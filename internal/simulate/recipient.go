@@ -9,8 +9,8 @@ import (
 
 // What recipients do.
 const (
-	chanceRate  = 0.35 // of rating a task
-	chanceReply = 0.04 // of replying to the first message
+	chanceRate  = 0.35 // probability of rating a task
+	chanceReply = 0.04 // probability of replying to the first message
 	pagePause   = time.Second
 )
 

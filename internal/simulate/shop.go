@@ -13,7 +13,7 @@ import (
 // Parameters of the shop.
 const (
 	orderEach    = 4    // errands for each order
-	chanceCancel = 0.15 // of cancelling an order that may not be started yet
+	chanceCancel = 0.15 // probability of cancelling an order that may not be started yet
 	shopErrand   = 1 << 41
 	shopCurrency = "USD"
 	shopDecimals = 100
@@ -222,7 +222,7 @@ func (p plan) delivery(number uint64) delivery {
 		ready:   time.Duration(2+random.IntN(9)) * time.Minute, weight: float64(2+random.IntN(60)) / 4, random: random,
 	}
 	d.pickup.door.address.Apartment, d.pickup.quantity = "", d.dropoff.quantity
-	d.dropoff.after, d.dropoff.until = 0, 0 // that of the quote applies
+	d.dropoff.after, d.dropoff.until = 0, 0 // the window of the quote applies
 	d.due = d.ready + time.Duration(45+random.IntN(60))*time.Minute
 	if random.Float64() < chanceCancel {
 		d.keep = time.Duration(1+random.IntN(8)) * time.Minute

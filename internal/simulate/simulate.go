@@ -18,9 +18,9 @@ import (
 
 // Options say what is simulated, and against which server.
 type Options struct {
-	URL       string // of the server
-	Key       string // of an organization
-	Password  string // of existing workers, or to be set for new ones
+	URL       string // address of the server
+	Key       string // API key of an organization
+	Password  string // password of existing workers, or to be set for new ones
 	Temporary func(ctx context.Context, phone string) (string, error)
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -38,13 +38,13 @@ type Options struct {
 	Duration   time.Duration // duration of the run; 0 for no limit
 	Speed      float64       // factor by which everything that takes time is faster than in reality
 	Interval   time.Duration // between two positions
-	Radius     float64       // of a team's area, in meters
+	Radius     float64       // radius of a team's area, in meters
 	Offline    float64       // probability of losing the network on the way to a task
 	Check      bool          // whether to compare in the end
 	Shop       string        // name of a client of the organization that orders deliveries; empty for none
-	ShopKey    string        // of the client; empty to open one
+	ShopKey    string        // API key of the client; empty to open one
 
-	Prefix  string                                             // of the workers' phone numbers, to which four digits are added
+	Prefix  string                                             // prefix of the workers' phone numbers, to which four digits are added
 	First   int                                                // the first of the four digits
 	Visitor *Person                                            // a worker to be played by the user, who gets tasks and is left alone
 	Started func(Active)                                       // called by many goroutines, whenever a worker drives to a task; nil for none
@@ -92,7 +92,7 @@ type simulation struct {
 	visitor     string // id of the worker played by the user; empty for none
 	borrowed    bool   // the workers existed before
 
-	posts   atomic.Int64 // of the organization
+	posts   atomic.Int64 // number of POST requests of the organization
 	probe   sync.Once    // whether photos are accepted
 	photos  atomic.Bool
 	mu      sync.Mutex
@@ -339,7 +339,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	return r
 }
 
-// checksAtOnce is how many tasks are read concurrently in the final check.
+// checksAtOnce is the number of tasks that are read concurrently in the final check.
 const checksAtOnce = 16
 
 // check compares the ledger with the server.

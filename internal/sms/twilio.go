@@ -34,7 +34,7 @@ type Twilio struct {
 	Account   string
 	Token     string
 	Sender    string // number, name or id of a messaging service
-	PublicURL string // of this installation, for Twilio's requests
+	PublicURL string // URL of this installation, for Twilio's requests
 	Now       func() time.Time
 
 	client *http.Client

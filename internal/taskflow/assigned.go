@@ -8,8 +8,8 @@ import (
 	"dray/internal/travel"
 )
 
-// AssignedSince is how far back the task lists of workers and teams go by
-// default.
+// AssignedSince is the default period of the task lists of workers and teams, which ends
+// now.
 const AssignedSince = 7 * 24 * time.Hour
 
 // Assigned returns one page of the tasks that a worker or a team has now, in the

@@ -42,7 +42,7 @@ type prepared struct {
 	destination *lastmile.Destination // nil when the draft has an id instead
 	recipients  []lastmile.PreparedRecipient
 	of          *lastmile.Task // the task to change or to clone; nil for a new one
-	clones      bool           // of is cloned, not changed
+	clones      bool           // the task of is cloned, not changed
 	order       string         // short id of the order of a new task; empty for none
 }
 

@@ -37,7 +37,7 @@ type TaskFollower struct {
 
 	task     lastmile.Task
 	merchant lastmile.Organization
-	settings lastmile.PageSettings // of the merchant
+	settings lastmile.PageSettings // settings of the merchant
 	newTimes bool                  // the organization of the task offers other times
 	worker   *lastmile.Worker      // nil unless the task is assigned or active
 }

@@ -285,7 +285,7 @@ type ownerChecker interface {
 
 // connectionReader reads which organizations are connected.
 type connectionReader interface {
-	// Connection returns what an organization may do with another.
+	// Connection returns the connection of an organization with another.
 	Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error)
 	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)

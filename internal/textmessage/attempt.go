@@ -120,9 +120,9 @@ func progress(s State) int {
 
 // Caps limit how many messages are sent; zero means no limit.
 type Caps struct {
-	NumberHour, NumberDay             int // by one organization to one number
-	OrganizationHour, OrganizationDay int // by one organization
-	SharedHour, SharedDay             int // by all organizations to one number; see FairShare
+	NumberHour, NumberDay             int // messages of one organization to one number
+	OrganizationHour, OrganizationDay int // messages of one organization
+	SharedHour, SharedDay             int // messages of all organizations to one number; see FairShare
 }
 
 // FairShare is the number of messages a day that an organization can send to a number

@@ -169,7 +169,7 @@ func languageOf(r *lastmile.Recipient) string {
 	for _, e := range r.Metadata {
 		code, ok := e.Value.(string)
 		if e.Name == "language" && ok && len(code) >= 2 {
-			code = strings.ToLower(code[:2]) // for example of pt-BR
+			code = strings.ToLower(code[:2]) // for example, pt of pt-BR
 			if CheckLanguage("", code) == nil {
 				return code
 			}

@@ -15,7 +15,7 @@ import (
 // Limits of templates.
 const (
 	MaxTemplate = 480 // characters
-	MaxTexts    = 300 // of an organization, of all kinds and languages
+	MaxTexts    = 300 // texts of an organization, in all kinds and languages
 )
 
 // Template is the text of a message in one language, with placeholders in
@@ -161,8 +161,8 @@ func (s Settings) Template(o Occasion, languages ...string) (t Template, own boo
 type Notice struct {
 	Kind     Kind
 	Task     lastmile.Task
-	Merchant lastmile.Organization // whose name is shown
-	Country  string                // of the sending organization
+	Merchant lastmile.Organization // organization whose name is shown
+	Country  string                // country of the sending organization
 	Worker   string                // name of the worker that recipients are shown; empty if unknown
 	Now      time.Time
 }

@@ -71,9 +71,9 @@ func TestAWorkerWhoIsThereIsNotAnnounced(t *testing.T) {
 	}
 }
 
-// TestAGrowingDelayIsReported starts a task, of which the recipient is notified with the
-// expected time. A message about a delay follows only if that time was not late already, or
-// once the delay has grown.
+// TestAGrowingDelayIsReported starts a task and notifies the recipient of the expected time. A
+// message about a delay follows only if that time was not late already, or once the delay has
+// grown.
 func TestAGrowingDelayIsReported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		closes time.Duration // after the start

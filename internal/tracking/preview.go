@@ -13,7 +13,7 @@ import (
 type Preview struct {
 	Worker lastmile.WorkerID
 	Tasks  []PreviewedTask
-	Before RouteTotals // of the worker's current list
+	Before RouteTotals // totals of the worker's current list
 	After  RouteTotals
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Limits of the loop that refreshes estimates.
 const (
-	pollInterval = time.Second           // for changes made by other nodes
+	pollInterval = time.Second           // interval of checks for changes made by other nodes
 	pollGap      = 50 * time.Millisecond // so that changes made at the same time are handled together
 	maxLeased    = 32
 	maxRunning   = 8
@@ -283,7 +283,7 @@ func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimate
 type outgoing struct {
 	webhooks   []lastmile.Event // thresholds of webhooks that were reached, for those webhooks only
 	recipients []lastmile.Event // thresholds of the organization, for recipients only
-	all        []lastmile.Event // for webhooks and recipients
+	all        []lastmile.Event // predicted delays and late plans, for webhooks and recipients
 }
 
 // appendEvents appends the events of a refresh.

@@ -19,7 +19,7 @@ type Tracker struct {
 	Events *events.Log
 	Travel Travel
 	Ways   Travel  // calls no external service, so that it can be used in transactions
-	Speed  float64 // of simulated workers; 1 is real time; see travel.Learn
+	Speed  float64 // speed of simulated workers; 1 is real time; see travel.Learn
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
@@ -27,7 +27,7 @@ type Tracker struct {
 	Idle   time.Duration   // between polls while no worker is due; 0 for the default
 	Alone  bool            // no other process refreshes estimates of this database
 
-	Admission *Admission // of positions
+	Admission *Admission // limits of positions
 	Routes    Routes
 	Notices   Notices
 
@@ -106,7 +106,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 	return accepted, err
 }
 
-// learned is what was learned from an organization's past trips.
+// learned is the cached experience from an organization's past trips.
 type learned struct {
 	experience travel.Experience
 	until      time.Time

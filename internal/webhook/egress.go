@@ -21,12 +21,12 @@ import (
 const (
 	connectTimeout = 5 * time.Second
 	tlsTimeout     = 5 * time.Second
-	totalTimeout   = 30 * time.Second // of a request, including the response body
+	totalTimeout   = 30 * time.Second // limit of a request, including the response body
 	maxResponse    = 64 << 10
-	maxExcerpt     = 1 << 10 // of a response whose status is not 200
+	maxExcerpt     = 1 << 10 // bytes kept of a response whose status is not 200
 	excerptTimeout = time.Second / 2
 	maxHeaders     = 32 << 10
-	maxDialed      = 8 // addresses of one host
+	maxDialed      = 8 // addresses of one host that are tried
 	idleTimeout    = 30 * time.Second
 	idlePerHost    = 8
 )
@@ -35,8 +35,8 @@ const (
 type EgressOptions struct {
 	ExtraCAs [][]byte       // certificate authorities in PEM, in addition to the system's
 	Allow    []netip.Prefix // private networks that are allowed
-	Ports    []uint16       // in addition to 443 and 8443; an allowed network is open on every port
-	Timeout  time.Duration  // of a request including its response; default 30 s
+	Ports    []uint16       // ports besides 443 and 8443; an allowed network is open on every port
+	Timeout  time.Duration  // limit of a request including its response; default 30 s
 
 	// Resolve looks up a name, and Connect dials an address that was checked.
 	// They default to the system's; simulations set their own.

@@ -8,11 +8,11 @@ import (
 	"dray/internal/store"
 )
 
-// managed is what an administrator manages.
+// managed has the teams and workers that an administrator manages.
 type managed struct {
 	of      lastmile.OrganizationID
 	teams   []lastmile.TeamID
-	workers []lastmile.WorkerID // of the teams
+	workers []lastmile.WorkerID // members of the teams
 }
 
 // assignee has the fields of an event's record that identify to whom it belongs.

@@ -33,7 +33,7 @@ var paceLimits = [...]limits{
 // becomes slow even when the limit of slow attempts is reached.
 const maxInFlight = 1024
 
-// profile is what this process has learned about a webhook. It outlives the
+// profile has what this process knows about a webhook. It outlives the
 // webhook's leases. It belongs to the delivery of the webhook while there is
 // one, and to the loop otherwise.
 type profile struct {

@@ -13,7 +13,7 @@ import (
 // Receiver is a server for trying out webhooks: it responds to handshakes,
 // verifies signatures and prints the notifications it receives.
 type Receiver struct {
-	Secret []byte // of the organization; nil disables verification
+	Secret []byte // secret of the organization; nil disables verification
 	Out    io.Writer
 	JSON   bool // print complete events, one per line
 

@@ -444,8 +444,8 @@ func TestBacklogDoesNotDelayOtherWebhooks(t *testing.T) {
 	})
 }
 
-// TestSenderTakesTurns has so many webhooks with a backlog that the limit of an organization is
-// reached, and one with a single notification.
+// TestSenderTakesTurns has enough webhooks with a backlog to reach the limit of an organization,
+// and one webhook with a single notification.
 func TestSenderTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestIDsAreOrdered(t *testing.T) {
-	for name, step := range map[string]time.Duration{"a clock that goes on": time.Microsecond, "one that stands still": 0, "one that is set back": -time.Second} {
+	for name, step := range map[string]time.Duration{"a clock that advances": time.Microsecond, "a clock that stands still": 0, "a clock that is set back": -time.Second} {
 		t.Run(name, func(t *testing.T) {
 			at := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 			ids := access.IDs{Now: func() time.Time { at = at.Add(step); return at }}

@@ -139,7 +139,8 @@ func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt Si
 	return SignedIn{}, errSignIn()
 }
 
-// parseAttempt rejects invalid values before they cost anything.
+// parseAttempt rejects invalid values before a password is hashed, and returns the phone
+// number. It queries the database only for a number without a country code.
 func (s *Sessions) parseAttempt(ctx context.Context, attempt SignInAttempt) (lastmile.Phone, error) {
 	switch {
 	case attempt.Phone == "":

@@ -130,7 +130,7 @@ func TestGuessesFromManyNetworksAreLimited(t *testing.T) {
 	}
 }
 
-// temporary returns the temporary passwords of the latest invitation.
+// temporary returns the phone number and the temporary password of the latest invitation.
 func (i *invited) temporary(t *testing.T) (phone, password string) {
 	t.Helper()
 	texts := i.Outbox(t, i.phone)

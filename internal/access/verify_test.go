@@ -10,8 +10,8 @@ func TestVerify(t *testing.T) {
 		right, outdated bool
 	}{
 		"the right password":             {"correct horse", current, true, false},
-		"a wrong one":                    {"correct mouse", current, false, false},
-		"the right one of an older hash": {"correct horse", OldHash("correct horse"), true, true},
+		"a wrong password":               {"correct mouse", current, false, false},
+		"an older hash of the password":  {"correct horse", OldHash("correct horse"), true, true},
 		"no hash":                        {"correct horse", "", false, false},
 	}
 	for name, tt := range tests {

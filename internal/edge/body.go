@@ -33,8 +33,8 @@ func BasicKey(header string) string {
 // The bodies of callers without credentials are not read to the end.
 const maxDiscarded = 32 << 20
 
-// jsonWeight is how much memory a JSON body takes while it is processed, for each
-// byte: the body itself and what it is decoded to.
+// jsonWeight is the memory that a JSON body takes while it is processed, in bytes per byte
+// of the body: the body itself and the decoded value.
 const jsonWeight = 2
 
 // readBody reads the body of a request within the limits of its route. The memory
@@ -76,7 +76,7 @@ func (m *Mux) readBody(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 	case !rejected:
 		return lastmile.Malformed("the request body ended too early")
 	}
-	if !rt.Operation.Public && r.ContentLength <= maxDiscarded && r.Header.Get("Expect") == "" { // else the client waits to learn whether to send it
+	if !rt.Operation.Public && r.ContentLength <= maxDiscarded && r.Header.Get("Expect") == "" { // with Expect, the client waits to learn whether to send the body
 		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
 	}
 	return err

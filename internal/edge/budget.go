@@ -51,7 +51,7 @@ func pauseAfter(bytes int64) time.Duration {
 
 // Sizes above which the requests of an organization take turns.
 const (
-	largeList = 256 << 10 // of a list; as many at a time as half of the processors
+	largeList = 256 << 10 // of a list; half as many at a time as there are processors
 	largeBody = 32 << 10  // of JSON; one at a time
 )
 
@@ -69,7 +69,7 @@ type size struct {
 
 // Expectations about lists that were not read recently.
 const (
-	unknownBytes = 4 << 20          // how much such a list is assumed to take
+	unknownBytes = 4 << 20          // memory that such a list is assumed to take
 	sizeLifetime = 10 * time.Second // how long the size of a list is remembered
 	maxSizes     = 10_000
 )

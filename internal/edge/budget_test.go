@@ -186,7 +186,7 @@ func TestReadAll(t *testing.T) {
 	for _, size := range []int{1, 100, 4 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1_000_000} {
 		want := bytes.Repeat([]byte("abcdefg"), size/7+1)[:size]
 		for _, length := range []int64{int64(size), -1} {
-			for name, body := range map[string]io.Reader{"whole": bytes.NewReader(want), "one by one": iotestOneByte{bytes.NewReader(want)}} {
+			for name, body := range map[string]io.Reader{"whole": bytes.NewReader(want), "in pieces": pieces{bytes.NewReader(want)}} {
 				reserved := int64(0)
 				got, err := readAll(body, length, func(bytes int64) error {
 					reserved = bytes
@@ -203,12 +203,12 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// iotestOneByte reads a few bytes at a time, and the end separately.
-type iotestOneByte struct{ r io.Reader }
+// pieces reads at most 1,000 bytes at a time, and the end separately.
+type pieces struct{ r io.Reader }
 
-func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1000)]) }
+func (o pieces) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1000)]) }
 
-// TestReadsAreCounted: what a request reads counts as memory until its response
+// TestReadsAreCounted: the rows that a request reads count as memory until its response
 // was sent.
 func TestReadsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -287,8 +287,8 @@ func TestLargeListsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestLargeRequestsDoNotWaitForever: of many large requests of an organization, those that
-// wait too long are rejected, and others are not concerned.
+// TestLargeRequestsDoNotWaitForever: large requests of an organization that wait too long
+// for their turn are rejected, and those of other organizations are not affected.
 func TestLargeRequestsDoNotWaitForever(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		synctest.Test(t, func(t *testing.T) {

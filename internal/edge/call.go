@@ -25,7 +25,7 @@ type Call struct {
 	header http.Header // of the response
 }
 
-// RequestID returns the id of the request, which its response has too.
+// RequestID returns the id of the request, which is also in its response.
 func (c *Call) RequestID() string { return c.header.Get("X-Request-Id") }
 
 // SetCookie adds a cookie to the response.
@@ -44,8 +44,9 @@ func (c *Call) Hold(bytes int) error {
 // of the memory for the previous part.
 func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
 
-// A response is made of what is read from the database, which is decoded and
-// encoded again: while it is made, it takes more memory than the rows.
+// Weights of the memory of a response. The rows that are read from the database are
+// decoded and encoded again, so that a response takes more memory than its rows while it
+// is made.
 const (
 	readWeight = 2
 	readStep   = 64 << 10

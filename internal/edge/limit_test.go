@@ -21,7 +21,7 @@ func TestLimiterHeaders(t *testing.T) {
 	tests := map[string]struct {
 		rate  float64
 		limit string
-		want  []string // X-RateLimit-Remaining of one request after the other
+		want  []string // X-RateLimit-Remaining of consecutive requests
 	}{
 		"no limit":         {0, "200", []string{"200", "200", "200"}},
 		"less than one":    {0.1, "1", []string{"1", "0", "0"}},

@@ -11,7 +11,7 @@ import (
 // MaxReceipt is the largest reply that is kept for repeated requests, in bytes.
 const MaxReceipt = 1 << 20
 
-// The beginnings of what is kept in place of a reply. No JSON begins like this.
+// The contents of receipts that do not keep the reply itself. No JSON begins like this.
 var (
 	referenceMark = []byte("reference:")
 	notKept       = []byte("not kept")

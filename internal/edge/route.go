@@ -24,8 +24,8 @@ const (
 	MaxPublicBody = 64 << 10
 )
 
-// Route is one operation of an API: what it does, and what the OpenAPI document
-// says about it.
+// Route is one operation of an API: its handler, and its description in the OpenAPI
+// document.
 type Route struct {
 	spec.Operation
 	serve    handler
@@ -66,8 +66,8 @@ func Put[Body, Reply any](path, summary string, serve func(context.Context, *Cal
 	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return encoded(serve(ctx, c, body)) })
 }
 
-// Post makes a route that does something which is not saved under the request's
-// idempotency key: see Create.
+// Post makes a route whose result is not saved under the request's idempotency key; see
+// Create.
 func Post[Body, Reply any](path, summary string, serve func(context.Context, *Call, Body) (Reply, error)) Route {
 	rt := newRoute[Reply](http.MethodPost, path, summary)
 	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return encoded(serve(ctx, c, body)) })

@@ -30,7 +30,7 @@ type (
 
 func newBellReply(b bell) bellReply { return bellReply{Tone: b.tone} }
 
-// receipts has none, and remembers whether it was asked.
+// receipts contains none, and records whether CheckReplay was called.
 type receipts struct{ checked bool }
 
 func (r *receipts) CheckReplay(context.Context, lastmile.Principal) error {
@@ -83,8 +83,8 @@ func TestOnlyTheResultOfARouteIsSaved(t *testing.T) {
 	}
 }
 
-// TestSearchHasNoReceipt: what changes nothing may be performed again, and a
-// response to a search can be large.
+// TestSearchHasNoReceipt: a search changes nothing, so that it may be performed again, and
+// its response can be large.
 func TestSearchHasNoReceipt(t *testing.T) {
 	kept := &receipts{}
 	find := func(_ context.Context, c *Call, _ bellBody) ([]bellReply, error) {

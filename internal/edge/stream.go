@@ -20,7 +20,7 @@ const StreamPatience = 2 * KeepAliveInterval
 // changes at once are read together.
 const StreamPause = 50 * time.Millisecond
 
-// streamBytes is what an open stream counts as in the budget.
+// streamBytes is the memory that an open stream counts as in the budget.
 const streamBytes = 32 << 10
 
 // RevokedPause is the shortest time between two checks of a stream's credentials:

@@ -182,8 +182,8 @@ func TestRevocationsAreCheckedOnceASecond(t *testing.T) {
 	})
 }
 
-// TestAConnectionOutlivesItsImage: what watches over a response has ended before the
-// connection serves the next request.
+// TestAConnectionOutlivesItsImage: the goroutine that waits for revoked credentials has
+// ended before the connection serves the next request.
 func TestAConnectionOutlivesItsImage(t *testing.T) {
 	g := &gate{revoked: make(chan struct{})}
 	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler)}

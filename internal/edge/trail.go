@@ -26,9 +26,9 @@ const (
 )
 
 // Trail logs and counts requests that were denied: with invalid credentials, or
-// for records of other organizations. What it writes grows with the logarithm of
-// the number of requests: of each address the first, the second, the fourth, the
-// eighth and so on in a minute are logged.
+// for records of other organizations. The number of log lines grows with the logarithm of
+// the number of requests: for each address, the first, second, fourth, eighth and so on
+// in a minute are logged.
 type Trail struct {
 	log     *slog.Logger
 	now     func() time.Time

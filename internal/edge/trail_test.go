@@ -13,8 +13,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// denying serves GET /bells, which is denied with an error, and records that in
-// what it returns.
+// denying returns an API whose GET /bells fails with an error, and the trail and the log
+// that record it.
 func denying(clock *testClock, err error) (*Mux, *Trail, *bytes.Buffer) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo}))
@@ -89,7 +89,7 @@ func TestTheTrailOfManyAddressesIsBounded(t *testing.T) {
 	}
 }
 
-// TestDetailsOfErrorsAreLoggedOnly: what is wrapped with an error is not shown.
+// TestDetailsOfErrorsAreLoggedOnly: clients do not see the causes of errors.
 func TestDetailsOfErrorsAreLoggedOnly(t *testing.T) {
 	for name, err := range map[string]error{
 		"a fault":  fmt.Errorf("dial db.internal as user dray: refused"),

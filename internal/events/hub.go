@@ -105,7 +105,7 @@ func (h *Hub) join(s *Subscription, topics []Topic) {
 	s.topics = slices.Clone(topics)
 	for _, topic := range topics {
 		if h.subscribers[topic] == nil {
-			h.wakes++ // what was read without subscribers may be older than the last change
+			h.wakes++ // data read while there was no subscriber may be older than the last change
 			h.subscribers[topic] = &audience{members: map[*Subscription]struct{}{}, version: h.wakes}
 		}
 		h.subscribers[topic].members[s] = struct{}{}

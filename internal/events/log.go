@@ -103,10 +103,9 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
-// Limits of the tasks of workers that the events of one change show: all events
-// together show at most maxWorkerTasks, but each may show minWorkerTasks. Without
-// these limits, the worker's tasks would make the events of a route plan four times as
-// long.
+// Limits of the tasks that are shown for workers in the events of one change: all events
+// together show at most maxWorkerTasks, but each may show minWorkerTasks. Without these
+// limits, the worker's tasks would make the events of a route plan four times as long.
 const (
 	maxWorkerTasks = 10_000
 	minWorkerTasks = 20

@@ -16,8 +16,8 @@ func hook(org lastmile.OrganizationID, id lastmile.WebhookID, trigger lastmile.T
 	return lastmile.Webhook{ID: id, Organization: org, Trigger: trigger, Enabled: true}
 }
 
-// TestAppend appends events for different
-// audiences and checks the events, notifications and messages.
+// TestAppend appends events for different audiences and checks the stored events, the
+// notifications and the messages.
 func TestAppend(t *testing.T) {
 	disabled := hook(acme, "disabled", lastmile.TriggerTaskEta)
 	disabled.Enabled = false

@@ -10,7 +10,7 @@ import (
 // Lease is an item that this process works on.
 type Lease struct {
 	Item
-	For  time.Duration // from a renewal to the expiry
+	For  time.Duration // how long a renewal extends the lease
 	Last bool          // the item is given up if this attempt fails
 
 	Value any // from Prepare

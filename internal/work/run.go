@@ -74,7 +74,8 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 	}
 }
 
-// backoff returns the pause after an item has failed once more than failures.
+// backoff returns the pause after another failure of an item that has failed the given
+// number of times before.
 func (s *session[R, W]) backoff(failures int) time.Duration {
 	return min(s.Retry.First<<min(failures, 20), s.Retry.Longest)
 }

@@ -9,7 +9,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// session is one call of Run. Its fields belong to one goroutine.
+// session is one call of Run or RunDue. Its fields belong to one goroutine.
 type session[R Reader, W Writer] struct {
 	*Loop[R, W]
 	held       map[key]*holding // leased, until the release is committed

@@ -1,6 +1,6 @@
--- One text for SQLite and PostgreSQL. Times are Unix milliseconds. doc is the
--- record as the API shows it, v the version of that form; the other
--- columns are what is searched, ordered or changes by the minute.
+-- The same statements run on SQLite and PostgreSQL. Times are Unix milliseconds. doc is
+-- the record as the API shows it, and v the version of its encoding. The other columns
+-- are for searching and sorting, or change often.
 
 CREATE TABLE organization (
   id TEXT NOT NULL PRIMARY KEY,
@@ -99,8 +99,8 @@ CREATE INDEX worker_id ON worker (id);
 CREATE UNIQUE INDEX worker_phone ON worker (org, phone);
 CREATE INDEX worker_duty ON worker (org, on_duty);
 
--- A worker is in a team. in_team and in_worker order the two lists that show
--- this one relation.
+-- The workers of teams. in_team orders the workers of a team, and in_worker the teams of a
+-- worker.
 CREATE TABLE team_worker (
   org TEXT NOT NULL,
   team TEXT NOT NULL,
@@ -161,8 +161,8 @@ CREATE INDEX recipient_id ON recipient (id);
 CREATE UNIQUE INDEX recipient_phone ON recipient (org, phone);
 CREATE INDEX recipient_name ON recipient (org, name);
 
--- One row for each metadata entry of each record; digest stands for name,
--- type and value, so that equality is one look-up.
+-- One row for each metadata entry of each record. digest is a hash of its name, type and
+-- value, so that records with an equal entry are found by one lookup.
 CREATE TABLE metadata_entry (
   org TEXT NOT NULL,
   kind TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- Tasks, and where they are. container_kind and container name the container
--- a task is in, rank its place there: null while active. Completed tasks are
--- in none.
+-- Tasks. container_kind and container name the container of a task, and rank is its
+-- position there, which is null while the task is active. Completed tasks are in no
+-- container.
 
 CREATE TABLE task (
   org TEXT NOT NULL,
@@ -41,7 +41,7 @@ CREATE UNIQUE INDEX task_tracking ON task (tracking);
 CREATE INDEX task_state ON task (org, state, created, id);
 CREATE INDEX task_queue ON task (org, container_kind, container, rank) WHERE container IS NOT NULL;
 CREATE INDEX task_worker ON task (org, worker, created, id) WHERE worker IS NOT NULL;
--- By how long tasks were open, in classes: see openClass.
+-- Completed tasks by the class of the time that they were open; see openClass.
 CREATE INDEX task_open ON task (org, (CASE
   WHEN completed - created < 60000 THEN 0
   WHEN completed - created < 240000 THEN 1
@@ -56,7 +56,7 @@ CREATE INDEX task_open ON task (org, (CASE
   WHEN completed - created < 62914560000 THEN 10
   ELSE 11 END), created, id, completed) WHERE completed IS NOT NULL;
 
--- When tasks that are gone were created, for lists that go on from one.
+-- When deleted tasks were created, for pages of lists that begin after such a task.
 CREATE TABLE deleted_task (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE task_dependency (
 );
 CREATE INDEX task_dependency_task ON task_dependency (org, task);
 
--- A container is changed under the lock of its row, and each change raises version.
+-- A transaction that changes a container locks its row and increments version.
 CREATE TABLE container (
   org TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE container (
   PRIMARY KEY (org, kind, owner)
 );
 
--- Why a task was assigned by itself, or was not: the latest decision.
+-- The latest decision of automatic assignment about each task, with its explanation.
 CREATE TABLE explanation (
   org TEXT NOT NULL,
   task TEXT NOT NULL,

@@ -1,5 +1,6 @@
--- Background work. run_at is when a job may be claimed; while it is claimed
--- (held is 1) when the claim ends; null once it was given up.
+-- Background work. run_at is the time from which a job may be claimed or, while it is
+-- claimed (held is 1), the time at which the claim ends. It is null for a job that was
+-- given up.
 
 CREATE TABLE job (
   org TEXT NOT NULL,
@@ -16,8 +17,8 @@ CREATE TABLE job (
 );
 CREATE INDEX job_turn ON job (org, run_at, id);
 
--- Batches of tasks. sent is the items as they were sent, until all are done;
--- done is how many are.
+-- Batches of tasks. sent contains the items as they were sent, until all are done. done is
+-- the number of items that are done.
 
 CREATE TABLE batch (
   org TEXT NOT NULL,
@@ -32,8 +33,7 @@ CREATE TABLE batch (
 );
 CREATE INDEX batch_id ON batch (id);
 
--- What became of items, in the order of the batch; first is the place of the
--- first of them.
+-- The results of items, in the order of the batch. first is the number of the first item.
 
 CREATE TABLE batch_result (
   org TEXT NOT NULL,

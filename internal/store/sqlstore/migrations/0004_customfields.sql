@@ -1,6 +1,5 @@
 -- Custom fields that organizations define, and the templates that choose some
--- of them. The id of a custom field is its key. What tasks have of them is in
--- the tasks.
+-- of them. The id of a custom field is its key. The values are in the documents of tasks.
 
 CREATE TABLE custom_field (
   org TEXT NOT NULL,

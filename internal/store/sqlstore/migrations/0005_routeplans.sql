@@ -1,6 +1,6 @@
--- Route plans. Who does a plan is not in its document: workers and teams can
--- be deleted under it. Which plan a task is in is in the task's row, and
--- plan_place is its place there.
+-- Route plans. The worker and the team of a plan are not in its document, because they can
+-- be deleted while the plan exists. The row of a task names its plan, and plan_place is the
+-- position of the task in the plan.
 
 CREATE TABLE route_plan (
   org TEXT NOT NULL,
@@ -22,7 +22,7 @@ ALTER TABLE task ADD COLUMN route_plan TEXT;
 ALTER TABLE task ADD COLUMN plan_place BIGINT;
 CREATE INDEX task_route_plan ON task (org, route_plan, plan_place) WHERE route_plan IS NOT NULL;
 
--- When workers went on and off duty, and what they completed meanwhile.
+-- When workers went on and off duty, and an index of the tasks that they completed.
 CREATE TABLE duty_change (
   org TEXT NOT NULL,
   worker TEXT NOT NULL,

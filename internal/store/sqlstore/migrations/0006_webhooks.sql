@@ -1,5 +1,5 @@
--- The event log: seq is given to committed events in order, so that a reader
--- who has seen one number never misses a smaller one.
+-- The event log. Numbers (seq) are assigned to committed events in order, so that no event
+-- appears later with a smaller number than one that was already read.
 ALTER TABLE event ADD COLUMN seq BIGINT;
 CREATE UNIQUE INDEX event_seq ON event (org, seq) WHERE seq IS NOT NULL;
 CREATE INDEX event_unsequenced ON event (created) WHERE seq IS NULL;
@@ -24,10 +24,9 @@ CREATE TABLE webhook (
 );
 CREATE INDEX webhook_id ON webhook (id);
 
--- What every attempt writes. It stands apart from what every change of a
--- record reads, so that neither makes the other begin again. claim is a token
--- of the process that sends to the webhook until a time; no other process may
--- record an attempt.
+-- The columns of a webhook that every attempt writes. They are apart from those that every
+-- change of a record reads, so that the two do not conflict. claim is the token of the
+-- process that may send to the webhook until a time. No other process may record attempts.
 CREATE TABLE webhook_tally (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -38,8 +37,8 @@ CREATE TABLE webhook_tally (
   PRIMARY KEY (org, id)
 );
 
--- The notifications of a webhook. The last attempt is here, those before it are in
--- attempt: most have one.
+-- The notifications of webhooks. The last attempt is in the same row, because most
+-- notifications have only one. Earlier attempts are in table attempt.
 CREATE TABLE notification (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -74,7 +73,7 @@ CREATE TABLE attempt (
   PRIMARY KEY (org, notification, number)
 );
 
--- That a threshold was met once for a task and a webhook.
+-- The thresholds of webhooks that were met, once for each task and webhook.
 CREATE TABLE firing (
   org TEXT NOT NULL,
   webhook TEXT NOT NULL,

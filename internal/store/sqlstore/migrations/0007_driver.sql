@@ -1,4 +1,4 @@
--- How workers sign in and what they did.
+-- The passwords, sessions, actions and positions of workers.
 ALTER TABLE worker_credential ADD COLUMN failures BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE worker_session (
@@ -10,8 +10,9 @@ CREATE TABLE worker_session (
 );
 CREATE INDEX worker_session_worker ON worker_session (org, worker);
 
--- What a worker's phone asked for, by the id it made: done once, however often
--- it is sent. at is the phone's time, received ours.
+-- Actions that a worker's phone requested, by the id that it chose, so that an action is
+-- performed once even if it is sent again. at is the time of the phone's clock, and
+-- received that of the server's.
 CREATE TABLE worker_action (
   org TEXT NOT NULL,
   worker TEXT NOT NULL,

@@ -19,13 +19,14 @@ CREATE TABLE postal_place (
   PRIMARY KEY (country, code, nth)
 );
 
--- What an organization has set for itself.
+-- The settings of organizations.
 CREATE TABLE organization_setting (
   org TEXT NOT NULL PRIMARY KEY,
   precision_wanted BIGINT NOT NULL
 );
 
--- How long workers took to tasks, and how long the formula said, to learn from.
+-- How long workers traveled to tasks, and how long the formula had estimated. Estimates
+-- are corrected with both.
 CREATE TABLE trip (
   org TEXT NOT NULL,
   task TEXT NOT NULL,

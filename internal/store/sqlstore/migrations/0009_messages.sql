@@ -1,7 +1,6 @@
--- What text messages are, and what became of them. What was there before stays
--- as it is. A message that is to be sent has a time for it in next_at; while a
--- process sends it, that is when the claim ends, and claim is a token of the
--- process: no other one may record the outcome.
+-- The kinds and states of text messages. Existing rows are unchanged. next_at is the time at
+-- which a message is to be sent or, while a process sends it, the time at which the claim
+-- ends. claim is the token of that process. No other process may record the outcome.
 ALTER TABLE message ADD COLUMN kind TEXT NOT NULL DEFAULT 'invitation';
 ALTER TABLE message ADD COLUMN task TEXT;
 ALTER TABLE message ADD COLUMN sender TEXT NOT NULL DEFAULT '';
@@ -20,11 +19,11 @@ CREATE INDEX message_waiting ON message (org, next_at, id) WHERE next_at IS NOT 
 CREATE INDEX message_sent ON message (org, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX message_sent_to ON message (recipient, sent_at) WHERE sent_at IS NOT NULL;
 
--- A recipient is notified of one thing about a task once.
+-- A recipient gets one message of each kind about a task.
 CREATE UNIQUE INDEX message_once ON message (org, task, kind, recipient) WHERE task IS NOT NULL;
 
--- What an organization has set for its text messages. The thresholds are those
--- at which recipients are notified: null if none are.
+-- The settings of organizations for text messages. eta and delay are the thresholds at which
+-- recipients are notified; null if they are not.
 CREATE TABLE message_setting (
   org TEXT NOT NULL PRIMARY KEY,
   doc BYTEA NOT NULL,
@@ -33,8 +32,8 @@ CREATE TABLE message_setting (
   delay BIGINT
 );
 
--- Numbers that want no text messages of an organization. muted says that the
--- recipient's own setting was changed for it.
+-- Phone numbers that have opted out of the text messages of an organization. muted means
+-- that the opt-out has also changed the recipient's own setting.
 CREATE TABLE message_optout (
   org TEXT NOT NULL,
   phone TEXT NOT NULL,
@@ -43,7 +42,7 @@ CREATE TABLE message_optout (
   PRIMARY KEY (org, phone)
 );
 
--- Replies that were taken in, by the id their gateway gave them.
+-- Replies that were processed, by the id that the gateway assigned.
 CREATE TABLE message_reply (
   gateway TEXT NOT NULL,
   id TEXT NOT NULL,

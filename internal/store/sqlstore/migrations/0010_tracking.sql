@@ -1,7 +1,7 @@
--- When the estimates of each worker who has something to do are refreshed next:
--- next_at is the earlier of refresh_at and judge_at, and when a claim ends while
--- there is one. changes grows with the worker's list, so that a refresh finds what
--- it missed.
+-- When the estimates of each worker with tasks are refreshed next. next_at is the earlier of
+-- refresh_at and judge_at or, while there is a claim, the time at which it ends. changes
+-- grows with each change of the worker's list, so that a refresh detects changes that were
+-- made while it ran.
 CREATE TABLE worker_watch (
   org TEXT NOT NULL,
   worker TEXT NOT NULL,
@@ -16,22 +16,23 @@ CREATE TABLE worker_watch (
 );
 CREATE INDEX worker_watch_next ON worker_watch (next_at) WHERE next_at IS NOT NULL;
 
--- When a worker was where lon and lat say; last_seen is also when the worker
--- went on or off duty.
+-- When a worker was at lon and lat. last_seen is also set when the worker goes on or off
+-- duty.
 ALTER TABLE worker ADD COLUMN located BIGINT;
 
--- In firing, webhook is the id of one or, for what all are notified of, a name.
+-- In firing, webhook is the id of a webhook or, for an event that all webhooks of a trigger
+-- receive, a name.
 CREATE INDEX firing_task ON firing (org, task);
 
--- How long workers stayed at destinations; 0 is not known.
+-- How long workers stayed at destinations; 0 if that is not known.
 ALTER TABLE trip ADD COLUMN service BIGINT NOT NULL DEFAULT 0;
 
--- Where workers may complete tasks: 0 anywhere, 1 elsewhere with a warning, 2
--- not elsewhere. A radius of 0 is the usual one.
+-- The geofence: 0 none, 1 workers who complete a task outside of the radius are warned, 2 they
+-- cannot complete it. A radius of 0 means the default.
 ALTER TABLE organization_setting ADD COLUMN geofence BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE organization_setting ADD COLUMN geofence_radius DOUBLE PRECISION NOT NULL DEFAULT 0;
 
--- What lets a tracker app report positions of a worker, and nothing else.
+-- The tokens with which tracker apps report positions of workers and do nothing else.
 CREATE TABLE worker_tracker (
   hash TEXT NOT NULL PRIMARY KEY,
   org TEXT NOT NULL,

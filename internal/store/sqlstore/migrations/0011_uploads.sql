@@ -1,5 +1,5 @@
--- Images that workers sent. place says where the bytes are; task is null until
--- the upload is handed in.
+-- Images that workers sent. place names the storage of the bytes. task is null until the
+-- upload is attached to a task.
 CREATE TABLE upload (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- Indexes that hold all that a look-up asks for, in its order. SQLite takes the
--- primary key instead of one that does not, and reads it from its beginning.
+-- Indexes that contain all columns of a lookup, in its order. Without them, SQLite would use
+-- the primary key and read it from its beginning.
 DROP INDEX task_dependency_task;
 CREATE INDEX task_dependency_task ON task_dependency (org, task, parent);
 DROP INDEX firing_task;

@@ -1,6 +1,6 @@
--- How many attempts to sign in are left, counted before a password is verified.
--- account is a phone number, source a network or a device; full_at is when all
--- attempts of the two are available again.
+-- Allowances of attempts to sign in, which are counted before a password is verified.
+-- account is a phone number, and source a network or a device. full_at is the time at which
+-- all attempts from the source at the account are available again.
 CREATE TABLE sign_in_allowance (
   account TEXT NOT NULL,
   source TEXT NOT NULL,

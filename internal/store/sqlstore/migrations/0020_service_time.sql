@@ -1,3 +1,3 @@
--- Whether a service time of zero was sent for a task. A task for which none was sent
--- shows zero as well, but is expected to take the usual time.
+-- Whether a task was sent with a service time of zero. A task that was sent without one also
+-- shows zero, but its estimates use the usual service time.
 ALTER TABLE task ADD COLUMN no_service BIGINT NOT NULL DEFAULT 0;

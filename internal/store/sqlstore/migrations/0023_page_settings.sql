@@ -1,4 +1,4 @@
--- What an organization has set for the tracking pages of its recipients.
+-- The settings of organizations for the tracking pages of recipients.
 CREATE TABLE page_setting (
   org TEXT NOT NULL PRIMARY KEY,
   phone TEXT NOT NULL,

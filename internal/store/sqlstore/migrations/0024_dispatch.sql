@@ -1,6 +1,6 @@
--- Dispatches. Of each team, or worker if only the route of that one is optimized, at
--- most one is active. A request to stop is not in the document: the node that plans
--- the routes writes that. steps is how much of the plan was applied.
+-- Dispatches. A team, or a worker if only that worker's route is optimized, has at most one
+-- active dispatch. A request to stop is not in the document, because the node that plans the
+-- routes writes the document. steps is the number of steps of the plan that were applied.
 CREATE TABLE dispatch (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

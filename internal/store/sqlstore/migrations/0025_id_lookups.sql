@@ -1,8 +1,8 @@
 -- Ids begin with the time, so that the newest ones of all organizations are next to each
 -- other in an index by id. PostgreSQL used it to find records by organization and id, and
--- transactions of different organizations then conflicted: what reads the newest records
--- conflicts with what adds others. A partial index is used only by statements that have
--- its condition: those that look for records by their ids alone.
+-- transactions of different organizations then conflicted, because reading the newest records
+-- conflicts with adding others. A partial index is used only by statements that have its
+-- condition, which are those that find records by their ids alone.
 
 DROP INDEX task_id;
 CREATE INDEX task_id ON task (id) WHERE id <> '';

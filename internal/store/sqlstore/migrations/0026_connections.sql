@@ -1,5 +1,6 @@
--- Clients of couriers: org delivers for organization. A client that was deleted
--- stays, so that its orders can be shown and so that opened ones are counted.
+-- Clients of couriers: org delivers for organization. The rows of deleted clients stay, so
+-- that their orders can be shown and the organizations that were opened for clients can be
+-- counted.
 CREATE TABLE client (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -16,9 +17,9 @@ CREATE INDEX client_id ON client (id);
 CREATE UNIQUE INDEX client_of ON client (org, organization);
 CREATE INDEX client_organization ON client (organization, created);
 
--- The organization that placed a task with the one that has it. The recipient of such a
--- task is in the origin's book. The indexes are those that tasks have by org, for lists
--- of the tasks that an organization placed with others.
+-- origin is the organization that placed the task with org. The recipient of such a task
+-- belongs to the origin. The indexes correspond to those by org, for lists of the tasks that
+-- an organization placed with others.
 ALTER TABLE task ADD COLUMN origin TEXT;
 CREATE INDEX task_origin ON task (origin, state, created, id) WHERE origin IS NOT NULL;
 CREATE INDEX task_origin_id ON task (origin, id) WHERE origin IS NOT NULL;

@@ -1,6 +1,6 @@
--- What couriers offer to clients, and what clients ordered. The key begins with the
--- courier; client is the organization of the client. The tasks of an order that was
--- cancelled or rejected are deleted, and kept with it as they were.
+-- The services that couriers offer to clients, and the orders of clients. The key begins with
+-- the courier, and client is the organization of the client. The tasks of an order that was
+-- cancelled or rejected are deleted, and the order keeps a copy of them.
 CREATE TABLE delivery_service (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -1,9 +1,8 @@
--- What keeps a task where it is when routes are planned: 0 nothing, 1 its worker, 2 its
--- worker and its position.
+-- What the task keeps when routes are planned: 0 nothing, 1 its worker, 2 its worker and its
+-- position.
 ALTER TABLE task ADD COLUMN pin BIGINT NOT NULL DEFAULT 0;
 
--- How organizations have routes planned again during the day. Durations are in
--- milliseconds.
+-- The settings of organizations for continuous re-planning. Durations are in milliseconds.
 CREATE TABLE replan_setting (
   org TEXT NOT NULL PRIMARY KEY,
   enabled BIGINT NOT NULL,
@@ -14,8 +13,8 @@ CREATE TABLE replan_setting (
   ahead BIGINT NOT NULL
 );
 
--- When the routes of teams are planned again, and why: the first request since the last
--- run, which is only marked once. last_at is when that run was started, 0 for never.
+-- When the routes of teams are planned again, and the cause, which is that of the first request
+-- since the last run. last_at is when the last run started; 0 for never.
 CREATE TABLE replan (
   org TEXT NOT NULL,
   team TEXT NOT NULL,
@@ -33,8 +32,8 @@ CREATE TABLE replan (
 CREATE INDEX replan_due ON replan (org, next_at, team) WHERE claim = '' AND next_at IS NOT NULL;
 CREATE INDEX replan_claim ON replan (claim) WHERE claim <> '';
 
--- Dispatches are listed by their summary, which is small. replan is 1 for those that no
--- caller has requested.
+-- Lists of dispatches show their summaries, which are small. replan is 1 for dispatches of
+-- continuous re-planning, which no caller has requested.
 ALTER TABLE dispatch ADD COLUMN summary BYTEA;
 ALTER TABLE dispatch ADD COLUMN replan BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX dispatch_scope ON dispatch (org, scope, created, id);

@@ -1,5 +1,5 @@
--- How administrators sign in. hash is that of the password; factor and pending are
--- sealed secrets of a second factor; step is the period of its last accepted code.
+-- The accounts of administrators. hash is the hash of the password. factor and pending are
+-- sealed secrets of a second factor, and step is the period of its last accepted code.
 CREATE TABLE admin_account (
   org TEXT NOT NULL,
   admin TEXT NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE admin_account (
   PRIMARY KEY (org, admin)
 );
 
--- Codes that replace a second factor, each once.
+-- Recovery codes: each replaces a code of the second factor once.
 CREATE TABLE admin_recovery (
   org TEXT NOT NULL,
   admin TEXT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE admin_recovery (
   PRIMARY KEY (org, admin, hash)
 );
 
--- Browsers in which administrators are signed in. hash is that of the token.
+-- Browsers in which administrators are signed in. hash is the hash of the token.
 CREATE TABLE admin_session (
   hash TEXT NOT NULL PRIMARY KEY,
   org TEXT NOT NULL,
@@ -34,8 +34,8 @@ CREATE INDEX admin_session_admin ON admin_session (org, admin, created);
 CREATE INDEX admin_session_used ON admin_session (used);
 CREATE INDEX admin_session_created ON admin_session (created);
 
--- Links that work once, until they are used or expire. hash is that of the token. Those
--- that create the first organization have no administrator.
+-- One-time links. hash is the hash of the token. Links that create the first organization have
+-- no administrator.
 CREATE TABLE one_time_link (
   hash TEXT NOT NULL PRIMARY KEY,
   org TEXT NOT NULL,
@@ -49,9 +49,9 @@ CREATE TABLE one_time_link (
 CREATE INDEX one_time_link_admin ON one_time_link (org, admin, kind, created);
 CREATE INDEX one_time_link_expires ON one_time_link (expires);
 
--- Mails to send: each is a job with the same id. Requests of strangers for a new
--- password have the organization '-' and an e-mail address that may be unknown. The
--- link of a mail is made when it is sent.
+-- Mails to send. Each has a job with the same id. Password resets requested by callers who are
+-- not signed in have the organization '-' and an e-mail address that may be unknown. The link
+-- of a mail is created when it is sent.
 CREATE TABLE mail (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- API keys by id, for those of other organizations and for when keys were used.
+-- API keys by id, to find keys of other organizations and to save when keys were used.
 CREATE INDEX api_key_id ON api_key (id);
 
 -- Lists of text messages by recipient, by state and by time.
@@ -6,7 +6,7 @@ CREATE INDEX message_to ON message (org, recipient, id);
 CREATE INDEX message_state ON message (org, state, id);
 CREATE INDEX message_time ON message (org, created, id);
 
--- Text messages from phones, for each organization that they are for.
+-- Text messages from phones, with a row for each organization that received one.
 CREATE TABLE message_received (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -19,8 +19,8 @@ CREATE TABLE message_received (
 CREATE INDEX message_received_at ON message_received (at);
 CREATE INDEX message_received_phone ON message_received (org, phone, id);
 
--- What is searched by its beginning, in lower case. Null is not known yet: a background
--- step fills it in for records that are older than this migration.
+-- Columns for prefix search, in lower case. They are null in rows that are older than this
+-- migration until a background step fills them in.
 ALTER TABLE destination ADD COLUMN street TEXT;
 CREATE INDEX destination_street ON destination (org, street, id) WHERE street <> '';
 CREATE INDEX destination_unfilled ON destination (created) WHERE street IS NULL;
@@ -30,7 +30,7 @@ CREATE INDEX worker_unfilled ON worker (created) WHERE name IS NULL;
 CREATE INDEX task_recipient ON task (org, recipient, created, id) WHERE recipient IS NOT NULL;
 CREATE INDEX task_destination ON task (org, destination, created, id);
 
--- What analytics count, of completed tasks: in an index that has all of it.
+-- The results of completed tasks, for analytics, and an index that contains all of them.
 ALTER TABLE task ADD COLUMN success BIGINT;
 ALTER TABLE task ADD COLUMN failure TEXT;
 ALTER TABLE task ADD COLUMN distance DOUBLE PRECISION;

@@ -1,5 +1,5 @@
--- Who changed what over the API, or was denied it. Names are those that persons and keys
--- had at the time.
+-- Requests of administrators and API keys that changed something or were denied. Names are
+-- those of the time of the request.
 CREATE TABLE audit (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

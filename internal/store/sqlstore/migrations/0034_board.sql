@@ -8,8 +8,8 @@ CREATE TABLE changed_list (
   PRIMARY KEY (org, kind, owner, id)
 );
 
--- The log of lists: what the lists of workers and teams were. nth counts the entries of an
--- organization; seq is the number of the last event before the entry.
+-- The log of lists: earlier states of the lists of workers and teams. nth numbers the entries
+-- of an organization, and seq is the number of the last event before the entry.
 CREATE TABLE list_entry (
   org TEXT NOT NULL,
   nth BIGINT NOT NULL,

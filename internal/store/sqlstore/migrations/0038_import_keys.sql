@@ -1,5 +1,6 @@
--- The keys under which organizations created tasks: each creates one task, and is free again
--- once that task is deleted. The task may be in the organization that executes it.
+-- The keys with which organizations imported tasks. A key creates one task, and can be used
+-- again after that task was deleted. The task may belong to another organization, which
+-- executes it.
 CREATE TABLE import_key (
   org TEXT NOT NULL,
   key TEXT NOT NULL,

@@ -1,3 +1,3 @@
--- Attempts at accounts of administrators: what they were, and for how many an entry stands.
+-- Attempts at accounts: their kind, and the number of attempts that an entry stands for.
 ALTER TABLE audit ADD COLUMN attempt TEXT NOT NULL DEFAULT '';
 ALTER TABLE audit ADD COLUMN requests BIGINT NOT NULL DEFAULT 1;

@@ -1,7 +1,7 @@
--- Until when the estimates of a long list are not refreshed again, whatever changes.
+-- The time before which the estimates of a long list are not refreshed again, even if it changes.
 ALTER TABLE worker_watch ADD COLUMN rest_until BIGINT NOT NULL DEFAULT 0;
--- Room for new versions of a row next to it: one that changes no indexed column then leaves
--- the indexes as they are.
+-- Free space in pages for new versions of their rows, so that an update that changes no indexed
+-- column does not change the indexes.
 ALTER TABLE task SET (fillfactor = 70);
 ALTER TABLE worker SET (fillfactor = 70);
 ALTER TABLE worker_watch SET (fillfactor = 70);

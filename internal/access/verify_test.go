@@ -9,10 +9,10 @@ func TestVerify(t *testing.T) {
 		password, hash  string
 		right, outdated bool
 	}{
-		"the right password":             {"correct horse", current, true, false},
-		"a wrong password":               {"correct mouse", current, false, false},
-		"an older hash of the password":  {"correct horse", OldHash("correct horse"), true, true},
-		"no hash":                        {"correct horse", "", false, false},
+		"the right password":            {"correct horse", current, true, false},
+		"a wrong password":              {"correct mouse", current, false, false},
+		"an older hash of the password": {"correct horse", OldHash("correct horse"), true, true},
+		"no hash":                       {"correct horse", "", false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

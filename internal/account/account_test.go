@@ -14,7 +14,8 @@ import (
 	"dray/internal/store"
 )
 
-// memory is the accounts of a test; the methods that it does not need are missing.
+// memory is a Store in memory with one administrator. Methods that the tests do not call are
+// missing.
 type memory struct {
 	Writer
 	admin      lastmile.Admin
@@ -132,7 +133,7 @@ func (p *plain) Verify(password, hash string) (right, outdated bool, err error) 
 	return hash != "" && password == hash, false, nil
 }
 
-// open is a vault without a lock. The device "known" is known.
+// open is a vault that does not encrypt. Only the device token "known" is valid.
 type open struct{}
 
 func (open) Seal(_ lastmile.OrganizationID, secret []byte) []byte          { return secret }

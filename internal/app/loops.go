@@ -118,7 +118,8 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 	})
 }
 
-// longestSchedule is the longest time after which work of any kind is due again.
+// longestSchedule is the longest time after which work is due again. Only mails and
+// re-planning may be scheduled for later.
 const longestSchedule = lastmile.RetryInterval
 
 // checkClock makes work due that was scheduled before the clock was set back and would

@@ -25,8 +25,8 @@ func (AttemptKind) Values() []AttemptKind {
 	return []AttemptKind{"wrongPassword", "wrongCode", "tooManyAttempts", "resetRequested"}
 }
 
-// Account is what attempts are made at, and may not exist: the account of the administrator
-// with an e-mail address, or those of the workers with a phone number.
+// Account identifies the target of attempts, which may not exist: the account of the
+// administrator with an e-mail address, or those of the workers with a phone number.
 type Account struct {
 	Email        string
 	Phone        lastmile.Phone
@@ -39,14 +39,14 @@ type attempted struct {
 	kind AttemptKind
 }
 
-// owner is who has an account.
+// owner is the administrator or worker who has an account.
 type owner struct {
 	org   lastmile.OrganizationID
 	actor lastmile.Actor
 	name  string
 }
 
-// attempts are those of an hour that wait to be saved.
+// attempts are the attempts of a kind at an account that wait to be saved.
 type attempts struct {
 	first []Entry
 	more  *Entry // the others; nil if there are none
@@ -76,9 +76,9 @@ func (e *Entry) join(later Entry) {
 
 // Attempt adds an entry about an attempt at an account: a failure to sign in or to confirm
 // a password, or a request for a new password, by a caller who may be a stranger. Its actor
-// is who has the account, which is looked up when the entry is saved: how long this takes
-// does not reveal whether there is one. Each organization with a worker of a phone number
-// has the entry.
+// is the owner of the account, who is looked up only when the entry is saved, so that the
+// response time does not reveal whether the account exists. Each organization that has a
+// worker with the phone number gets the entry.
 func (l *Log) Attempt(at Account, e Entry) {
 	e.ID, e.Count = l.NewID(), 1
 	l.mu.Lock()
@@ -158,7 +158,7 @@ func (l *Log) writeAttempts(ctx context.Context, waiting map[attempted]*attempts
 	})
 }
 
-// owners returns who has an account.
+// owners returns the owners of an account.
 func owners(ctx context.Context, r Reader, at Account) (all []owner, err error) {
 	if at.Phone == "" {
 		admin, err := r.AdminByEmail(ctx, at.Email)

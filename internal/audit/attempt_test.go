@@ -12,7 +12,7 @@ import (
 
 var ada = Account{Email: "ada@example.com"}
 
-// counts returns for how many requests each saved entry stands.
+// counts returns the number of requests that each saved entry stands for.
 func counts(m *memory) (all []int) {
 	for _, e := range m.entries {
 		all = append(all, e.Count)
@@ -61,8 +61,8 @@ func TestManyAttemptsShareAnEntry(t *testing.T) {
 	check(1, 1, 1, 1, 1, 1002, 1, 1, 1, 1, 1, 1, 2)
 }
 
-// TestAttemptsAtAPhoneNumberAreThoseOfItsWorkers tries a number that two organizations have
-// a worker with, and then to change the password of one of them.
+// TestAttemptsAtAPhoneNumberAreThoseOfItsWorkers makes attempts at a phone number of workers
+// of two organizations, and then attempts to change the password of one of these workers.
 func TestAttemptsAtAPhoneNumberAreThoseOfItsWorkers(t *testing.T) {
 	m := &memory{}
 	l := newLog(m)

@@ -11,7 +11,7 @@ import (
 	"dray/internal/store"
 )
 
-// How much is kept.
+// Limits of the audit log.
 const (
 	// Kept is how long entries are kept.
 	Kept = 400 * 24 * time.Hour
@@ -19,9 +19,9 @@ const (
 	MaxEntries = 500_000
 	// maxPending is the maximum number of unsaved entries. Then a request saves them.
 	maxPending = 5_000
-	// flushBatch is how many entries are saved in one transaction.
+	// flushBatch is the number of entries that one transaction saves.
 	flushBatch = 500
-	// purgeBatch is how many entries one transaction deletes.
+	// purgeBatch is the number of entries that one transaction deletes.
 	purgeBatch = 500
 	// PageSize is the number of entries in a page.
 	PageSize = 64
@@ -32,16 +32,16 @@ type Entry struct {
 	ID           string
 	Organization lastmile.OrganizationID
 	Time         time.Time
-	Actor        lastmile.Actor // an administrator or a key; of an attempt, an administrator or a worker
-	Name         string         // of the actor
+	Actor        lastmile.Actor // an administrator or a key; for an attempt, an administrator or a worker
+	Name         string         // name of the actor
 	Method       string
 	Route        string // pattern of the path
 	Record       string // id of the record that the request names or created; may be empty
 	Status       int
 	Attempt      AttemptKind // at the actor's account; empty for other requests
-	Count        int         // of requests that the entry stands for
-	Request      string      // id of the last of them
-	Address      string      // that it came from; empty if unknown
+	Count        int         // number of requests that the entry stands for
+	Request      string      // id of the last of these requests
+	Address      string      // address of the caller; empty if unknown
 }
 
 // ActorType returns admin, key or worker.
@@ -49,7 +49,7 @@ func (e Entry) ActorType() string { return string(typeOf(e.Actor)) }
 
 // Query selects entries; zero fields select all.
 type Query struct {
-	From, To time.Time // from the first, before the second
+	From, To time.Time // at or after From, and before To
 	Actor    string    // id
 	Route    string    // pattern of the path, or the method and the pattern
 	Record   string

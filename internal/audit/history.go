@@ -19,11 +19,11 @@ import (
 const (
 	// HistorySize is the number of entries in a page.
 	HistorySize = 50
-	// historyBytes is how many bytes of events are read for a page.
+	// historyBytes is the number of bytes of events that are read for a page.
 	historyBytes = 1 << 20
 )
 
-// ActorType is what an actor in a history is.
+// ActorType is the type of an actor in a history.
 type ActorType string
 
 // The types of actors.
@@ -41,7 +41,7 @@ func (ActorType) Values() []ActorType {
 	return []ActorType{ByAdmin, ByKey, ByWorker, ByOrganization, ByRecipient, BySystem}
 }
 
-// typeOf returns the type of an actor who has one.
+// typeOf returns the type of an administrator, a worker or a key.
 func typeOf(a lastmile.Actor) ActorType {
 	switch a.Type { //nolint:exhaustive // the other is a key
 	case lastmile.ActorAdmin:
@@ -67,17 +67,17 @@ type Change struct {
 	Method, Route string // of a request that has no event
 	ActorType     ActorType
 	Actor         Named
-	Worker        *Named   // to whom the task was assigned, or from whom it was taken
-	Step          string   // what the worker has reported: arrival, departure
-	Changed       []string // names of fields; nil if it is unknown which
+	Worker        *Named   // worker to whom the task was assigned, or from whom it was taken
+	Step          string   // step that the worker has reported: arrival or departure
+	Changed       []string // names of the changed fields; nil if unknown
 }
 
-// Mark is a position in the history of a task, which begins with what is newest. An event
+// Mark is a position in the history of a task, which begins with the newest entry. An event
 // comes after the requests of the same time.
 type Mark struct {
 	At       time.Time
-	Sequence int64  // of the event; the greatest number for a request
-	ID       string // of the request; empty for an event
+	Sequence int64  // sequence of the event; the greatest number for a request
+	ID       string // id of the request; empty for an event
 }
 
 // before orders marks from the newest to the oldest.
@@ -99,7 +99,7 @@ type Histories struct {
 	Store store.Transactor[HistoryReader, HistoryReader]
 	Log   *Log
 
-	turns rate.Turns // of organizations: many requests about a task may be skipped
+	turns rate.Turns // turns of organizations, because a read may skip many requests about a task
 }
 
 // item is a change with its position.
@@ -173,7 +173,7 @@ func read(ctx context.Context, r HistoryReader, who lastmile.Principal, task las
 		floors = append(floors, all[len(all)-1].Mark)
 	}
 	slices.SortFunc(all, func(a, b item) int { return a.before(b.Mark) })
-	// What is below a floor may come after something that was not read.
+	// Entries below a floor may come after some that were not read.
 	all = slices.DeleteFunc(all, func(e item) bool {
 		return slices.ContainsFunc(floors, func(f Mark) bool { return f.before(e.Mark) < 0 })
 	})
@@ -188,7 +188,7 @@ func read(ctx context.Context, r HistoryReader, who lastmile.Principal, task las
 	return page, last, err
 }
 
-// reportedSince returns from when on each change of a task has an event that is stored.
+// reportedSince returns the time since which each change of a task has a stored event.
 func reportedSince(t lastmile.Task, first *TaskEvent) time.Time {
 	switch {
 	case first == nil && t.Events > 0: // all are deleted
@@ -252,8 +252,8 @@ func (s snapshot) steps() []string {
 	return names
 }
 
-// eventEntries returns the entries of events, newest first. If there are more, the last event
-// is not returned, only compared with.
+// eventEntries returns the entries of events, newest first. If there are more events, the
+// last one has no entry, and is only compared with the one before it.
 func eventEntries(events []TaskEvent, more bool) []item {
 	all := make([]item, 0, len(events))
 	states := make([]snapshot, len(events))
@@ -280,7 +280,7 @@ func eventEntries(events []TaskEvent, more bool) []item {
 	return all
 }
 
-// compare sets what an event has changed.
+// compare sets the fields that an event has changed.
 func (e *item) compare(before, now snapshot) {
 	trigger := *e.Trigger
 	e.Changed = changes(before.Data.Task, now.Data.Task, trigger)
@@ -294,7 +294,7 @@ func (e *item) compare(before, now snapshot) {
 	if len(steps) > len(before.steps()) {
 		e.Step = steps[len(steps)-1]
 	}
-	if e.Step != "" || by == lastmile.ActorAPI || by == lastmile.ActorAdmin { // what a worker has done since the event before
+	if e.Step != "" || by == lastmile.ActorAPI || by == lastmile.ActorAdmin { // it shows what a worker has done since the previous event
 		e.Changed = slices.DeleteFunc(e.Changed, func(name string) bool { return name == "completionDetails" })
 	}
 	if before.Time == now.Time && before.actor() == now.actor() { // one request has assigned and updated the task
@@ -325,7 +325,7 @@ func changes(before, now map[string]json.RawMessage, trigger lastmile.Trigger) [
 			continue
 		}
 		a, b := before[name], now[name]
-		if name == "destination" || name == "recipients" { // which may have changed on their own
+		if name == "destination" || name == "recipients" { // their contents may change without the task
 			a, b = idsIn(a), idsIn(b)
 		}
 		if !bytes.Equal(a, b) {
@@ -355,7 +355,7 @@ func idsIn(raw json.RawMessage) []byte {
 	return ids
 }
 
-// named returns the changes of entries with the names of those who made them.
+// named returns the changes of entries with the names of their actors.
 func named(ctx context.Context, r HistoryReader, who lastmile.Principal, all []item) ([]Change, error) {
 	n := names{ctx: ctx, r: r, org: who.Organization, known: map[lastmile.Actor]found{}}
 	if manager := who.Manager(); manager != "" {
@@ -391,8 +391,8 @@ func named(ctx context.Context, r HistoryReader, who lastmile.Principal, all []i
 	return page, nil
 }
 
-// isByRecipient reports whether an entry without an actor is what a recipient did on the
-// tracking page.
+// isByRecipient reports whether an entry without an actor is a change that the recipient
+// made on the tracking page.
 func (e item) isByRecipient() bool {
 	return len(e.Changed) > 0 && !slices.ContainsFunc(e.Changed, func(name string) bool { return name != "trackingViewed" && name != "feedback" })
 }
@@ -403,7 +403,7 @@ type names struct {
 	r     HistoryReader
 	org   lastmile.OrganizationID
 	known map[lastmile.Actor]found
-	hides func(worker string) bool // whether the caller may not see a worker; nil for none
+	hides func(worker string) bool // reports whether the caller may not see a worker; nil if the caller may see all
 }
 
 type found struct {

@@ -33,15 +33,15 @@ type Writer interface {
 	// worker in the hour since a time, up to limit: oldest first, those that stand for
 	// several last.
 	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, id string, attempt AttemptKind, since time.Time, limit int) ([]Entry, error)
-	// SaveAuditAttempts saves for how many attempts an entry stands, and the last of
-	// them.
+	// SaveAuditAttempts saves the number of attempts that an entry stands for, and the last
+	// of these.
 	SaveAuditAttempts(ctx context.Context, e Entry) error
 	// DeleteAuditEntries deletes entries of an organization that are older than a time, or
 	// not among the newest, up to limit, and returns how many it deleted.
 	DeleteAuditEntries(ctx context.Context, org lastmile.OrganizationID, before time.Time, newest, limit int) (int64, error)
 }
 
-// HistoryReader is what histories of tasks are read from.
+// HistoryReader reads the events and requests of which histories of tasks consist.
 type HistoryReader interface {
 	Reader
 	// FirstTaskEvent returns the oldest event of a task that is stored, without its body;

@@ -54,7 +54,7 @@ func TestOneTextServesBothEngines(t *testing.T) {
 			}
 		})
 		t.Run("affected rows are counted", func(t *testing.T) { testAffected(t, e) })
-		t.Run("returning works", func(t *testing.T) { testReturning(t, e) })
+		t.Run("RETURNING returns rows", func(t *testing.T) { testReturning(t, e) })
 	})
 }
 
@@ -243,7 +243,7 @@ func TestAnOperationIsAllOrNothing(t *testing.T) {
 			}
 			must(t, e.Ping(ctx))
 		})
-		t.Run("what ends its goroutine ends alone", func(t *testing.T) {
+		t.Run("an operation that ends its goroutine affects no other", func(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				err := e.Write(ctx, func(c engine.Conn) error {
@@ -304,7 +304,7 @@ func TestReadsAreConsistent(t *testing.T) {
 	onBoth(t, func(t *testing.T, e engine.Engine) {
 		ctx := t.Context()
 		must(t, e.Write(ctx, put(ctx, "a", 1)))
-		t.Run("read sees one moment", func(t *testing.T) {
+		t.Run("a read sees one snapshot", func(t *testing.T) {
 			var before, after int64
 			must(t, e.Read(ctx, func(c engine.Conn) error {
 				if err := c.Row(ctx, `SELECT count(*) FROM note`).Scan(&before); err != nil {
@@ -346,7 +346,7 @@ func TestReadsAreConsistent(t *testing.T) {
 			}
 			must(t, e.Ping(ctx))
 		})
-		t.Run("rows that are left open do no harm", func(t *testing.T) {
+		t.Run("rows that are left open are closed", func(t *testing.T) {
 			for range 30 {
 				must(t, e.Write(ctx, func(c engine.Conn) error {
 					r, err := c.Query(ctx, `SELECT id FROM note`)

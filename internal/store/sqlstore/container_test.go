@@ -21,7 +21,7 @@ import (
 
 const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 
-// saveNew saves a new task of the organization, of which only the id matters.
+// saveNew saves a new task with an id in the organization's container.
 func saveNew(t *testing.T, w *sqlstore.Tx, id lastmile.TaskID) error {
 	t.Helper()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
@@ -31,8 +31,8 @@ func saveNew(t *testing.T, w *sqlstore.Tx, id lastmile.TaskID) error {
 	return errors.Join(err, w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task))
 }
 
-// look reads the organization's container as taskflow does.
-func look(t *testing.T, s *sqlstore.Store) (tasks []lastmile.TaskID) {
+// listHome lists the tasks of the organization's container, as package taskflow does.
+func listHome(t *testing.T, s *sqlstore.Store) (tasks []lastmile.TaskID) {
 	t.Helper()
 	home := lastmile.OrganizationContainer(acme)
 	err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
@@ -74,11 +74,11 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 	save("first", func() {
 		save("second", func() {})
 		save("third", func() {})
-		if seen := look(t, s); !slices.Equal(seen, want[:2]) {
+		if seen := listHome(t, s); !slices.Equal(seen, want[:2]) {
 			t.Errorf("the list is %v, want %v", seen, want[:2])
 		}
 	})
-	if seen := look(t, s); !slices.Equal(seen, want) {
+	if seen := listHome(t, s); !slices.Equal(seen, want) {
 		t.Errorf("the list is %v, want %v", seen, want)
 	}
 	if left, err := read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.Unplaced(ctx, acme, home) }); left || err != nil {
@@ -86,9 +86,9 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 	}
 }
 
-// TestATeamIsExtendedWithoutReadingItsList adds tasks to a team on PostgreSQL. What a
-// transaction reads there conflicts with what others write on the same page of an index,
-// so it must read nothing of the tasks.
+// TestATeamIsExtendedWithoutReadingItsList adds tasks to a team on PostgreSQL. There, the
+// rows that a transaction reads conflict with those that others write on the same page of
+// an index, so it must not read any tasks.
 func TestATeamIsExtendedWithoutReadingItsList(t *testing.T) {
 	url := storetest.Postgres(t)
 	s := open(t, sqlstore.Options{Database: url})
@@ -180,7 +180,7 @@ func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 }
 
 // TestChangesOfAListAreNotedApart changes a list at the same time on several nodes, whose
-// clocks are equal. Each change leaves a note of its own, which is there until it is removed.
+// clocks are equal. Each change adds a separate note.
 func TestChangesOfAListAreNotedApart(t *testing.T) {
 	const changes = 20
 	check := func(t *testing.T, nodes ...*sqlstore.Store) {

@@ -18,7 +18,7 @@ import (
 	"dray/internal/store/sqlreport"
 )
 
-// asked is a connection that notes what it is asked.
+// asked is a connection that records its statements.
 type asked struct {
 	engine.Conn
 	queries map[string][]any // with arguments
@@ -39,9 +39,9 @@ func (a *asked) Exec(ctx context.Context, query string, args ...any) (int64, err
 	return a.Conn.Exec(ctx, query, args...)
 }
 
-// TestLookUpsReadNoWholeTable asks SQLite how it goes about look-ups that are
-// made all the time: none may read every row of a table or of an organization,
-// which is how SQLite helps itself where no index has all that is asked for.
+// TestLookUpsReadNoWholeTable checks the query plans of frequent lookups in SQLite: none
+// may read every row of a table or of an organization, as SQLite does if no index contains
+// all columns of a condition.
 func TestLookUpsReadNoWholeTable(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
 	enginetest.Must(t, err)
@@ -56,8 +56,8 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 	lookUps := map[string]func(*Tx) error{
 		"dependencies of a task":      func(x *Tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
 		"tasks that depend on a task": func(x *Tx) error { _, err := x.Children(ctx, "o", "t", 0); return err },
-		"what workers on duty have":   func(x *Tx) error { _, err := x.Queues(ctx, "o"); return err },
-		"what a worker has": func(x *Tx) error {
+		"tasks of workers on duty":    func(x *Tx) error { _, err := x.Queues(ctx, "o"); return err },
+		"tasks of a worker": func(x *Tx) error {
 			_, err := x.Container(ctx, "o", lastmile.WorkerContainer("w"))
 			return err
 		},
@@ -74,7 +74,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 		},
 		"unfinished among tasks": func(x *Tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
 		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
-		"what a task fired":      func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
+		"names of firings":       func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
 		"the promised arrival":   func(x *Tx) error { _, err := x.Promised(ctx, "o", "t"); return err },
 		"route plans of a worker": func(x *Tx) error {
 			_, err := x.RoutePlans(ctx, "o", store.RoutePlanFilter{Worker: "w", Limit: 501})
@@ -161,7 +161,7 @@ func TestPastReadsNoWholeTable(t *testing.T) {
 		},
 		"stops of a worker": func(c engine.Conn) error { _, err := sqlreport.New(c).CompletedBy(ctx, "o", "w", day, 10); return err },
 		"next stops":        func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "", 10); return err },
-		"stops after those": func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "t", 10); return err },
+		"later stops":       func(c engine.Conn) error { _, err := sqlreport.New(c).OpenOf(ctx, "o", "w", "t", 10); return err },
 		"orders": func(c engine.Conn) error {
 			_, err := sqlorder.New(c).Orders(ctx, "o", store.OrderRange{}, "", 10)
 			return err

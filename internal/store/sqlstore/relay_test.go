@@ -16,7 +16,7 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// saveOrganization is some change.
+// saveOrganization makes a change.
 func saveOrganization(t *testing.T, s *sqlstore.Store, name string) {
 	t.Helper()
 	at := time.Unix(1_000_000_000, 0).UTC()
@@ -148,8 +148,8 @@ func TestRelayReachesAllProcesses(t *testing.T) {
 	there.await(t, "one", "two's \"2\"\\", long)
 }
 
-// TestRelaySurvivesTheServer ends the connections of a relay on the server: to
-// listen must end with an error, and sending works again by itself.
+// TestRelaySurvivesTheServer ends the connections of a relay on the server: listening must
+// end with an error, and sending must work again without a new relay.
 func TestRelaySurvivesTheServer(t *testing.T) {
 	url := storetest.Postgres(t)
 	r := open(t, sqlstore.Options{Database: url}).Relay()

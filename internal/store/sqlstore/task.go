@@ -15,9 +15,9 @@ import (
 	"dray/internal/wire"
 )
 
-// taskColumns and taskTables read a task as the API shows it: its document, its estimates and
-// state, and its destination and recipient. wholeTask reads what use cases need besides. The recipient is that of the origin, if the task has
-// one.
+// taskColumns and taskTables read a task as the API shows it: its document, its estimates
+// and state, and its destination and recipient. wholeTask also reads the columns that only
+// use cases need. If the task has an origin, the recipient is one of the origin.
 const (
 	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, d.doc, r.doc`
 	wholeTask   = taskColumns + `, t.tracking, t.history, t.events, t.no_service, t.planned_service, COALESCE(t.plan_place, 0)`

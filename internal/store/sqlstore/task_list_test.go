@@ -14,8 +14,8 @@ import (
 	"dray/internal/store/engine/enginetest"
 )
 
-// TestListsAreReadInTheOrderOfAnIndex asks SQLite how it goes about lists of
-// tasks: by which index, and whether it sorts what it finds there.
+// TestListsAreReadInTheOrderOfAnIndex checks the query plans of lists of tasks in SQLite:
+// which index they use, and whether they sort the rows found there.
 func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
 	enginetest.Must(t, err)
@@ -26,8 +26,8 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	tagged := lastmile.Metadata{{Name: "a", Type: lastmile.MetadataString, Value: "x"}}
 	tests := map[string]struct {
 		filter  store.TaskFilter
-		indexes string // of the ranges
-		sorts   bool   // what it found, which is not many
+		indexes string // that the ranges may use
+		sorts   bool   // the rows are sorted, which are few
 	}{
 		"of a time":        {store.TaskFilter{From: from}, "task_state|task_open", false},
 		"of all times":     {store.TaskFilter{From: time.UnixMilli(0)}, "task_state|task_open", false},
@@ -36,7 +36,7 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 		"of the completed": {store.TaskFilter{From: from, States: completed}, "task_state|task_open", false},
 		"further on":       {store.TaskFilter{From: from, After: "x"}, "task_state|task_open", false},
 		"of a worker":      {store.TaskFilter{From: from, Worker: "w", After: "x"}, "task_worker|task_open", false},
-		"of what a worker is to do": {
+		"of a worker's open tasks": {
 			store.TaskFilter{From: from, Worker: "w", Unfinished: true}, "task_queue", true,
 		},
 		"of the organization's container": {store.TaskFilter{From: from, Containers: []string{"o"}}, "task_state", false},
@@ -116,7 +116,7 @@ func TestListsOfPlacedTasksAreReadInTheOrderOfAnIndex(t *testing.T) {
 	}
 }
 
-// planStep is a step of how SQLite runs a query.
+// planStep is a step of a query plan of SQLite.
 type planStep struct {
 	id, parent int64
 	detail     string
@@ -135,7 +135,8 @@ func explain(t *testing.T, s *Store, query string, args []any) (plan []planStep)
 	return plan
 }
 
-// TestOpenClassesAreThoseOfTheIndex keeps the migration and the query together.
+// TestOpenClassesAreThoseOfTheIndex checks that the migration and the query define the same
+// classes.
 func TestOpenClassesAreThoseOfTheIndex(t *testing.T) {
 	script, err := os.ReadFile("migrations/0002_tasks.sql")
 	enginetest.Must(t, err)
@@ -150,8 +151,8 @@ func TestOpenClassesAreThoseOfTheIndex(t *testing.T) {
 }
 
 // TestRanksNeverRunAhead puts many tasks at the end of a container at once and
-// then one more, as a new task of the organization is put there: without a
-// look.
+// then one more, which is put there without reading the list, like a new task of the
+// organization.
 func TestRanksNeverRunAhead(t *testing.T) {
 	now := time.UnixMilli(2_000_000_000_000)
 	ranks, fits := between(nil, nil, 5_000, now)

@@ -16,8 +16,8 @@ import (
 	"dray/internal/work"
 )
 
-// TestDueWorkIsFoundByIndex asks SQLite how it finds due work: an idle poll must
-// not read rows that are done.
+// TestDueWorkIsFoundByIndex checks the query plans for due work in SQLite: an idle poll
+// must not read rows that are done.
 func TestDueWorkIsFoundByIndex(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
 	enginetest.Must(t, err)
@@ -40,7 +40,7 @@ func TestDueWorkIsFoundByIndex(t *testing.T) {
 	}
 }
 
-// before is the migrations up to a version.
+// before returns the migrations before a version.
 func before(t *testing.T, version string) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -58,8 +58,8 @@ func before(t *testing.T, version string) fs.FS {
 	return files
 }
 
-// TestWorkSurvivesTheUpgrade has work that was waiting, leased and given up when
-// leases had no columns of their own.
+// TestWorkSurvivesTheUpgrade upgrades a database with waiting, leased and given-up work from
+// a version in which leases had no separate columns.
 func TestWorkSurvivesTheUpgrade(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testUpgrade(t, Options{Data: t.TempDir(), Serve: true}) })
 	t.Run("postgres", func(t *testing.T) { testUpgrade(t, Options{Database: enginetest.Postgres(t)}) })

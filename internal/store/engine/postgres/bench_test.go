@@ -8,10 +8,10 @@ import (
 	"dray/internal/store/engine"
 )
 
-// benchRows is how many rows the benchmark has.
+// benchRows is the number of rows in the benchmark.
 const benchRows = 20_000
 
-// benchKey is the id of a row.
+// benchKey returns the id of a row.
 func benchKey(i int) string { return fmt.Sprintf("note%020d", i%benchRows) }
 
 // BenchmarkPointRead reads one record by its key.

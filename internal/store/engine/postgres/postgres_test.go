@@ -294,7 +294,7 @@ func TestALostConnection(t *testing.T) {
 			t.Errorf("%d rows after %d runs", n, runs.Load())
 		}
 	})
-	t.Run("just before the commit is the same to the client", func(t *testing.T) {
+	t.Run("just before the commit has an unknown outcome", func(t *testing.T) {
 		server.CutBeforeCommit.Store(true)
 		if err := e.Write(ctx, put(ctx, "perhaps", 1)); !errors.Is(err, lastmile.ErrUnknownOutcome) {
 			t.Errorf("got %v", err)
@@ -315,7 +315,7 @@ func TestALostConnection(t *testing.T) {
 	})
 }
 
-// with is a URL with a parameter set.
+// with returns a URL with a parameter set.
 func with(t testing.TB, address, name, value string) string {
 	t.Helper()
 	u, err := url.Parse(address)

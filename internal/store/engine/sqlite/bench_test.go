@@ -15,13 +15,13 @@ import (
 	"dray/internal/store/engine"
 )
 
-// benchRows is how many rows the read benchmarks have.
+// benchRows is the number of rows in the read benchmarks.
 const benchRows = 20_000
 
 // benchDoc is about the size of a record.
 var benchDoc = []byte(`{"id":"` + strings.Repeat("x", 900) + `"}`)
 
-// benchKey is the id of a row.
+// benchKey returns the id of a row.
 func benchKey(i int) string { return fmt.Sprintf("note%020d", i%benchRows) }
 
 // filledFor writes the rows of a read benchmark.
@@ -41,8 +41,8 @@ func filledFor(b *testing.B, e engine.Engine) {
 
 const pointRead = `SELECT doc, n FROM note WHERE org = $1 AND id = $2`
 
-// BenchmarkPointRead reads one record by its key, the most frequent thing that
-// happens, and the same through database/sql.
+// BenchmarkPointRead reads one record by its key, which is the most frequent operation, and
+// does the same through database/sql.
 func BenchmarkPointRead(b *testing.B) {
 	e := opened(b)
 	filledFor(b, e)
@@ -122,8 +122,8 @@ func BenchmarkGroupCommit(b *testing.B) {
 	b.ReportMetric(float64(s.Operations)/float64(max(1, s.Commits)), "ops/commit")
 }
 
-// rawCeiling is how many rows a second a plain loop makes durable in batches
-// of 256.
+// rawCeiling returns the number of rows per second that a plain loop makes durable in
+// batches of 256.
 func rawCeiling(b *testing.B) float64 {
 	b.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "raw.db")+

@@ -8,7 +8,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// atOnce counts how many things happen at the same time.
+// atOnce counts concurrent operations.
 type atOnce struct {
 	mu        sync.Mutex
 	now, most int

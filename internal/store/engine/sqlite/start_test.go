@@ -53,11 +53,11 @@ func TestTheStartRejects(t *testing.T) {
 			spoil: func(t *testing.T, _, path string) { must(t, os.Truncate(path, 0)) },
 			says:  []string{"damaged", "dray restore"},
 		},
-		"a file that is no database": {
+		"a file that is not a database": {
 			spoil: func(t *testing.T, _, path string) { overwrite(t, path, 0, []byte("This is not the header you want.")) },
 			says:  []string{"damaged", "dray restore"},
 		},
-		"a file cut off at half": {
+		"a file truncated to half its size": {
 			spoil: func(t *testing.T, _, path string) {
 				info, err := os.Stat(path)
 				must(t, err)
@@ -65,7 +65,7 @@ func TestTheStartRejects(t *testing.T) {
 			},
 			says: []string{"damaged", "dray restore"},
 		},
-		"a file cut off within its header": {
+		"a file truncated within its header": {
 			spoil: func(t *testing.T, _, path string) { must(t, os.Truncate(path, 50)) },
 			says:  []string{"damaged", "dray restore"},
 		},
@@ -73,7 +73,7 @@ func TestTheStartRejects(t *testing.T) {
 			spoil: func(t *testing.T, _, path string) { overwrite(t, path, 50*pageSize, zeros) },
 			says:  []string{"damaged", "dray restore"},
 		},
-		"a database of something else": {
+		"a database of another program": {
 			spoil: func(t *testing.T, _, path string) {
 				must(t, Remove(path))
 				h, err := openHandle(path, true)

@@ -491,7 +491,7 @@ func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
 	must(t, e.Write(t.Context(), put(t.Context(), "after", 1)))
 }
 
-// cached is how many bytes of pages a connection keeps.
+// cached returns the number of bytes of pages that a connection keeps.
 func cached(h *handle) int32 {
 	lib.Xsqlite3_db_status(h.tls, h.db, lib.SQLITE_DBSTATUS_CACHE_USED, h.out, h.out+4, 0)
 	return *(*int32)(pointer(h.out))

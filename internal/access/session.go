@@ -46,7 +46,7 @@ type Sessions struct {
 type SignInAttempt struct {
 	Phone, Password string
 	Device          string // from an earlier SignedIn; may be empty
-	Network         string // of the caller; empty if unknown
+	Network         string // network of the caller; empty if unknown
 }
 
 // SignedIn is a new session. The token is never shown again.
@@ -70,7 +70,7 @@ func errSignIn() error {
 // caller sees.
 type Failure struct {
 	Phone        lastmile.Phone
-	Organization lastmile.OrganizationID // of the signed-in worker; empty if there is none
+	Organization lastmile.OrganizationID // organization of the signed-in worker; empty if there is none
 	TooMany      bool                    // rejected without verification, after too many attempts
 	err          error
 }

@@ -110,7 +110,7 @@ type Acceptance struct {
 	Token    string
 	Name     string // may be empty
 	Password string // not for links that sign in
-	Code     string // of the second factor, if a password is reset
+	Code     string // code of the second factor, if a password is reset
 	Browser  Browser
 }
 

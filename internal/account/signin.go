@@ -115,7 +115,7 @@ type Attempted string
 // The kinds of attempts.
 const (
 	WrongPassword   Attempted = "wrongPassword"
-	WrongCode       Attempted = "wrongCode"       // of the second factor, after a correct password or link
+	WrongCode       Attempted = "wrongCode"       // wrong code of the second factor, after a correct password or link
 	TooManyAttempts Attempted = "tooManyAttempts" // rejected after too many attempts
 	ResetRequested  Attempted = "resetRequested"
 )
@@ -164,7 +164,7 @@ func errFactor() error {
 // Attempt is what a caller sends to sign in.
 type Attempt struct {
 	Email, Password string
-	Code            string // of the second factor, or a recovery code; may be empty
+	Code            string // code of the second factor, or a recovery code; may be empty
 	Browser         Browser
 }
 

@@ -249,7 +249,7 @@ type platform struct {
 	address string
 	org     lastmile.OrganizationID
 	key     string
-	headers string // of every request, up to the length of its body
+	headers string // headers of every request, up to the length of its body
 	created time.Time
 	end     func(testing.TB)
 }

@@ -41,7 +41,7 @@ type Config struct {
 	SMS            smsConfig
 	SMTP           string        // URL of the server that sends mails; it contains a password
 	MailFrom       string        // address that mails are from
-	Speed          float64       // of simulated workers; 1 is real time
+	Speed          float64       // speed of simulated workers; 1 is real time
 	DispatchTime   time.Duration // limit of the optimization of one dispatch
 
 	// Patience is how long an operation may wait for the database before it is rejected; 0

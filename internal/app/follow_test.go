@@ -37,7 +37,7 @@ type followedTask struct {
 	org    lastmile.OrganizationID
 	key    string
 	worker lastmile.Worker
-	token  string // of the worker's session
+	token  string // token of the worker's session
 	task   lastmile.Task
 }
 

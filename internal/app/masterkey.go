@@ -20,7 +20,7 @@ import (
 // The settings of an installation that concern the master key.
 const (
 	settingMasterKey   = "master-key"             // the key itself, when there is no file
-	settingFingerprint = "master-key-fingerprint" // of the key that seals the secrets
+	settingFingerprint = "master-key-fingerprint" // fingerprint of the key that seals the secrets
 )
 
 // masterKeyFile returns the file of the master key, or "" if PostgreSQL nodes share a key in

@@ -24,7 +24,7 @@ import (
 // smsConfig holds the settings of text messages.
 type smsConfig struct {
 	Gateway    string // outbox, twilio, or a URL
-	Account    string // of Twilio
+	Account    string // SID of the Twilio account
 	From       string
 	SecretFile string
 	Caps       textmessage.Caps

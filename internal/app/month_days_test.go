@@ -186,7 +186,7 @@ type longTerm struct {
 	keyed       string    // task that was created with an idempotency key
 	idle        string    // token of a session that is not used
 	early, late [2]string // phone numbers and temporary passwords
-	upload      string    // that no task uses
+	upload      string    // upload that no task uses
 	deleted     string    // task whose deletion a receiver rejects
 	died        time.Time // when another receiver began to fail
 	since       int64     // the same, by the clock of the node

@@ -64,14 +64,14 @@ func testMonths(t *testing.T, days int) {
 
 // The receivers of webhooks, by path.
 const (
-	steady    = "/steady"    // of new tasks; never fails
-	flaky     = "/flaky"     // of new tasks; fails during some nights
-	dead      = "/dead"      // of new tasks; fails for two days
-	rare      = "/rare"      // of deleted tasks; idle for days, then fails for more than a day
-	onStart   = "/started"   // of started tasks; slow
-	completed = "/completed" // of completed tasks
-	predicted = "/predicted" // of predicted delays
-	batches   = "/batches"   // of completed batches
+	steady    = "/steady"    // receives new tasks; never fails
+	flaky     = "/flaky"     // receives new tasks; fails during some nights
+	dead      = "/dead"      // receives new tasks; fails for two days
+	rare      = "/rare"      // receives deleted tasks; idle for days, then fails for more than a day
+	onStart   = "/started"   // receives started tasks; slow
+	completed = "/completed" // receives completed tasks
+	predicted = "/predicted" // receives predicted delays
+	batches   = "/batches"   // receives completed batches
 )
 
 var triggerOf = map[string]lastmile.Trigger{
@@ -84,9 +84,9 @@ var triggerOf = map[string]lastmile.Trigger{
 const (
 	prompt   = 5 * time.Second         // on a node that was running
 	takeover = 90 * time.Second        // after a node was killed: the longest lease, a minute, and some
-	jumpSize = 2 * time.Hour           // of the clock
+	jumpSize = 2 * time.Hour           // size of a jump of the clock
 	oldest   = 100 * time.Second       // due work, as the metrics show it
-	response = 1500 * time.Millisecond // of the slow receiver
+	response = 1500 * time.Millisecond // response time of the slow receiver
 )
 
 // month is a node with its surroundings, in simulated time.
@@ -108,8 +108,8 @@ type month struct {
 	key, busyKey string
 	hookID       map[string]string
 	worker       string
-	token        string // of the worker's session
-	count        int    // of actions and phone numbers
+	token        string // token of the worker's session
+	count        int    // number of actions and phone numbers
 
 	created   map[string]time.Time // tasks, by id
 	disturbed []time.Time          // when the clock jumped or the node was stopped

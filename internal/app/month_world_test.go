@@ -100,9 +100,9 @@ type receivers struct {
 
 // received is an attempt at a notification.
 type received struct {
-	at           time.Time // of the simulation, whatever the clock of the node says
+	at           time.Time // time of the simulation, whatever the clock of the node says
 	path         string
-	id           string // of the notification
+	id           string // id of the notification
 	task, worker string
 	trigger      string
 	ok           bool

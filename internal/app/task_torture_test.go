@@ -218,7 +218,7 @@ type reader struct {
 	*taskHistory
 	conn net.Conn
 	in   *bufio.Reader
-	size int // of the last response
+	size int // size of the last response
 }
 
 func (w *taskHistory) reader(t *testing.T) *reader {

@@ -30,7 +30,7 @@ func (AttemptKind) Values() []AttemptKind {
 type Account struct {
 	Email        string
 	Phone        lastmile.Phone
-	Organization lastmile.OrganizationID // of the worker; empty for the workers of all
+	Organization lastmile.OrganizationID // organization of the worker; empty for the workers of all organizations
 }
 
 // attempted is an account and a kind of attempts at it.

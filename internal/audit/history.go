@@ -64,7 +64,7 @@ type Change struct {
 	Time          time.Time // when it happened
 	Recorded      time.Time // when it was recorded, which is later if a phone was offline
 	Trigger       *lastmile.Trigger
-	Method, Route string // of a request that has no event
+	Method, Route string // method and route of a request that has no event
 	ActorType     ActorType
 	Actor         Named
 	Worker        *Named   // worker to whom the task was assigned, or from whom it was taken

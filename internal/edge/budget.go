@@ -34,7 +34,7 @@ type Budget struct {
 	mu       sync.Mutex
 	held     int64
 	callers  map[string]int64 // bytes held by organizations and addresses
-	sizes    map[list]size    // of lists that were read recently
+	sizes    map[list]size    // sizes of lists that were read recently
 	rejected int64
 
 	lists rate.Turns // reads of large lists, for each organization
@@ -51,8 +51,8 @@ func pauseAfter(bytes int64) time.Duration {
 
 // Sizes above which the requests of an organization take turns.
 const (
-	largeList = 256 << 10 // of a list; half as many at a time as there are processors
-	largeBody = 32 << 10  // of JSON; one at a time
+	largeList = 256 << 10 // size of a list; half as many at a time as there are processors
+	largeBody = 32 << 10  // size of a JSON body; one at a time
 )
 
 // list identifies what an organization reads on a route.

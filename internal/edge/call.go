@@ -22,7 +22,7 @@ type Call struct {
 
 	hold   hold
 	read   int64       // bytes read from the database
-	header http.Header // of the response
+	header http.Header // header of the response
 }
 
 // RequestID returns the id of the request, which is also in its response.
@@ -50,7 +50,7 @@ func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
 const (
 	readWeight = 2
 	readStep   = 64 << 10
-	listWeight = 8 // of a response that is a list of ids, each of which is a row
+	listWeight = 8 // for a response that is a list of ids, which are read from a row each
 )
 
 // Count implements lastmile.Meter: the rows that a request reads count as memory that

@@ -45,7 +45,7 @@ type listing struct {
 	c    *Call
 	rt   Route
 	of   list
-	ids  []string // of the records that were not read yet
+	ids  []string // ids of the records that were not read yet
 	base int64    // bytes counted for the ids
 	most int      // maximum number of records of the next part
 	any  bool     // a record was read

@@ -22,7 +22,7 @@ import (
 // shelf is a list of bells that is sent in parts.
 type shelf struct {
 	bells int
-	size  int                      // of each, in bytes
+	size  int                      // size of each record, in bytes
 	gone  string                   // the id of one that was deleted
 	show  func(ids []string) error // before bells are read; may be nil
 }

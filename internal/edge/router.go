@@ -19,7 +19,7 @@ type router struct {
 
 // end is where the path of a route ends.
 type end struct {
-	names   []string // of its parameters
+	names   []string // names of its parameters
 	handler http.Handler
 }
 

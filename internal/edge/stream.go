@@ -98,7 +98,7 @@ func Follows(ctx context.Context) bool { return ctx.Value(follows{}) != nil }
 
 // Stream is a response of server-sent events that has no end.
 type Stream struct {
-	err func() error // of the context, which ends when the caller may not follow any more
+	err func() error // Err of the context, which ends when the caller may not follow any more
 	w   http.ResponseWriter
 	out *http.ResponseController
 	now func() time.Time

@@ -50,7 +50,7 @@ type Loop[R Reader, W Writer] struct {
 	GiveUp func(ctx context.Context, w W, item Item) error
 
 	Admission  Admission           // default: admits by Limits
-	Limits     Limits              // of the default Admission
+	Limits     Limits              // limits of the default Admission
 	Candidates Limits              // how many items to find at a time; default derived from Limits
 	Order      func(a, b Item) int // which of the found items goes first; by default organizations take turns
 	Batch      int                 // items leased in one transaction; default 128

@@ -14,7 +14,7 @@ import (
 type Spec struct {
 	base    string
 	routes  map[routeKey][]specRoute
-	errors  specContent // of every error response
+	errors  specContent // content of every error response
 	schemas *schemas
 }
 

@@ -25,7 +25,7 @@ type Platform struct {
 	*app.App
 	URL        string
 	Spec       *Spec
-	DriverSpec *Spec // of the worker's API
+	DriverSpec *Spec // spec of the worker's API
 
 	clock    *clock
 	planning *planningClock

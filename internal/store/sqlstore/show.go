@@ -280,7 +280,7 @@ type destinationCache struct {
 // Limit of the memory of the cache, and what an entry counts.
 const (
 	cachedBytes = 8 << 20
-	entryBytes  = 256 // of an entry, without its document
+	entryBytes  = 256 // size of an entry without its document
 )
 
 // find returns the destination that a task had when it was last read, if it is cached.

@@ -26,8 +26,8 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	tagged := lastmile.Metadata{{Name: "a", Type: lastmile.MetadataString, Value: "x"}}
 	tests := map[string]struct {
 		filter  store.TaskFilter
-		indexes string // that the ranges may use
-		sorts   bool   // the rows are sorted, which are few
+		indexes string // indexes that the ranges use
+		sorts   bool   // whether the rows, which are few, are sorted
 	}{
 		"of a time":        {store.TaskFilter{From: from}, "task_state|task_open", false},
 		"of all times":     {store.TaskFilter{From: time.UnixMilli(0)}, "task_state|task_open", false},

@@ -13,7 +13,7 @@ import (
 
 // Proxy is a proxy between an engine and a PostgreSQL server that simulates failures.
 type Proxy struct {
-	URL string // of a fresh database, through the proxy
+	URL string // URL of a fresh database, through the proxy
 
 	// If set, the connection of the next commit is cut: before the server receives the
 	// commit, or before the client receives the response.

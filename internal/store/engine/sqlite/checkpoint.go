@@ -19,7 +19,7 @@ type checkpointer struct {
 	quit  chan struct{}
 	gone  chan struct{}
 	bytes atomic.Int64 // size of the log
-	limit int64        // of the size of the log, in bytes
+	limit int64        // maximum size of the log, in bytes
 	long  atomic.Bool  // the writer must restart the log
 
 	running *running // is notified of commits and completed checkpoints

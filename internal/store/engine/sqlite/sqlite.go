@@ -36,7 +36,7 @@ type Options struct {
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
 
 	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
-	logLimit     int64         // of the size of the write-ahead log; 0 means walLimit
+	logLimit     int64         // maximum size of the write-ahead log in bytes; 0 means walLimit
 }
 
 // Files of a data folder.
@@ -71,12 +71,12 @@ type Engine struct {
 	path    string
 	log     *slog.Logger
 	head    int64
-	lock    io.Closer // of a served folder
-	running *running  // of a served folder
+	lock    io.Closer // lock of a served folder
+	running *running  // nil unless the folder is served
 	turn    *writeTurn
 	writer  *writer
 	readers *readers
-	points  *checkpointer // of a served folder
+	points  *checkpointer // nil unless the folder is served
 
 	closeOnce sync.Once
 	closeErr  error

@@ -18,7 +18,7 @@ type stmt struct {
 	args   int     // number of arguments
 	values []value // arguments of the current run
 	buf    uintptr // texts and blobs of the current run, outside Go's heap
-	size   int     // of buf
+	size   int     // size of buf
 }
 
 // A buffer grows as needed and is released after a run that needed a large one.

@@ -28,7 +28,7 @@ type value struct {
 	kind  kind
 	num   int64
 	float float64
-	bytes string  // of a text or a blob; shares memory with the argument
+	bytes string  // bytes of a text or a blob; shares memory with the argument
 	at    uintptr // where the bytes are outside Go's heap
 }
 

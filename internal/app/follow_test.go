@@ -384,7 +384,7 @@ func TestIdleBoardHearsFromTheServer(t *testing.T) {
 		request.SetBasicAuth(f.key, "")
 		group.Go(func() { node.Handler().ServeHTTP(board, request) })
 		for minute := range 60 {
-			for range 8 { // of 7.5 seconds
+			for range 8 { // a minute in steps of 7.5 seconds
 				time.Sleep(7500 * time.Millisecond)
 				if board.take() == "" {
 					t.Fatalf("nothing was sent in minute %d", minute)

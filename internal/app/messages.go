@@ -90,7 +90,7 @@ func (c *smsConfig) twilio() (base string, is bool) {
 	return strings.CutPrefix(c.Gateway, "twilio+")
 }
 
-// policy returns the policy of which messages may be sent.
+// policy returns the policy that decides which messages may be sent.
 func (c *smsConfig) policy() messaging.Policy {
 	p := messaging.Policy{Caps: c.Caps, CountryOf: sms.Country}
 	for _, code := range c.Countries {

@@ -186,7 +186,7 @@ func TestReadersDoNotSaveEntriesOfOthers(t *testing.T) {
 }
 
 func TestPurgeDeletesUntilNoneIsLeft(t *testing.T) {
-	m := &memory{deleted: []int64{purgeBatch, 7, 0}} // of the first organization twice
+	m := &memory{deleted: []int64{purgeBatch, 7, 0}} // the first organization needs two deletions
 	if err := newLog(m).Purge(t.Context()); err != nil || len(m.deleted) != 0 || !m.deadline.Equal(now.Add(-Kept)) {
 		t.Errorf("%v are left, before %v: %v", m.deleted, m.deadline, err)
 	}

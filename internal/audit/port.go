@@ -29,19 +29,19 @@ type Writer interface {
 	Reader
 	// AddAuditEntries adds entries.
 	AddAuditEntries(ctx context.Context, entries []Entry) error
-	// AuditAttempts lists the attempts of a kind at the account of an administrator or a
-	// worker in the hour since a time, up to limit: oldest first, those that stand for
-	// several last.
+	// AuditAttempts lists at most limit attempts of a kind at the account of an administrator
+	// or a worker in the hour after a time, oldest first, but entries that stand for several
+	// attempts last.
 	AuditAttempts(ctx context.Context, org lastmile.OrganizationID, id string, attempt AttemptKind, since time.Time, limit int) ([]Entry, error)
-	// SaveAuditAttempts saves the number of attempts that an entry stands for, and the last
-	// of these.
+	// SaveAuditAttempts saves the number of attempts for which an entry stands, and the time,
+	// request and address of the last one.
 	SaveAuditAttempts(ctx context.Context, e Entry) error
 	// DeleteAuditEntries deletes entries of an organization that are older than a time, or
 	// not among the newest, up to limit, and returns how many it deleted.
 	DeleteAuditEntries(ctx context.Context, org lastmile.OrganizationID, before time.Time, newest, limit int) (int64, error)
 }
 
-// HistoryReader reads the events and requests of which histories of tasks consist.
+// HistoryReader reads the events and requests in the histories of tasks.
 type HistoryReader interface {
 	Reader
 	// FirstTaskEvent returns the oldest event of a task that is stored, without its body;
@@ -57,8 +57,8 @@ type HistoryReader interface {
 	// least two, but then not more than the given number of bytes. It reports whether there
 	// are more.
 	TaskEvents(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after Mark, limit, bytes int) ([]TaskEvent, bool, error)
-	// TaskRequests returns requests that have changed a task after a position, newest first,
-	// up to limit, without those that are reported by events since a time.
+	// TaskRequests returns at most limit requests that changed a task, newest first and after
+	// a position in the history. It omits requests since a time that events report as well.
 	TaskRequests(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, after Mark, reported time.Time, limit int) ([]Entry, error)
 	// VisibleTask returns a task that the organization has, or that it placed with another.
 	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)

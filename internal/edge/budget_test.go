@@ -158,7 +158,7 @@ func TestBodiesAreAdmitted(t *testing.T) {
 		h := budgeted(b, Post("/bells", "Ring bells", take).Bulk())
 		unfinished, end := io.Pipe()
 		var group sync.WaitGroup
-		for range 3 { // of unknown length, and of a known one
+		for range 3 { // bodies of unknown length; the one below has a known length
 			group.Go(func() { serve(h, "POST", "evil", unfinished) })
 		}
 		r := httptest.NewRequest("POST", "/v1/bells", unfinished)

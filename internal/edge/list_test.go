@@ -199,7 +199,7 @@ func TestAListThatCannotBeFinishedIsNoResponse(t *testing.T) {
 		client := http.Client{Transport: &http.Transport{DisableCompression: !compressed}}
 		response, err := client.Post(server.URL+"/v1/bells", "application/json", bytes.NewReader([]byte(`{}`)))
 		if compressed && errors.Is(err, io.EOF) {
-			continue // what was sent is so small that nothing has left the server's buffer
+			continue // the part that was sent is so small that it is still in the server's buffer
 		}
 		if err != nil {
 			t.Fatal(err)

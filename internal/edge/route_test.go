@@ -16,8 +16,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The types of an API for the tests: what is sent, what a use case returns, and
-// what is shown of it.
+// The types of an API for the tests: the body of a request, the result of a use case, and
+// the response.
 type (
 	bellBody struct {
 		Tone string `json:"tone"`

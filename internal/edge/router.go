@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// router finds the route of a request. http.ServeMux rejects patterns that
-// overlap, such as tasks/{id}/clone and tasks/batch/{jobId}, of which the API has
-// several: here a literal segment of the path takes precedence over a parameter.
+// router finds the route of a request. Some paths of the API overlap, such as
+// tasks/{id}/clone and tasks/batch/{jobId}. http.ServeMux rejects such patterns; here a
+// literal segment of the path takes precedence over a parameter.
 type router struct {
 	words map[string]*router
 	any   *router

@@ -109,7 +109,7 @@ func TestSpecRejectsSchemasItCannotCheck(t *testing.T) {
 			}
 			v := &verdict{TB: t}
 			done := make(chan struct{})
-			go func() { // which Fatalf ends
+			go func() { // Fatalf ends this goroutine
 				defer close(done)
 				apptest.NewSpec(v, []byte(changed)).Check(v, "GET", "/x", 200, nil, []byte(`{"a":"b"}`))
 			}()

@@ -458,7 +458,7 @@ func TestARaceForAUniqueValueHasOneWinner(t *testing.T) {
 	})
 }
 
-// TestRunningWritesAreCounted counts a write until it is among those that were committed.
+// TestRunningWritesAreCounted checks that a write counts as running until it is committed.
 func TestRunningWritesAreCounted(t *testing.T) {
 	onBoth(t, func(t *testing.T, e engine.Engine) {
 		committed := e.Stats().Operations

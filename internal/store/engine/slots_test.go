@@ -57,8 +57,8 @@ func TestTheCallerWithTheFewestSlotsIsNext(t *testing.T) {
 	})
 }
 
-// TestTheCallerThatHasUsedTheLeastIsNext has two callers with one slot each, of which one
-// had more before.
+// TestTheCallerThatHasUsedTheLeastIsNext has two callers with one slot each. One of them had
+// more slots before.
 func TestTheCallerThatHasUsedTheLeastIsNext(t *testing.T) {
 	testSlots(t, SlotOptions{Most: 8, Each: 1, Shared: 3}, func(s slotTest) {
 		for range 3 {
@@ -200,8 +200,8 @@ func TestAnOperationThatIsAbandonedKeepsNoSlot(t *testing.T) {
 			t.Error("it has a slot")
 		}
 		w := s.join("b")
-		s.Give("a")  // to b,
-		s.abandon(w) // which has gone at the same time
+		s.Give("a")  // b gets the slot
+		s.abandon(w) // b gives up at the same time
 		<-s.take("c")
 	})
 }

@@ -57,7 +57,7 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 		once := false
 		err := s.Write(ctx, func(w *sqlstore.Tx) error {
 			err := saveNew(t, w, id)
-			if _, read := w.Unplaced(ctx, acme, home); read != nil { // what was sent has arrived
+			if _, read := w.Unplaced(ctx, acme, home); read != nil { // after this, all statements have been sent
 				err = errors.Join(err, read)
 			}
 			if !once {
@@ -118,7 +118,7 @@ func TestATeamIsExtendedWithoutReadingItsList(t *testing.T) {
 			if err := errors.Join(w.LockContainer(ctx, acme, team, now), w.SaveNew(ctx, records)); err != nil {
 				return err
 			}
-			if _, err := w.Settings(ctx, acme); err != nil { // what was sent has arrived
+			if _, err := w.Settings(ctx, acme); err != nil { // after this, all statements have been sent
 				return err
 			}
 			rows, _ := observer.Query(ctx, `SELECT DISTINCT l.relation::regclass::text FROM pg_locks l JOIN pg_database d ON d.oid = l.database

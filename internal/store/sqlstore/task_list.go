@@ -152,7 +152,7 @@ func (l *lister) add(tests func(where *condition)) {
 // as (…) IS TRUE, or with a plus, keeps the database from using an index for it.
 func (l *lister) ranges(org lastmile.OrganizationID) {
 	if l.Worker != "" && l.Unfinished && len(l.Containers) == 0 {
-		l.Containers = []string{string(l.Worker)} // which has all of them
+		l.Containers = []string{string(l.Worker)} // it has all of the worker's unfinished tasks
 	}
 	states := distinct(l.States)
 	switch {

@@ -27,7 +27,7 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	tests := map[string]struct {
 		filter  store.TaskFilter
 		indexes string // indexes that the ranges use
-		sorts   bool   // whether the rows, which are few, are sorted
+		sorts   bool   // the rows are sorted; there are few
 	}{
 		"of a time":        {store.TaskFilter{From: from}, "task_state|task_open", false},
 		"of all times":     {store.TaskFilter{From: time.UnixMilli(0)}, "task_state|task_open", false},

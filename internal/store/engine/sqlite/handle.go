@@ -125,8 +125,8 @@ func progress(_ *libc.TLS, id uintptr) int32 {
 }
 
 // progressPointer returns progress in the form in which the translated library takes
-// functions: the word of which a Go function value consists. The driver does the same. It
-// works only for declared functions.
+// functions: the single word of a Go function value. The driver does the same. This works
+// only for declared functions.
 func progressPointer() uintptr {
 	f := struct {
 		f func(*libc.TLS, uintptr) int32

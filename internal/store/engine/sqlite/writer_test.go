@@ -520,9 +520,9 @@ func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
 	must(t, e.Close())
 }
 
-// TestCallersShareTheWriter has a caller whose operations are long and queued first.
-// Another one waits for the one that runs, and not for those that follow it; and its
-// transaction does not wait for one of them either.
+// TestCallersShareTheWriter has a caller whose operations are long and queued first. An
+// operation of another caller waits for the one that runs, but not for the queued ones, and
+// none of these runs in its transaction.
 func TestCallersShareTheWriter(t *testing.T) {
 	var clock atomic.Int64
 	o := options(t.TempDir())

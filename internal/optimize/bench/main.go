@@ -40,6 +40,7 @@ func main() {
 	cities := flag.Bool("cities", false, "run only the generated days")
 	tasks := flag.Int("tasks", 0, "run only the generated day with this many `tasks`, for -seconds")
 	threads := flag.Int("threads", 1, "threads for the day of -tasks, each with -seconds of CPU time")
+	steps := flag.Int64("steps", 0, "run the day of -tasks for this many steps instead of -seconds, so that the plan does not depend on the machine")
 	end := flag.Float64("stop", 0, "stop the day of -tasks after this many CPU `seconds`")
 	grace := flag.Float64("grace", 1, "CPU `seconds` in which a search that is stopped cools down")
 	profile := flag.String("cpuprofile", "", "write a profile of the day of -tasks to this `file`")
@@ -56,7 +57,11 @@ func main() {
 	case *dir != "":
 		err = b.folder(ctx, *dir, *seconds)
 	case *tasks > 0:
-		err = b.profiled(*profile, func() error { return b.day(ctx, *tasks, *threads, *seconds, *end, *grace) })
+		o := optimize.Options{Seed: b.seed, Threads: *threads, Budget: limit(*seconds), Grace: limit(*grace)}
+		if *steps > 0 {
+			o.Iterations, o.Budget, o.Grace = *steps, 0, 0
+		}
+		err = b.profiled(*profile, func() error { return b.day(ctx, *tasks, o, limit(*end)) })
 	case *cities:
 		err = b.cities(ctx)
 	case data == "":
@@ -258,14 +263,15 @@ func (b *bench) profiled(path string, run func() error) error {
 
 // day runs one generated day, stops it early if end is not 0, and prints the first and the
 // final plan.
-func (b *bench) day(ctx context.Context, tasks, threads int, seconds, end, grace float64) error {
-	o := optimize.Options{Seed: b.seed, Threads: threads, Budget: limit(seconds), Grace: limit(grace)}
-	r, err := solveDay(ctx, generate(b.seed, tasks), o, limit(end))
+func (b *bench) day(ctx context.Context, tasks int, o optimize.Options, end time.Duration) error {
+	p := generate(b.seed, tasks)
+	began := cpu()
+	r, err := solveDay(ctx, p, o, end)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d tasks, %d threads, %.0f s: first plan after %.2f s travels %d with %d vehicles; then %d (unserved %d, late %d), %d vehicles, %d steps\n",
-		tasks, threads, seconds, r.soon, r.first.Duration, r.first.Vehicles, r.plan.Cost.Duration, r.plan.Cost.Unserved, r.plan.Cost.Lateness, r.plan.Cost.Vehicles, r.plan.Iterations)
+	fmt.Printf("%d tasks, %d threads, %.1f CPU s: first plan after %.2f s travels %d with %d vehicles; then %d (unserved %d, late %d), %d vehicles, %d steps\n",
+		tasks, o.Threads, (cpu() - began).Seconds(), r.soon, r.first.Duration, r.first.Vehicles, r.plan.Cost.Duration, r.plan.Cost.Unserved, r.plan.Cost.Lateness, r.plan.Cost.Vehicles, r.plan.Iterations)
 	return nil
 }
 

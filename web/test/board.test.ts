@@ -525,6 +525,14 @@ test('dropped tasks are inserted before a task that can move and is not dropped'
   assert.equal(slot('active', false, 'c'), 'a');
 });
 
+test('tasks have no position in a pool, and stay in the one where they are', () => {
+  const { groups } = opened([made('free'), made('other'), given('a', 'w')], [person('w', ['a'])]);
+  assert.equal(groups.slot('O', 'other', false, ['a']), '');
+  assert.equal(groups.slot('O', 'other', true, ['a', 'free']), '');
+  assert.equal(groups.slot('O', 'other', false, ['free']), undefined);
+  assert.equal(groups.slot('O', '', false, ['free', 'other']), undefined);
+});
+
 test('an older order does not change the active task', () => {
   const { records } = opened([given('a', 'w'), given('b', 'w')], [person('w', ['a', 'b'], { version: 5 })]);
   const container = { type: 'WORKER', worker: 'w' };

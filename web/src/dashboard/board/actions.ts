@@ -79,7 +79,8 @@ function why(id: string): string {
 // place moves tasks into a list, before one of its tasks or to the end.
 export async function place(ids: readonly string[], to: ListKey, before = '') {
   if (!board.mayChange) return;
-  const moving = to === pool || workerOf(to) ? withFamily(ids, to) : [...ids];
+  let moving = to === pool || workerOf(to) ? withFamily(ids, to) : [...ids];
+  if (!workerOf(to)) moving = moving.filter((id) => board.records.home(id) !== to); // a pool has no order
   const outcomes = moving.map((id) => ({ id, reason: why(id) }));
   const free = outcomes.filter((o) => !o.reason).map((o) => o.id);
   const taken = new Set(free);

@@ -73,10 +73,9 @@ class Drag {
     const key = row?.dataset['list'];
     if (!row || !key) return undefined;
     if (row.dataset['located'] !== undefined) return { key, before: this.locate?.(key, clientX) ?? '' };
-    const task = row.dataset['task'];
-    if (!task) return { key, before: '' };
     const { top, height } = row.getBoundingClientRect();
-    return { key, before: board.groups.slot(key, task, clientY >= top + height / 2, this.ids) };
+    const before = board.groups.slot(key, row.dataset['task'] ?? '', clientY >= top + height / 2, this.ids);
+    return before === undefined ? undefined : { key, before };
   }
 }
 

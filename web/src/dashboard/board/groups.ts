@@ -93,8 +93,11 @@ export class Groups {
 
   // slot returns the task of a list before which tasks are inserted that are dropped on a row
   // or below it; '' for the end. They cannot be inserted before each other, nor before a task
-  // that has started.
-  slot(key: ListKey, row: string, below: boolean, dropped: readonly string[]): string {
+  // that has started. Pools are sorted, so that tasks have no position in them: tasks that are
+  // in the pool already cannot be dropped there, and slot returns undefined.
+  slot(key: ListKey, row: string, below: boolean, dropped: readonly string[]): string | undefined {
+    if (!workerOf(key)) return dropped.every((id) => this.records.home(id) === key) ? undefined : '';
+    if (!row) return '';
     const ids = this.byKey.get(key)?.ids ?? [];
     const from = ids.indexOf(row) + (below ? 1 : 0);
     return ids.slice(from).find((id) => this.records.home(id) === key && !dropped.includes(id)) ?? '';

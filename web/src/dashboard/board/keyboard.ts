@@ -33,7 +33,8 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
   if (
     (event.ctrlKey || event.metaKey) &&
     event.key === 'a' &&
-    (list || on === document.body || on.matches('[role="row"]'))
+    (list || on === document.body || on.closest('[role="grid"]') !== null) &&
+    !on.matches('input')
   ) {
     board.selectAll(board.rows().filter((id) => board.records.tasks.has(id)));
     return true;

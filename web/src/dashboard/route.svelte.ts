@@ -26,16 +26,22 @@ class Here {
 export const here = new Here();
 
 let shown = location.hash;
-let guard: { busy: () => boolean; ask: (leave: () => void) => void } | undefined;
+interface Guard {
+  busy: () => boolean;
+  ask: (leave: () => void) => void;
+}
+const guards = new Set<Guard>();
+let leaving = false; // despite the guards
 
 addEventListener('hashchange', (event) => {
-  if (guard?.busy()) {
+  const guard = leaving ? undefined : [...guards].find((g) => g.busy());
+  leaving = false;
+  if (guard) {
     const wanted = location.hash;
-    const { ask } = guard;
     history.replaceState(null, '', shown);
     event.stopImmediatePropagation(); // the screen is not left
-    ask(() => {
-      guard = undefined;
+    guard.ask(() => {
+      leaving = true;
       location.hash = wanted;
     });
     return;
@@ -62,8 +68,9 @@ export function go(path: string, replace = false) {
 // with a function that opens it.
 export function stayWhile(busy: () => boolean, ask: (leave: () => void) => void) {
   $effect(() => {
-    guard = { busy, ask };
-    return () => (guard = undefined);
+    const guard = { busy, ask };
+    guards.add(guard);
+    return () => guards.delete(guard);
   });
 }
 

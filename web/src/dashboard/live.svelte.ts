@@ -1,8 +1,10 @@
-// The organization's event stream, while a screen is open.
+// The organization's event stream, while a screen is open and the page is not in the
+// background.
 
 import { follow, type Message } from '../driver/stream.ts';
 import { call, heard, query, url } from './api.ts';
 import { app } from './app.svelte.ts';
+import { shown, whileShown } from './visible.ts';
 
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 15_000;
@@ -42,20 +44,26 @@ export class Live {
       // Without this number, a stream that breaks before its first event could not be resumed.
       last ??= await newest(signal);
       if (last !== undefined) {
-        const ended = await follow(
-          url('/events'),
-          { 'Last-Event-ID': last },
-          signal,
-          () => {
-            this.open = true;
-            this.wait = shortestWait;
-          },
-          (message) => {
-            if (message.id) last = message.id;
-            this.heard(message);
-          },
+        const { result: ended, hidden } = await whileShown(signal, (open) =>
+          follow(
+            url('/events'),
+            { 'Last-Event-ID': last! },
+            open,
+            () => {
+              this.open = true;
+              this.wait = shortestWait;
+            },
+            (message) => {
+              if (message.id) last = message.id;
+              this.heard(message);
+            },
+          ),
         );
         this.open = false;
+        if (hidden) {
+          await shown(signal);
+          continue;
+        }
         if (ended === 'signedOut') heard.signedOut(); // the screen is opened again after signing in
         if (ended === 'signedOut' || ended === 'absent') return;
         if (ended === 'stale') last = undefined;

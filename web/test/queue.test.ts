@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  dependents,
   discard,
   flush,
   isStuck,
@@ -224,4 +225,20 @@ test('responses are classified', () => {
   ];
   for (const [status, text, after, want] of cases)
     assert.deepEqual(judge(status, text, after), want, `${status} ${text}`);
+});
+
+test('later actions on the same task depend on a stuck one', () => {
+  const stuck = item('stuck', 2, { stuck: { status: 413, tries: 3, until: 0 } });
+  const items = [
+    item('earlier', 1),
+    stuck,
+    item('later', 3),
+    item('rejected', 4, { rejection: 'no' }),
+    item('of another task', 5, { task: 'u' }),
+    item('of another worker', 6, { worker: 'v' }),
+  ];
+  assert.deepEqual(
+    dependents(items, stuck).map((i) => i.id),
+    ['later'],
+  );
 });

@@ -83,6 +83,7 @@ class App {
   locationDenied = $state(false);
   connection = $state<Connection>('polling');
   sending = $state(false);
+  unsaved = $state(false); // the last action could not be saved on the phone
   words = $state.raw<Words>(english);
   language = $state<Language>('en');
   chosen = $state<Language | ''>(''); // chosen by the worker
@@ -255,6 +256,12 @@ class App {
     replace(link.list); // where the next sign-in begins
   }
 
+  // attempt runs an action, and shows if it could not be saved on the phone.
+  async attempt(action: () => Promise<void>) {
+    this.unsaved = false;
+    await action().catch(() => (this.unsaved = true));
+  }
+
   // act queues an action and sends it as soon as possible. Images are already on
   // the shelf, under their keys, or are stored there.
   async act(
@@ -416,9 +423,10 @@ class App {
     this.watchDuty();
   }
 
-  async retry(item: Item) {
-    const { rejection: _, gone: __, stuck, ...again } = item;
-    await shelf.put(stuck ? { ...again, stuck: { ...stuck, until: 0 } } : again);
+  // retry sends rejected and stuck items again now.
+  async retry(items: Item[]) {
+    for (const { rejection: _, gone: __, stuck, ...again } of items)
+      await shelf.put(stuck ? { ...again, stuck: { ...stuck, until: 0 } } : again);
     await this.reload();
     void this.sync();
   }
@@ -595,6 +603,7 @@ class App {
       order: this.lastOrder,
       made: Date.now(),
     });
+    this.unsaved = false;
     await this.reload();
     this.failures = 0;
     void this.sync();

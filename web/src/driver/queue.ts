@@ -41,6 +41,10 @@ const minute = 60_000;
 // isStuck reports whether other items no longer wait for an item.
 export const isStuck = (item: Item): boolean => item.rejection === undefined && (item.stuck?.tries ?? 0) >= patience;
 
+// dependents returns the items that wait for a stuck item: later ones of the same task.
+export const dependents = (items: Item[], stuck: Item): Item[] =>
+  waiting(items, stuck.worker).filter((i) => i.task === stuck.task && i.order > stuck.order);
+
 // Shelf stores items so that they survive a restart of the phone.
 export interface Shelf {
   items(): Promise<Item[]>;

@@ -150,8 +150,9 @@ const en = {
   tryAgain: 'Try again',
   dismiss: 'Dismiss',
   stuck:
-    'The server could not process this (error {status}). It is tried again from time to time; other actions do not wait for it. Tell your dispatcher.',
+    'The server could not process this (error {status}). It is tried again from time to time; later actions on the same task wait for it, others do not. Tell your dispatcher.',
   dismissLead: 'It is deleted from this phone and will never be sent.',
+  dismissSends: 'Later actions on the same task are then sent without it.',
   dismissAnyway: 'Delete it',
   notSaved: 'It could not be saved on this phone. Free some storage and try again.',
   notLoaded: 'This part of the app could not be loaded. There may be a new version, or no connection.',

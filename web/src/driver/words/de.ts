@@ -145,8 +145,9 @@ const de: Words = {
   tryAgain: 'Noch einmal',
   dismiss: 'Verwerfen',
   stuck:
-    'Der Server konnte dies nicht verarbeiten (Fehler {status}). Es wird von Zeit zu Zeit erneut versucht; anderes wartet nicht darauf. Sag der Leitstelle Bescheid.',
+    'Der Server konnte dies nicht verarbeiten (Fehler {status}). Es wird von Zeit zu Zeit erneut versucht; Späteres für denselben Auftrag wartet darauf, anderes nicht. Sag der Leitstelle Bescheid.',
   dismissLead: 'Es wird von diesem Telefon gelöscht und nie gesendet.',
+  dismissSends: 'Späteres für denselben Auftrag wird dann ohne es gesendet.',
   dismissAnyway: 'Löschen',
   notSaved: 'Es konnte auf diesem Telefon nicht gespeichert werden. Schaffe Speicherplatz und versuche es noch einmal.',
   notLoaded:

@@ -144,8 +144,9 @@ const es: Words = {
   tryAgain: 'Reintentar',
   dismiss: 'Descartar',
   stuck:
-    'El servidor no pudo procesar esto (error {status}). Se reintenta de vez en cuando; lo demás no espera. Avisa a la central.',
+    'El servidor no pudo procesar esto (error {status}). Se reintenta de vez en cuando; lo posterior de la misma tarea espera, lo demás no. Avisa a la central.',
   dismissLead: 'Se borrará de este teléfono y nunca se enviará.',
+  dismissSends: 'Lo posterior de la misma tarea se enviará entonces sin esto.',
   dismissAnyway: 'Borrar',
   notSaved: 'No se pudo guardar en este teléfono. Libera espacio e inténtalo de nuevo.',
   notLoaded: 'No se pudo cargar esta parte de la aplicación. Quizá haya una versión nueva o no haya conexión.',

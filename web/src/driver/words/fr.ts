@@ -145,8 +145,9 @@ const fr: Words = {
   tryAgain: 'Réessayer',
   dismiss: 'Ignorer',
   stuck:
-    'Le serveur n’a pas pu traiter ceci (erreur {status}). Un nouvel essai a lieu de temps en temps ; le reste n’attend pas. Prévenez votre répartiteur.',
+    'Le serveur n’a pas pu traiter ceci (erreur {status}). Un nouvel essai a lieu de temps en temps ; la suite de la même tâche attend, le reste non. Prévenez votre répartiteur.',
   dismissLead: 'Ce sera supprimé de ce téléphone et jamais envoyé.',
+  dismissSends: 'La suite de la même tâche sera alors envoyée sans cela.',
   dismissAnyway: 'Supprimer',
   notSaved: 'Impossible d’enregistrer sur ce téléphone. Libérez de l’espace et réessayez.',
   notLoaded:

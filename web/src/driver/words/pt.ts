@@ -145,8 +145,9 @@ const pt: Words = {
   tryAgain: 'Tentar de novo',
   dismiss: 'Descartar',
   stuck:
-    'O servidor não conseguiu processar isto (erro {status}). Tenta-se de novo de vez em quando; o resto não espera. Avise a central.',
+    'O servidor não conseguiu processar isto (erro {status}). Tenta-se de novo de vez em quando; o que se segue na mesma tarefa espera, o resto não. Avise a central.',
   dismissLead: 'É apagado deste telefone e nunca será enviado.',
+  dismissSends: 'O que se segue na mesma tarefa é então enviado sem isto.',
   dismissAnyway: 'Apagar',
   notSaved: 'Não foi possível guardar neste telefone. Liberte espaço e tente de novo.',
   notLoaded: 'Esta parte da aplicação não pôde ser carregada. Talvez haja uma versão nova ou não haja ligação.',

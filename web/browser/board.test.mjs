@@ -98,6 +98,26 @@ test('a drag assigns, and a rejected move is taken back with the reason', async 
   await page.unroute('**/api/v2/containers/**');
 });
 
+test('a drag within the unassigned tasks, which have no order, does nothing', async () => {
+  const { page } = first;
+  const sent = [];
+  const note = (r) => r.method() === 'PUT' && sent.push(r.url());
+  page.on('request', note);
+  const from = await row(page, 'Lena').boundingBox();
+  const to = await row(page, 'Iris').boundingBox();
+  await page.mouse.move(from.x + 60, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 60, to.y + 5, { steps: 5 });
+  await page.locator('.row-of.dragged').waitFor();
+  assert.equal(await page.locator('.row-of.over').count(), 0);
+  await page.mouse.up();
+  await gone(page.locator('.row-of.dragged'));
+  await row(page, 'Lena').click(); // anything sent before has been noted
+  await page.getByRole('treeitem', { name: /Lena/, selected: true }).waitFor();
+  assert.deepEqual(sent, []);
+  page.off('request', note);
+});
+
 test('a filter removes hidden tasks from the selection', async () => {
   const { page } = first;
   await row(page, 'Iris').click();
@@ -184,6 +204,8 @@ test('a task is created, and found in the table', async () => {
   await form.getByLabel('Street').fill('Keyboard Street');
   await form.getByLabel('City').fill('New York');
   await form.getByLabel('Recipient').fill('Mona Keys');
+  await form.getByRole('button', { name: 'Create task' }).press('Enter');
+  await form.getByLabel('Phone').and(page.locator(':focus:invalid')).waitFor(); // a recipient needs one
   await form.getByLabel('Phone').fill('+12125550189');
   await form.locator('canvas').first().click();
   await form.getByRole('button', { name: 'Create task' }).press('Enter');
@@ -258,6 +280,31 @@ test('an edited address is sent without its former location, and any suggestion 
   assert.deepEqual(faults, []);
 });
 
+test('the last day of a window cannot be before its first day', async () => {
+  const { page, faults } = second;
+  const from = Date.now();
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Long Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+    completeAfter: from,
+    completeBefore: from + 3 * 86_400_000,
+  });
+  await page.evaluate((task) => (location.hash = `#/tasks/${task}`), id);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Edit task' });
+  const [day, last] = [form.getByLabel('Day', { exact: true }), form.getByLabel('Last day')];
+  const end = await last.inputValue();
+  assert.notEqual(end, await day.inputValue());
+  await last.fill('2020-01-01');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await last.and(page.locator(':focus:invalid')).waitFor();
+  await last.fill(end);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await gone(form);
+  await api('DELETE', `/tasks/${id}`);
+  assert.deepEqual(faults, []);
+});
+
 test('keys in the table apply to its rows', async () => {
   const { page, faults } = second;
   const ids = [];
@@ -300,6 +347,9 @@ test('keys in the table apply to its rows', async () => {
   await page.getByLabel('Filter: Recipient').fill('row');
   await count(3);
   await count(1, '[aria-selected=true]');
+  await page.getByRole('button', { name: 'Recipient' }).focus();
+  await page.keyboard.press('Control+a');
+  await count(3, '[aria-selected=true]');
   for (const id of ids) await api('DELETE', `/tasks/${id}`);
   assert.deepEqual(faults, []);
 });

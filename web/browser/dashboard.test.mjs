@@ -269,6 +269,30 @@ test('the event log contains events from while it was not connected', async () =
   await context.close();
 });
 
+test('a page in the background does not use a connection, and catches up when it is shown', async () => {
+  const { context, page, faults } = await enter();
+  const turn = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await page.clock.install();
+  await visit(page, 'developers/events', 'Event log');
+  await page.locator('.chip', { hasText: 'Live' }).waitFor();
+  const closed = page.waitForEvent('requestfailed', (r) => r.url().endsWith('/api/v2/events'));
+  await turn(true);
+  await page.clock.fastForward(11_000);
+  await closed;
+  await api('POST', '/tasks', {
+    destination: { address: { city: 'New York', country: 'US' }, location: [-74, 40.7] },
+    recipients: [],
+  });
+  await turn(false);
+  await page.getByRole('button', { name: 'taskCreated' }).waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('a person is invited with one mail, and can remove their phone number', async () => {
   const { context, page, faults } = await enter();
   await page.route('**/account/v1/state', async (route) => {
@@ -348,6 +372,20 @@ test('changes that are not saved yet are kept', async () => {
   await page.keyboard.press('z');
   await eventually('the precision before', async () => (await page.getByLabel('Least precision').inputValue()) === 'any'); // prettier-ignore
   assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
+
+  // Another page is opened.
+  const question = page.getByRole('alertdialog', { name: 'Discard' });
+  await page.getByRole('link', { name: 'Teams' }).click();
+  await question.getByRole('button', { name: 'Keep typing' }).click();
+  await gone(question);
+  assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
+  await page.getByLabel('Hide expected barcodes').uncheck();
+  await visit(page, 'fleet/teams', 'Teams'); // nothing is lost
+  await visit(page, 'settings/organization', 'Settings');
+  await page.getByLabel('Hide expected barcodes').check();
+  await page.getByRole('link', { name: 'Teams' }).click();
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
 
   // Another week of a schedule is shown.
   const team = await api('POST', '/teams', { name: 'Nights', workers: [], managers: [] });

@@ -316,6 +316,35 @@ test('codes can be typed on a phone without a camera, and the phone notices a de
   await context.close();
 });
 
+test('an action that the phone cannot save is reported, and can be repeated', async () => {
+  const worker = await hire('Mary Jackson', '+12125551062');
+  const [first] = await route(worker);
+  const { context, page } = await phone(chrome);
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  await open(page, 'Grace Hopper');
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (...args) {
+      if (this.name === 'items' && globalThis.full !== false) throw new DOMException('full', 'QuotaExceededError');
+      return put.apply(this, args);
+    };
+  });
+  const fault = page.getByRole('alert').getByText('could not be saved on this phone');
+  await swipe(page);
+  await fault.waitFor();
+  await shot(page, 'not-saved');
+  await page.getByRole('button', { name: 'Back' }).click();
+  await fault.waitFor();
+  await shot(page, 'not-saved-list');
+  await open(page, 'Grace Hopper');
+  await page.evaluate(() => (globalThis.full = false));
+  await swipe(page);
+  await eventually('started', async () => (await api('GET', `/tasks/${first}`)).state === 2);
+  await gone(fault);
+  await context.close();
+});
+
 test('an action that a proxy rejects can be dismissed, and a screen that is missing loaded again', async () => {
   const worker = await hire('Bessie Coleman', '+12125551061');
   await route(worker);
@@ -332,7 +361,19 @@ test('an action that a proxy rejects can be dismissed, and a screen that is miss
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await page.getByRole('button', { name: 'Cancel' }).click();
   assert.equal(await page.locator('[data-item=arrive]').count(), 1);
+  const tried = page.waitForRequest('**/driver/v1/tasks/*/arrive');
+  await page.getByRole('button', { name: 'Try again' }).last().click(); // the one for all
+  await tried;
+
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await open(page, 'Grace Hopper');
+  await page.getByRole('link', { name: 'Complete' }).click();
+  await page.getByRole('button', { name: 'Complete task' }).click();
+  await page.getByRole('heading', { name: 'Completed' }).waitFor();
+  await page.getByRole('link', { name: /Outbox/ }).click();
   await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByText('Later actions on the same task are then sent without it.').waitFor();
+  await shot(page, 'outbox-dismiss');
   await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByText('Everything is sent').waitFor();
 

@@ -280,15 +280,19 @@ test('an edited address is sent without its former location, and any suggestion 
   assert.deepEqual(faults, []);
 });
 
-test('the last day of a window cannot be before its first day', async () => {
+test('a window of several days is shown with its end, and the last day cannot be before its first day', async () => {
   const { page, faults } = second;
-  const from = Date.now();
+  const from = Date.now() - 86_400_000;
   const { id } = await api('POST', '/tasks', {
     destination: { address: { street: 'Long Street', city: 'New York', country: 'US' }, location: around },
     recipients: [],
     completeAfter: from,
     completeBefore: from + 3 * 86_400_000,
   });
+  await page.evaluate(() => (location.hash = '#/'));
+  const window = row(page, 'Long Street').locator('[title]', { hasText: /^by / });
+  await window.waitFor();
+  assert.match(await window.getAttribute('title'), /\d.* – .*\d/);
   await page.evaluate((task) => (location.hash = `#/tasks/${task}`), id);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const form = page.getByRole('dialog', { name: 'Edit task' });

@@ -18,11 +18,15 @@ export interface Day {
   to: number;
 }
 
-// span formats the window of a task, with dates if a bound is not on the given day.
+const dayLength = 86_400_000;
+
+// span formats the window of a task, with dates if a bound is not on the given day, or if the
+// window is longer than a day.
 export function span(after: number | undefined, before: number | undefined, day?: Day): string {
   const outside = (ms: number | undefined) => day !== undefined && ms !== undefined && (ms < day.from || ms >= day.to);
+  const long = after !== undefined && before !== undefined && before - after >= dayLength;
   const time = { hour: 'numeric', minute: '2-digit' } as const;
-  const shown = times(outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
+  const shown = times(long || outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
   if (after !== undefined && before !== undefined) {
     // With a 24-hour clock, formatRange would format times differently from format.
     const plain = !shown.resolvedOptions().hour12;

@@ -65,7 +65,8 @@ test('after a reconnection, a page shows changes made meanwhile, and keeps unsav
   await disconnect(context);
   await page.getByText('Trying again').waitFor();
   const read = page.waitForResponse((r) => r.url().endsWith('/teams') && r.request().method() === 'GET');
-  await visit(page, 'fleet/teams'); // the form is given up
+  await visit(page, 'fleet/teams');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
   await connect(context);
   await read;
   await visit(page, 'settings/organization');

@@ -41,6 +41,7 @@ export class Live {
     const { signal } = this.stop;
     let last: string | undefined;
     while (!signal.aborted) {
+      const before = app.reconnected;
       // Without this number, a stream that breaks before its first event could not be resumed.
       last ??= await newest(signal);
       if (last !== undefined) {
@@ -69,6 +70,7 @@ export class Live {
         if (ended === 'stale') last = undefined;
         else if (!signal.aborted) void app.probe(); // the network may be down, and no other request under way
       }
+      if (app.reconnected !== before) continue; // the connection was back before the stream broke
       await new Promise<void>((resolve) => {
         this.wake = resolve;
         setTimeout(resolve, this.wait);

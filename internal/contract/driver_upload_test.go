@@ -36,6 +36,7 @@ func TestUploadContract(t *testing.T) {
 		t.Run("an image is attached once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
 		t.Run("an image that is never attached is purged", func(t *testing.T) { testPurgeUpload(t, p, acme, team) })
 		t.Run("an image is sent again after its storage failed", func(t *testing.T) { testFailedUpload(t, p, acme, team) })
+		t.Run("an image that is sent several times at once is one upload", func(t *testing.T) { testConcurrentUploads(t, p, acme, team) })
 		t.Run("images that cannot be deleted do not keep others", func(t *testing.T) { testPurgeFailures(t, p, acme, team) })
 		t.Run("a worker cannot fill the disk", func(t *testing.T) { testManyUploads(t, acme, team) })
 	})
@@ -396,6 +397,45 @@ func testFailedUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team
 		t.Errorf("the image sent again is %s, want %s", again, id)
 	}
 	phone.uploaded(t, numbered(t, 9))
+}
+
+func testConcurrentUploads(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {
+	worker, phone := hire(t, c, team, "+12125550329")
+	who := lastmile.Principal{Organization: c.Organization.ID, Worker: lastmile.WorkerID(worker)}
+	t.Run("to one node", func(t *testing.T) {
+		ids := make(chan string)
+		const requests = 4
+		for range requests {
+			go func() {
+				id, err := p.Uploads.Accept(t.Context(), who, numbered(t, 11))
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- string(id)
+			}()
+		}
+		first := <-ids
+		for range requests - 1 {
+			if id := <-ids; id != first {
+				t.Errorf("one request got %s, another %s", first, id)
+			}
+		}
+		phone.call(t, http.MethodGet, "/uploads/"+first, nil).OK(t)
+	})
+	t.Run("to two nodes", func(t *testing.T) {
+		other := upload.New(p.Uploads.Store, p.Uploads.Blobs, p.Uploads.Default, p.Uploads.Now, p.Uploads.NewID)
+		var second lastmile.UploadID
+		node := failing(p, func(lastmile.Upload) bool { // while the bytes are stored
+			var err error
+			second, err = other.Accept(t.Context(), who, numbered(t, 12))
+			return err != nil
+		})
+		first, err := node.Accept(t.Context(), who, numbered(t, 12))
+		if err != nil || first != second {
+			t.Errorf("one node responds with %s, the other with %s: %v", first, second, err)
+		}
+		phone.call(t, http.MethodGet, "/uploads/"+string(first), nil).OK(t)
+	})
 }
 
 func testPurgeFailures(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {

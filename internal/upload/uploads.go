@@ -30,7 +30,7 @@ type Uploads struct {
 
 	decoding *queue
 	purging  *purgeProgress
-	storing  *sync.Map // ids of uploads whose bytes are being stored
+	storing  *sync.Map // images whose bytes are being stored, with channels that are closed afterwards
 }
 
 // New returns the uploads of a store.
@@ -49,26 +49,22 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Worker: who.Worker,
 		Digest: hex.EncodeToString(sum[:]), Storage: s.Default, Created: s.Now(),
 	}
-	existing, err := s.findExisting(ctx, u)
-	if err != nil || existing.State == lastmile.UploadStored {
-		return existing.ID, err
+	known, err := s.known(ctx, u)
+	if err != nil || known.State == lastmile.UploadStored {
+		return known.ID, err
 	}
 	clean, err := s.sanitize(ctx, who.Organization, sent)
 	if err != nil {
 		return "", err
 	}
 	u.Type, u.Size = clean.mediaType, int64(len(clean.data))
-	retry := existing.ID != "" && s.begin(existing.ID)
-	if retry {
-		u.ID, u.Created = existing.ID, existing.Created
-	} else {
-		s.begin(u.ID)
+	end, err := s.begin(ctx, u)
+	if err != nil {
+		return "", err
 	}
-	defer s.storing.Delete(u.ID)
-	if !retry {
-		if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) }); err != nil {
-			return "", err
-		}
+	defer end()
+	if u, err = s.register(ctx, u); err != nil || u.State == lastmile.UploadStored {
+		return u.ID, err
 	}
 	if err := s.Blobs[u.Storage].Put(ctx, u, clean.data); err != nil {
 		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
@@ -76,38 +72,77 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 	return u.ID, s.markStored(ctx, u)
 }
 
-// begin reports whether no other request of this node is storing the bytes of an upload.
-func (s *Uploads) begin(id lastmile.UploadID) bool {
-	_, busy := s.storing.LoadOrStore(id, true)
-	return !busy
+// begin waits until no other request of this node is storing the same image of the worker. If
+// it succeeds, end must be called.
+func (s *Uploads) begin(ctx context.Context, u lastmile.Upload) (end func(), err error) {
+	type image struct {
+		org    lastmile.OrganizationID
+		worker lastmile.WorkerID
+		digest string
+	}
+	key, done := image{u.Organization, u.Worker, u.Digest}, make(chan struct{})
+	for {
+		other, busy := s.storing.LoadOrStore(key, done)
+		if !busy {
+			return func() { s.storing.Delete(key); close(done) }, nil
+		}
+		select {
+		case <-other.(chan struct{}):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
-// findExisting returns an earlier upload of the same image that is not attached to a task, or
-// the zero Upload. A pending one is an attempt that failed, unless it is still going on. It
-// fails if the worker has too many uploads that are not attached to a task.
-func (s *Uploads) findExisting(ctx context.Context, u lastmile.Upload) (found lastmile.Upload, err error) {
-	err = s.Store.Read(ctx, func(r Reader) error {
-		unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
+// known returns what findExisting does, in a transaction of its own.
+func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (found lastmile.Upload, err error) {
+	err = s.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = findExisting(ctx, r, u)
+		return err
+	})
+	return found, err
+}
+
+// register saves the record of an upload and returns it. If the same image was sent before,
+// maybe to another node while this one decoded it, register returns that upload instead.
+func (s *Uploads) register(ctx context.Context, u lastmile.Upload) (registered lastmile.Upload, err error) {
+	err = s.Store.Write(ctx, func(w Writer) error {
+		existing, err := findExisting(ctx, w, u)
 		if err != nil {
 			return err
 		}
-		for _, other := range unused {
-			switch {
-			case other.Digest != u.Digest:
-			case other.State == lastmile.UploadStored:
-				found = other
-				return nil
-			// Purge must not delete it while its bytes are stored.
-			case other.State == lastmile.UploadPending && other.Storage == u.Storage && u.Created.Sub(other.Created) < lastmile.MaxActionAge:
-				found = other
-			}
+		registered = u
+		if existing.ID == "" {
+			return w.SaveUpload(ctx, u)
 		}
-		if found.ID == "" && len(unused) >= lastmile.MaxUnusedUploads {
-			return lastmile.Invalid("%d images are not attached to a task yet: complete tasks with them before you upload more", len(unused))
-		}
+		registered.ID, registered.Created, registered.State = existing.ID, existing.Created, existing.State
 		return nil
 	})
-	return found, err
+	return registered, err
+}
+
+// findExisting returns an earlier upload of the same image that is not attached to a task, or
+// the zero Upload. A pending one is an attempt that failed, or that another node has not
+// finished. It fails if the worker has too many uploads that are not attached to a task.
+func findExisting(ctx context.Context, r Reader, u lastmile.Upload) (found lastmile.Upload, err error) {
+	unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
+	if err != nil {
+		return found, err
+	}
+	for _, other := range unused {
+		switch {
+		case other.Digest != u.Digest:
+		case other.State == lastmile.UploadStored:
+			return other, nil
+		// Purge must not delete it while its bytes are stored.
+		case other.State == lastmile.UploadPending && other.Storage == u.Storage && u.Created.Sub(other.Created) < lastmile.MaxActionAge:
+			found = other
+		}
+	}
+	if found.ID == "" && len(unused) >= lastmile.MaxUnusedUploads {
+		return found, lastmile.Invalid("%d images are not attached to a task yet: complete tasks with them before you upload more", len(unused))
+	}
+	return found, nil
 }
 
 // markStored marks an upload whose bytes are stored, unless another request has sent the same

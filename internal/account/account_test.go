@@ -69,6 +69,8 @@ func (m *memory) Organization(_ context.Context, id lastmile.OrganizationID) (la
 
 func (m *memory) InstallationOwner(context.Context) (lastmile.AdminID, error) { return m.owner, nil }
 
+func (m *memory) NextInstallationOwner(context.Context) (lastmile.AdminID, error) { return "", nil }
+
 func (m *memory) AdminSession(_ context.Context, hash string) (identity.Session, error) {
 	if s, ok := m.sessions[hash]; ok {
 		return s, nil

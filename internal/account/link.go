@@ -232,6 +232,9 @@ func (a Links) accept(ctx context.Context, w Writer, by Acceptance, t throttle, 
 			return begun, err
 		}
 	}
+	if err := acceptOwnership(ctx, w, admin.ID); err != nil {
+		return begun, err
+	}
 	return a.start(ctx, w, admin, account, by.Browser, now)
 }
 
@@ -300,12 +303,25 @@ func (a Links) ForOperator(ctx context.Context, email string, kind identity.Link
 	return admin, Delivery{Link: url, Expires: link.Expires}, err
 }
 
-// MakeOwner makes a new administrator the owner of the installation, in the transaction
-// that creates the administrator.
-func (a Links) MakeOwner(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error {
+// InviteOwner makes a new administrator the owner of the installation as soon as they use a
+// link, in the transaction that creates the administrator. The present owner remains until
+// then: the invitation may never arrive.
+func (a Links) InviteOwner(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error {
 	w, err := a.Store.Join(tx)
 	if err != nil {
 		return err
 	}
-	return w.SaveInstallationOwner(ctx, admin.ID)
+	return w.SaveNextInstallationOwner(ctx, admin.ID)
+}
+
+// acceptOwnership makes an administrator the owner of the installation who was invited to be.
+func acceptOwnership(ctx context.Context, w Writer, admin lastmile.AdminID) error {
+	next, err := w.NextInstallationOwner(ctx)
+	if err != nil || next != admin {
+		return err
+	}
+	if err := w.SaveInstallationOwner(ctx, admin); err != nil {
+		return err
+	}
+	return w.SaveNextInstallationOwner(ctx, "")
 }

@@ -69,6 +69,9 @@ type Reader interface {
 	InstallationOwner(ctx context.Context) (lastmile.AdminID, error)
 	// Mail returns a mail to send, or lastmile.NotFound.
 	Mail(ctx context.Context, org lastmile.OrganizationID, id string) (identity.Mail, error)
+	// NextInstallationOwner returns the administrator who was invited to own the
+	// installation, or "".
+	NextInstallationOwner(ctx context.Context) (lastmile.AdminID, error)
 	// OneTimeLink finds a link by the hash of its token, or returns
 	// identity.UnknownLink.
 	OneTimeLink(ctx context.Context, hash string) (identity.Link, error)
@@ -120,6 +123,9 @@ type Writer interface {
 	SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) error
 	// SaveMail saves a mail to send.
 	SaveMail(ctx context.Context, m identity.Mail) error
+	// SaveNextInstallationOwner saves the administrator who was invited to own the
+	// installation.
+	SaveNextInstallationOwner(ctx context.Context, id lastmile.AdminID) error
 	// SaveOneTimeLink saves a new link, and deletes those of the same kind and administrator
 	// except the newest keep ones.
 	SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) error

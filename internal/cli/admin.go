@@ -73,7 +73,7 @@ func adminInviteCommand() command {
 			name := f.String("name", "", "`name` of the administrator")
 			kind := f.String("type", string(lastmile.AdminStandard), "`type`: super or standard")
 			readOnly := f.Bool("read-only", false, "the administrator can change nothing")
-			owner := f.Bool("owner", false, "the administrator owns the installation, and may see its state")
+			owner := f.Bool("owner", false, "the administrator becomes the owner of the installation, in place of the present one, by using the link; owners may see its state")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *email == "" {
 					return usageErrorf("--email is required")
@@ -82,13 +82,15 @@ func adminInviteCommand() command {
 					*name = *email
 				}
 				draft := access.AdminDraft{Change: lastmile.AdminChange{Name: name, Email: email, Type: kind, ReadOnly: readOnly}}
+				note := ""
 				if *owner {
-					draft.Created = a.Links.MakeOwner
+					note = "Using it makes the administrator the owner of the installation, in place of the present one.\n"
+					draft.Created = a.Links.InviteOwner
 				}
 				if _, err := a.Admins.Create(ctx, lastmile.Principal{Organization: org}, draft); err != nil {
 					return err
 				}
-				return printLink(ctx, inv, a, *email, app.ResetLink, false)
+				return printLink(ctx, inv, a, *email, app.ResetLink, false, note)
 			})
 		},
 	}
@@ -103,7 +105,7 @@ func adminResetCommand() command {
 			bindURL(f, c)
 			drop := f.Bool("remove-second-factor", false, "the link also removes the second factor, for one who has lost it")
 			return ofAdmin(func(ctx context.Context, inv *invocation, a *app.App, email string) error {
-				return printLink(ctx, inv, a, email, app.ResetLink, *drop)
+				return printLink(ctx, inv, a, email, app.ResetLink, *drop, "")
 			})
 		},
 	}
@@ -117,7 +119,7 @@ func adminLinkCommand() command {
 			c.BindStorage(f)
 			bindURL(f, c)
 			return ofAdmin(func(ctx context.Context, inv *invocation, a *app.App, email string) error {
-				return printLink(ctx, inv, a, email, app.SignInLink, false)
+				return printLink(ctx, inv, a, email, app.SignInLink, false, "")
 			})
 		},
 	}
@@ -134,14 +136,14 @@ func ofAdmin(act func(context.Context, *invocation, *app.App, string) error) fun
 	}
 }
 
-// printLink creates a link for an administrator and prints it.
-func printLink(ctx context.Context, inv *invocation, a *app.App, email string, kind app.LinkKind, dropFactor bool) error {
+// printLink creates a link for an administrator and prints it with a note about it, if any.
+func printLink(ctx context.Context, inv *invocation, a *app.App, email string, kind app.LinkKind, dropFactor bool, note string) error {
 	admin, made, err := a.Links.ForOperator(ctx, email, kind, dropFactor)
 	if err != nil {
 		return err
 	}
 	result := newAdminResult(admin)
 	result.Link, result.Expires = made.Link, made.Expires.Format(time.RFC3339)
-	return inv.print(result, "Administrator  %s  %s\nLink           %s\n\nThe link works once, until %s, and is shown only here.\n",
-		admin.Email, admin.Name, made.Link, made.Expires.Format("2006-01-02 15:04 MST"))
+	return inv.print(result, "Administrator  %s  %s\nLink           %s\n\nThe link works once, until %s, and is shown only here.\n%s",
+		admin.Email, admin.Name, made.Link, made.Expires.Format("2006-01-02 15:04 MST"), note)
 }

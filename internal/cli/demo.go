@@ -188,7 +188,7 @@ func openDemonstration(ctx context.Context, a *app.App, where string, moving boo
 func openAccount(ctx context.Context, a *app.App, org lastmile.OrganizationID) error {
 	name, kind := "Ada Example", string(lastmile.AdminSuper)
 	_, err := a.Admins.Create(ctx, lastmile.Principal{Organization: org}, access.AdminDraft{
-		Change: lastmile.AdminChange{Name: &name, Email: new(demoEmail), Type: &kind}, Created: a.Links.MakeOwner,
+		Change: lastmile.AdminChange{Name: &name, Email: new(demoEmail), Type: &kind}, Created: a.Links.InviteOwner,
 	})
 	if rejected, ok := errors.AsType[*lastmile.Error](err); ok && rejected.Code == lastmile.CodeDuplicate {
 		return nil

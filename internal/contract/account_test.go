@@ -89,34 +89,56 @@ func TestSetupContract(t *testing.T) {
 	})
 }
 
-// TestOwnerIsCreatedAtOnce makes a new administrator the owner of the installation. If that
-// fails, the administrator is not created either, so that it can be tried again.
-func TestOwnerIsCreatedAtOnce(t *testing.T) {
+// TestInvitedOwner invites an administrator to own the installation, who owns it after
+// accepting. If the invitation fails, the administrator is not created either, so that it
+// can be tried again.
+func TestInvitedOwner(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		c := p.Organization(t, "Acme")
 		failure := errors.New("the disk is full")
-		draft := access.AdminDraft{Change: lastmile.AdminChange{Name: new("Ada"), Email: new("ada@acme.example")}}
-		create := func(fails error) error {
+		create := func(email string, fails error) error {
+			draft := access.AdminDraft{Change: lastmile.AdminChange{Name: new("Ada"), Email: &email}}
 			draft.Created = func(ctx context.Context, tx store.Transaction, admin lastmile.Admin) error {
-				return cmp.Or(p.Links.MakeOwner(ctx, tx, admin), fails)
+				return cmp.Or(p.Links.InviteOwner(ctx, tx, admin), fails)
 			}
 			_, err := p.Admins.Create(t.Context(), lastmile.Principal{Organization: c.Organization.ID}, draft)
 			return err
 		}
-		if err := create(failure); !errors.Is(err, failure) {
+		signIn := func(email string) *apptest.Browser {
+			_, link, err := p.Links.ForOperator(t.Context(), email, identity.SignIn, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := p.Browser(t)
+			b.Call(t, "POST", "/account/v1/link/accept", `{"token":"`+apptest.TokenOf(link.Link)+`"}`).OK(t)
+			return b
+		}
+		if err := create("ada@acme.example", failure); !errors.Is(err, failure) {
 			t.Errorf("the error is %v", err)
 		}
-		if err := create(nil); err != nil {
+		if err := create("ada@acme.example", nil); err != nil {
 			t.Fatal(err)
 		}
-		_, link, err := p.Links.ForOperator(t.Context(), "ada@acme.example", identity.SignIn, false)
-		if err != nil {
+		owns := func(b *apptest.Browser) any {
+			return b.Call(t, "GET", "/account/v1/me", nil).OK(t).Object(t)["isInstallationOwner"]
+		}
+		ada := signIn("ada@acme.example")
+		if owns(ada) != true {
+			t.Error("the administrator who accepted does not own the installation")
+		}
+		if err := create("grace@acme.example", nil); err != nil {
 			t.Fatal(err)
 		}
-		me := p.Browser(t).Call(t, "POST", "/account/v1/link/accept", `{"token":"`+apptest.TokenOf(link.Link)+`"}`).OK(t).Object(t)
-		if me["isInstallationOwner"] != true {
-			t.Errorf("signed in as %v", me)
+		if owns(ada) != true {
+			t.Error("an invitation took the installation from its owner before it was accepted")
+		}
+		if grace := signIn("grace@acme.example"); owns(grace) != true || owns(ada) != false {
+			t.Error("the second administrator who accepted does not own the installation alone")
+		}
+		signIn("ada@acme.example")
+		if owns(ada) != false {
+			t.Error("the first owner took the installation back by using another link")
 		}
 	})
 }

@@ -93,7 +93,7 @@ func (r *Replanning) Update(c ReplanningChange) error {
 
 func checkBetween(field string, d, least, most time.Duration) error {
 	if d < least || d > most {
-		return lastmile.Invalid("%s must be between %.0f and %.0f minutes, not %g", field, least.Minutes(), most.Minutes(), d.Minutes())
+		return lastmile.Invalid("%s must be between %.0f and %.0f minutes", field, least.Minutes(), most.Minutes())
 	}
 	return nil
 }

@@ -317,6 +317,10 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 		`{"maxTasksPerRoute":5.5}`:                                     {malformed, "maxTasksPerRoute"},
 		`{"maxAllowedDelay":0}`:                                        {invalid, "maxAllowedDelay"},
 		`{"serviceTime":-1}`:                                           {invalid, "serviceTime"},
+		`{"serviceTime":1.5}`:                                          {malformed, "serviceTime must be a whole number of minutes"},
+		`{"serviceTime":"1.5"}`:                                        {malformed, "serviceTime"},
+		`{"serviceTime":99999999999}`:                                  {invalid, "serviceTime must be between 0 and 10080 minutes"},
+		`{"maxAllowedDelay":1.5}`:                                      {malformed, "maxAllowedDelay"},
 		`{"routeEnd":"nowhere"}`:                                       {invalid, "routeEnd"},
 		`{"routeEnd":"hub://` + unknownID + `"}`:                       {notFound, unknownID},
 		`{"taskTimeWindow":[1767225600]}`:                              {malformed, "taskTimeWindow"},
@@ -339,7 +343,7 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 		invalid.check(t, d.Call(t, "POST", path, fmt.Sprintf(`{%q:[%d,%d]}`, field, now+hours[0]*3600, now+hours[1]*3600)), message)
 	}
 	// As long as allowed.
-	d.run(t, fmt.Sprintf(`{"maxTasksPerRoute":200,"taskTimeWindow":[%d,%d],"scheduleTimeWindow":[%d,%d],"dryRun":true}`, now-4*3600, now+12*3600, now-2*3600, now+14*3600))
+	d.run(t, fmt.Sprintf(`{"maxTasksPerRoute":200,"serviceTime":21.0,"maxAllowedDelay":3.0,"taskTimeWindow":[%d,%d],"scheduleTimeWindow":[%d,%d],"dryRun":true}`, now-4*3600, now+12*3600, now-2*3600, now+14*3600))
 	d.worker(t, lastmile.Point{Lon: -73.99, Lat: 40.73}, `,"vehicle":{"type":"BICYCLE"}`)
 	invalid.check(t, send(t, d.Client, "POST", path, `{}`), "filters.workers.vehicleType is required")
 	if shown := d.run(t, `{"filters":{"workers":{"vehicleType":"BICYCLE"}}}`); status(shown) != "success" {

@@ -343,6 +343,7 @@ func taskFaults() map[string]struct {
 		"additional quantities in a list": {`"additionalQuantities":[1,2,3]`, malformed, []string{"additionalQuantities"}},
 		"a negative service time":         {`"serviceTime":-1`, invalid, []string{"serviceTime"}},
 		"more than a week of service":     {`"serviceTime":10081`, invalid, []string{"serviceTime"}},
+		"millennia of service":            {`"serviceTime":99999999999`, invalid, []string{"serviceTime", "10080 minutes"}},
 		"service time in words":           {`"serviceTime":"long"`, malformed, []string{"serviceTime"}},
 		"a time in seconds":               {`"completeAfter":1767225600`, invalid, []string{"completeAfter"}},
 		"a time as a date":                {`"completeAfter":"2026-01-01T00:00:00Z"`, malformed, []string{"completeAfter"}},

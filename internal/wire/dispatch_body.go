@@ -22,13 +22,13 @@ type DispatchBody struct {
 	// than 16 hours.
 	ScheduleTimeWindow *SecondsWindow `json:"scheduleTimeWindow"`
 	// Time spent at tasks without a service time, in minutes. Defaults to 2.
-	ServiceTime *Minutes `json:"serviceTime"`
+	ServiceTime *WholeMinutes `json:"serviceTime"`
 	// Where routes end: teams://DEFAULT for the hub of the team, workers://ROUTING_ADDRESS for the
 	// address of each worker, hub:// followed by the ID of a hub, or null for anywhere. Defaults to
 	// the hub of the team, if it has one.
 	RouteEnd Optional[string] `json:"routeEnd" example:"teams://DEFAULT"`
 	// How late a task may be, in minutes; above 0. Defaults to 10.
-	MaxAllowedDelay *Minutes `json:"maxAllowedDelay"`
+	MaxAllowedDelay *WholeMinutes `json:"maxAllowedDelay"`
 	// Filters that exclude workers.
 	Filters *DispatchFilters `json:"filters"`
 	// Whether to plan without assigning any task. The plan can be applied later.
@@ -96,12 +96,12 @@ func (b DispatchBody) Domain() planning.Request {
 // RouteBody is the body of a request to optimize the route of one worker.
 type RouteBody struct {
 	// Time spent at tasks without a service time, in minutes. Defaults to 2.
-	ServiceTime *Minutes `json:"serviceTime"`
+	ServiceTime *WholeMinutes `json:"serviceTime"`
 	// Where the route ends: workers://ROUTING_ADDRESS for the address of the worker, hub:// followed
 	// by the ID of a hub, or null for anywhere, which is the default.
 	RouteEnd Optional[string] `json:"routeEnd" example:"workers://ROUTING_ADDRESS"`
 	// How late a task may be, in minutes; above 0. Defaults to 10.
-	MaxAllowedDelay *Minutes `json:"maxAllowedDelay"`
+	MaxAllowedDelay *WholeMinutes `json:"maxAllowedDelay"`
 	// Whether to plan without changing the route. The plan can be applied later.
 	DryRun *Flag `json:"dryRun"`
 }

@@ -161,21 +161,34 @@ func (m Minutes) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(m).Minutes(), 'f', -1, 64), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. A number beyond maxDuration is decoded as
+// maxDuration: every field has a lower limit of its own, which its check reports.
 func (m *Minutes) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		*m = 0
 		return nil
 	}
 	n, ok := codec.Number(data)
-	switch {
-	case !ok:
+	if !ok {
 		return codec.Malformed("must be a number of minutes, not %s", shown(data))
-	case math.Abs(n) > maxDuration.Minutes():
-		return codec.Invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
 	}
+	n = max(-maxDuration.Minutes(), min(n, maxDuration.Minutes()))
 	*m = Minutes(math.Round(n * float64(time.Minute)))
 	return nil
+}
+
+// WholeMinutes is a duration in a request, in whole minutes.
+type WholeMinutes time.Duration
+
+// JSONSchema describes the JSON of the duration, for documentation.
+func (WholeMinutes) JSONSchema() string { return `{"type": "integer", "description": "Minutes"}` }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *WholeMinutes) UnmarshalJSON(data []byte) error {
+	if n, ok := codec.Number(data); ok && n != math.Trunc(n) {
+		return codec.Malformed("must be a whole number of minutes, not %s", shown(data))
+	}
+	return (*Minutes)(m).UnmarshalJSON(data)
 }
 
 // Point returns the location as a domain value.

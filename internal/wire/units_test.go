@@ -20,6 +20,7 @@ type unitsBody struct {
 	Unix    wire.UnixSeconds           `json:"unix"`
 	Seconds wire.Seconds               `json:"seconds"`
 	Minutes wire.Minutes               `json:"minutes"`
+	Whole   wire.WholeMinutes          `json:"whole"`
 	Place   wire.LonLat                `json:"place"`
 	Flag    wire.Flag                  `json:"flag"`
 	Maybe   wire.Optional[wire.Millis] `json:"maybe,omitzero"`
@@ -47,6 +48,10 @@ func TestUnitsAreRead(t *testing.T) {
 		"minutes":                          {`{"minutes":4}`, unitsBody{Minutes: wire.Minutes(4 * time.Minute)}},
 		"minutes with a fraction":          {`{"minutes":1.1}`, unitsBody{Minutes: wire.Minutes(66 * time.Second)}},
 		"minutes as text":                  {`{"minutes":"0.5"}`, unitsBody{Minutes: wire.Minutes(30 * time.Second)}},
+		"many minutes":                     {`{"minutes":1e11}`, unitsBody{Minutes: wire.Minutes(876_000 * time.Hour)}},
+		"many negative minutes":            {`{"minutes":-1e11}`, unitsBody{Minutes: wire.Minutes(-876_000 * time.Hour)}},
+		"whole minutes":                    {`{"whole":21.0}`, unitsBody{Whole: wire.WholeMinutes(21 * time.Minute)}},
+		"whole minutes as text":            {`{"whole":"2.1e1"}`, unitsBody{Whole: wire.WholeMinutes(21 * time.Minute)}},
 		"a location":                       {`{"place":[-122.4,37.8]}`, unitsBody{Place: wire.LonLat{Lon: -122.4, Lat: 37.8}}},
 		"a location as strings":            {`{"place":["-122.4","37.8"]}`, unitsBody{Place: wire.LonLat{Lon: -122.4, Lat: 37.8}}},
 		"the extremes of both coordinates": {`{"place":[180, -90]}`, unitsBody{Place: wire.LonLat{Lon: 180, Lat: -90}}},
@@ -102,7 +107,9 @@ func TestUnitsReject(t *testing.T) {
 		"words for seconds":        {`{"seconds":"soon"}`, malformed, `seconds must be a whole number of seconds, not "soon"`},
 		"too many seconds":         {`{"seconds":4000000000}`, invalid, "seconds must be a number of seconds of at most a hundred years, not 4000000000"},
 		"an array for minutes":     {`{"minutes":[1]}`, malformed, "minutes must be a number of minutes, not an array"},
-		"too many minutes":         {`{"minutes":-1e9}`, invalid, "minutes must be a number of minutes of at most a hundred years, not -1e9"},
+		"a fraction of a minute":   {`{"whole":1.5}`, malformed, "whole must be a whole number of minutes, not 1.5"},
+		"a fraction as text":       {`{"whole":"1.5"}`, malformed, `whole must be a whole number of minutes, not "1.5"`},
+		"words for whole minutes":  {`{"whole":"soon"}`, malformed, `whole must be a number of minutes, not "soon"`},
 		"text for a location":      {`{"place":"-122.4,37.8"}`, malformed, "place must be an array of two numbers, [longitude, latitude], not a string"},
 		"an object for a location": {`{"place":{"lat":1}}`, malformed, "place must be an array of two numbers, [longitude, latitude], not an object"},
 		"one coordinate":           {`{"place":[1]}`, malformed, "place must be an array of two numbers, [longitude, latitude]"},
@@ -137,15 +144,15 @@ func TestUnitsAreWritten(t *testing.T) {
 		body unitsBody
 		want string
 	}{
-		"nothing": {unitsBody{}, `{"millis":null,"unix":null,"seconds":0,"minutes":0,"place":[0,0],"flag":false}`},
+		"nothing": {unitsBody{}, `{"millis":null,"unix":null,"seconds":0,"minutes":0,"whole":0,"place":[0,0],"flag":false}`},
 		"values": {
 			unitsBody{
-				wire.Millis(at), wire.UnixSeconds(at), wire.Seconds(1500 * time.Millisecond), wire.Minutes(270 * time.Second),
+				wire.Millis(at), wire.UnixSeconds(at), wire.Seconds(1500 * time.Millisecond), wire.Minutes(270 * time.Second), 0,
 				wire.LonLat{Lon: -122.4, Lat: 37.8},
 				true,
 				wire.Optional[wire.Millis]{Present: true, Null: true},
 			},
-			`{"millis":1609455600001,"unix":1609455600,"seconds":2,"minutes":4.5,"place":[-122.4,37.8],"flag":true,"maybe":null}`,
+			`{"millis":1609455600001,"unix":1609455600,"seconds":2,"minutes":4.5,"whole":0,"place":[-122.4,37.8],"flag":true,"maybe":null}`,
 		},
 	}
 	for name, test := range tests {

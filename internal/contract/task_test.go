@@ -351,6 +351,7 @@ func taskFaults() map[string]struct {
 		"a window of no length":           {`"completeAfter":1894021200000,"completeBefore":1894021200000`, invalid, []string{"completeAfter", "completeBefore"}},
 		"a pickup of a number":            {`"pickupTask":1`, malformed, []string{"pickupTask"}},
 		"a dependency that is a number":   {`"dependencies":[1]`, malformed, []string{"dependencies[0]"}},
+		"an empty dependency":             {`"dependencies":[""]`, malformed, []string{"dependencies", "empty"}},
 		"dependencies in one text":        {`"dependencies":"a,b"`, malformed, []string{"dependencies"}},
 		"a fourth color":                  {`"appearance":{"triangleColor":3}`, invalid, []string{"appearance.triangleColor", "3"}},
 		"a color by name":                 {`"appearance":{"triangleColor":"teal"}`, malformed, []string{"appearance.triangleColor"}},

@@ -100,6 +100,8 @@ func TestCustomFieldContract(t *testing.T) {
 				"no type":                   {field(`{"name":"n"}`), malformed, []string{"field[1].type"}},
 				"an unknown type":           {field(`{"name":"n","type":"checklist"}`), invalid, []string{"field[1].type", "integer"}},
 				"a type as a number":        {field(`{"name":"n","type":1}`), malformed, []string{"field[1].type", "string"}},
+				"one field, not in a list":  {`{"model":"Task","field":{"name":"n","type":"date","editability":[1]}}`, malformed, []string{"field[0].editability[0]"}},
+				"one field, another editor": {`{"model":"Task","field":{"name":"n","type":"date","editability":["recipient"]}}`, invalid, []string{"field[0].editability[0]"}},
 				"a key with a dash":         {field(`{"name":"n","type":"date","key":"a-b"}`), invalid, []string{"field[1].key"}},
 				"a key that is taken":       {field(`{"name":"n","type":"date","key":"test"}`), duplicate, []string{"test"}},
 				"a key sent twice":          {field(`{"name":"ok","type":"date"}`), duplicate, []string{"ok"}},

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 
 	"dray/internal/codec"
 	"dray/internal/customfield"
@@ -146,12 +147,12 @@ type CustomFieldDefinitionBody struct {
 	Value Optional[any] `json:"value" type:"boolean,number,string,array,null"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. It decodes one definition as an array of one, so
+// that all errors name field[0].
 func (f *CustomFieldBodies) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '{':
-		*f = make(CustomFieldBodies, 1)
-		return codec.DecodePart(data, &(*f)[0])
+		return codec.DecodePart(slices.Concat([]byte("["), data, []byte("]")), (*[]CustomFieldDefinitionBody)(f))
 	case '[', 'n':
 		return codec.DecodePart(data, (*[]CustomFieldDefinitionBody)(f))
 	}

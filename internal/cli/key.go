@@ -31,12 +31,13 @@ func newKeyResult(k lastmile.APIKey, key string) keyResult {
 
 // orgFlag adds the flag --org and returns a function that finds the organization.
 // The flag is required only if there are several organizations, and not in the data
-// folder of the demonstration, which has a client.
+// folder of the demonstration unless it has others than the courier and its clients.
 func orgFlag(f *flag.FlagSet) func(context.Context, *app.App) (lastmile.OrganizationID, error) {
 	id := f.String("org", "", "`id` of the organization; required if there are several")
 	return func(ctx context.Context, a *app.App) (lastmile.OrganizationID, error) {
 		if *id != "" {
-			return lastmile.OrganizationID(*id), nil
+			found, err := a.Organizations.Own(ctx, lastmile.Principal{Organization: lastmile.OrganizationID(*id)})
+			return found.ID, err
 		}
 		all, err := a.Organizations.List(ctx)
 		switch {
@@ -47,12 +48,30 @@ func orgFlag(f *flag.FlagSet) func(context.Context, *app.App) (lastmile.Organiza
 		case len(all) == 1:
 			return all[0].ID, nil
 		}
-		shown, err := readDemonstration(a.Config.Data)
-		if err == nil && slices.ContainsFunc(all, func(o lastmile.Organization) bool { return o.ID == shown.Organization }) {
-			return shown.Organization, nil
+		if courier, err := courierOfAll(ctx, a, all); courier != "" || err != nil {
+			return courier, err
 		}
 		return "", usageErrorf("--org is required, because there are %d organizations; `dray org list` shows their ids", len(all))
 	}
+}
+
+// courierOfAll returns the courier of the demonstration, or "" if there is none or an
+// organization that is not its client.
+func courierOfAll(ctx context.Context, a *app.App, all []lastmile.Organization) (lastmile.OrganizationID, error) {
+	shown, err := readDemonstration(a.Config.Data)
+	if err != nil || shown.Organization == "" {
+		return "", err
+	}
+	clients, err := a.Clients.List(ctx, lastmile.Principal{Organization: shown.Organization})
+	if err != nil {
+		return "", err
+	}
+	for _, o := range all {
+		if o.ID != shown.Organization && !slices.ContainsFunc(clients, func(c app.Client) bool { return c.Organization == o.ID }) {
+			return "", nil
+		}
+	}
+	return shown.Organization, nil
 }
 
 // ofOrganization adds the flags of a command on one organization and returns

@@ -168,26 +168,35 @@ func orgClientsCommand() command {
 		name: "org clients", summary: "List the clients of an organization and the couriers it is a client of",
 		examples: []string{"dray org clients --org ID", "dray org clients --org ID --accept ID", "dray org clients --org ID --end ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			accept := f.String("accept", "", "accept the invitation of the courier with this `id`")
-			end := f.String("end", "", "end the connection with the client or courier with this `id`, or decline its invitation")
+			var accept, end *string
+			optional(f, "accept", "accept the invitation of the courier with this `id`", &accept)
+			optional(f, "end", "end the connection with the client or courier with this `id`, or decline its invitation", &end)
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-				return manageClients(ctx, inv, a, lastmile.Principal{Organization: org}, *accept, *end)
+				switch {
+				case accept != nil && end != nil:
+					return usageErrorf("--accept and --end exclude each other")
+				case accept != nil && *accept == "":
+					return usageErrorf("--accept must be the id of a courier, not empty")
+				case end != nil && *end == "":
+					return usageErrorf("--end must be the id of a client or courier, not empty")
+				}
+				return manageClients(ctx, inv, a, lastmile.Principal{Organization: org}, accept, end)
 			})
 		},
 	}
 }
 
-func manageClients(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, accept, end string) error {
-	if accept != "" {
-		if _, err := a.Clients.Accept(ctx, who, accept); err != nil {
+func manageClients(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, accept, end *string) error {
+	if accept != nil {
+		if _, err := a.Clients.Accept(ctx, who, *accept); err != nil {
 			return err
 		}
 	}
-	if end != "" {
-		err := a.Clients.Delete(ctx, who, end)
+	if end != nil {
+		err := a.Clients.Delete(ctx, who, *end)
 		rejected, ok := errors.AsType[*lastmile.Error](err)
 		if ok && (rejected.Code == lastmile.CodeNotFound || rejected.Code == lastmile.CodeOutsideScope) { // not a client; it may be a courier
-			err = a.Clients.Leave(ctx, who, end)
+			err = a.Clients.Leave(ctx, who, *end)
 		}
 		if err != nil {
 			return err

@@ -43,10 +43,10 @@ func TestEndReportsErrors(t *testing.T) {
 		}
 		full := errors.New("the disk is full")
 		a.Clients.Store = &failingWrites{a.Clients.Store, full}
-		if err := manageClients(t.Context(), inv, a, who, "", string(client.ID)); !errors.Is(err, full) {
+		if err := manageClients(t.Context(), inv, a, who, nil, new(string(client.ID))); !errors.Is(err, full) {
 			t.Errorf("the error is %v", err)
 		}
-		return manageClients(t.Context(), inv, a, who, "", string(client.ID))
+		return manageClients(t.Context(), inv, a, who, nil, new(string(client.ID)))
 	})
 	if err != nil {
 		t.Error(err)

@@ -26,29 +26,33 @@ func orgPageCommand() command {
 			optional(f, "phone", "`number` that recipients can call; empty for none", &change.Phone)
 			optional(f, "color", "`color` of links and buttons, as #rrggbb; empty for the default", &change.Color)
 			f.Func("new-times", "whether recipients of failed tasks may request another time: `on or off`", onOrOff(&change.NewTimes))
-			logo := f.String("logo", "", "`file` with the logo, a JPEG, PNG, WebP or GIF image")
+			var logo *string
+			optional(f, "logo", "`file` with the logo, a JPEG, PNG, WebP or GIF image", &logo)
 			noLogo := f.Bool("no-logo", false, "remove the logo")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-				if *logo != "" && *noLogo {
+				switch {
+				case logo != nil && *noLogo:
 					return usageErrorf("--logo and --no-logo exclude each other")
+				case logo != nil && *logo == "":
+					return usageErrorf("--logo must be the name of a file, not empty")
 				}
-				return changePage(ctx, inv, a, org, change, *logo, *noLogo)
+				return changePage(ctx, inv, a, org, change, logo, *noLogo)
 			})
 		},
 	}
 }
 
-func changePage(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change lastmile.PageSettingsChange, logo string, noLogo bool) error {
+func changePage(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change lastmile.PageSettingsChange, logo *string, noLogo bool) error {
 	who := lastmile.Principal{Organization: org}
 	settings, err := a.Pages.Settings(ctx, org)
 	var image []byte
-	if err == nil && logo != "" { // reject an invalid one before anything is saved
-		image, err = readLogo(ctx, a, who, logo)
+	if err == nil && logo != nil { // reject an invalid one before anything is saved
+		image, err = readLogo(ctx, a, who, *logo)
 	}
 	if err == nil && change != (lastmile.PageSettingsChange{}) {
 		settings, err = a.Pages.Configure(ctx, org, change)
 	}
-	if err == nil && logo != "" {
+	if err == nil && logo != nil {
 		_, err = a.Uploads.SetLogo(ctx, who, image)
 	}
 	if err == nil && noLogo {

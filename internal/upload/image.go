@@ -98,9 +98,9 @@ func sanitize(ctx context.Context, data []byte) (p picture, err error) {
 		}
 	}
 	if len(data) == 0 {
-		return p, lastmile.Missing("an image as the request body")
+		return p, lastmile.Missing("an image")
 	}
-	return p, lastmile.Invalid("the request body is not an image: %s", acceptable)
+	return p, lastmile.Invalid("the data is not an image: %s", acceptable)
 }
 
 func unreadable(what string) error {

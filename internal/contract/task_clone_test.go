@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -64,6 +65,15 @@ func TestTaskCloneContract(t *testing.T) {
 		} {
 			t.Run("metadata, barcodes and dependencies are copied on request, "+name, func(t *testing.T) { sameTask(t, clone(t, body), plain(t, whole)) })
 		}
+		t.Run("no body and null are the same request", func(t *testing.T) {
+			once := r.Call(t, "POST", "/tasks/"+of+"/clone", nil, "Idempotency-Key", "empty").OK(t)
+			for _, body := range []string{`null`, ` null `, ` `} {
+				again := send(t, r.Client, "POST", "/tasks/"+of+"/clone", body, "Idempotency-Key", "empty").OK(t)
+				if !bytes.Equal(again.Body, once.Body) {
+					t.Errorf("%q is another request", body)
+				}
+			}
+		})
 		t.Run("overrides come last, nested and flat", func(t *testing.T) {
 			overrides := fmt.Sprintf(`"overrides":{"notes":"other","pickupTask":false,"serviceTime":9,"metadata":[{"name":"b","type":"boolean","value":true}],
 				"completeAfter":%d,"completeBefore":%d,"recipients":[],"destination":{"address":{"city":"Q","country":"Y"},"location":[5,6]}}`, now+5*hour, now+6*hour)

@@ -151,10 +151,10 @@ func describe(ctx context.Context, r Reader, admin lastmile.Admin, account ident
 	if err != nil {
 		return Me{}, err
 	}
-	owner, err := r.InstallationOwner(ctx)
+	ownership, err := r.InstallationOwner(ctx)
 	return Me{
 		Admin: admin, Organization: org, Language: account.Language, SecondFactor: account.Factor != nil, HasPassword: account.Hash != "",
-		InstallationOwner: owner == admin.ID,
+		InstallationOwner: ownership.Owner == admin.ID,
 	}, err
 }
 

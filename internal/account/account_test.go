@@ -67,9 +67,9 @@ func (m *memory) Organization(_ context.Context, id lastmile.OrganizationID) (la
 	return lastmile.Organization{ID: id}, nil
 }
 
-func (m *memory) InstallationOwner(context.Context) (lastmile.AdminID, error) { return m.owner, nil }
-
-func (m *memory) NextInstallationOwner(context.Context) (lastmile.AdminID, error) { return "", nil }
+func (m *memory) InstallationOwner(context.Context) (identity.Ownership, error) {
+	return identity.Ownership{Owner: m.owner}, nil
+}
 
 func (m *memory) AdminSession(_ context.Context, hash string) (identity.Session, error) {
 	if s, ok := m.sessions[hash]; ok {

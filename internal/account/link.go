@@ -311,17 +311,19 @@ func (a Links) InviteOwner(ctx context.Context, tx store.Transaction, admin last
 	if err != nil {
 		return err
 	}
-	return w.SaveNextInstallationOwner(ctx, admin.ID)
+	ownership, err := w.InstallationOwner(ctx)
+	if err != nil {
+		return err
+	}
+	ownership.Invited = admin.ID
+	return w.SaveInstallationOwner(ctx, ownership)
 }
 
 // acceptOwnership makes an administrator the owner of the installation who was invited to be.
 func acceptOwnership(ctx context.Context, w Writer, admin lastmile.AdminID) error {
-	next, err := w.NextInstallationOwner(ctx)
-	if err != nil || next != admin {
+	ownership, err := w.InstallationOwner(ctx)
+	if err != nil || ownership.Invited != admin {
 		return err
 	}
-	if err := w.SaveInstallationOwner(ctx, admin); err != nil {
-		return err
-	}
-	return w.SaveNextInstallationOwner(ctx, "")
+	return w.SaveInstallationOwner(ctx, identity.Ownership{Owner: admin})
 }

@@ -65,13 +65,10 @@ type Reader interface {
 	CountMails(ctx context.Context, org lastmile.OrganizationID, limit int) (int, error)
 	// HasOrganizations reports whether there is any organization.
 	HasOrganizations(ctx context.Context) (bool, error)
-	// InstallationOwner returns the administrator who owns the installation, or "".
-	InstallationOwner(ctx context.Context) (lastmile.AdminID, error)
+	// InstallationOwner returns who owns the installation, and who was invited to.
+	InstallationOwner(ctx context.Context) (identity.Ownership, error)
 	// Mail returns a mail to send, or lastmile.NotFound.
 	Mail(ctx context.Context, org lastmile.OrganizationID, id string) (identity.Mail, error)
-	// NextInstallationOwner returns the administrator who was invited to own the
-	// installation, or "".
-	NextInstallationOwner(ctx context.Context) (lastmile.AdminID, error)
 	// OneTimeLink finds a link by the hash of its token, or returns
 	// identity.UnknownLink.
 	OneTimeLink(ctx context.Context, hash string) (identity.Link, error)
@@ -119,13 +116,10 @@ type Writer interface {
 	SaveAdminAccount(ctx context.Context, a identity.Account) error
 	// SaveAdminSession saves a session.
 	SaveAdminSession(ctx context.Context, s identity.Session) error
-	// SaveInstallationOwner saves the administrator who owns the installation.
-	SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) error
+	// SaveInstallationOwner saves who owns the installation, and who was invited to.
+	SaveInstallationOwner(ctx context.Context, o identity.Ownership) error
 	// SaveMail saves a mail to send.
 	SaveMail(ctx context.Context, m identity.Mail) error
-	// SaveNextInstallationOwner saves the administrator who was invited to own the
-	// installation.
-	SaveNextInstallationOwner(ctx context.Context, id lastmile.AdminID) error
 	// SaveOneTimeLink saves a new link, and deletes those of the same kind and administrator
 	// except the newest keep ones.
 	SaveOneTimeLink(ctx context.Context, l identity.Link, keep int) error

@@ -117,7 +117,7 @@ func (a Links) found(ctx context.Context, w Writer, d SetupDraft, hashed string)
 	if err := w.SaveAdminAccount(ctx, account); err != nil {
 		return begun, err
 	}
-	if err := w.SaveInstallationOwner(ctx, admin.ID); err != nil {
+	if err := w.SaveInstallationOwner(ctx, identity.Ownership{Owner: admin.ID}); err != nil {
 		return begun, err
 	}
 	return a.start(ctx, w, admin, account, d.Browser, now)

@@ -2,7 +2,9 @@ package addressbook
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -47,6 +49,9 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 	}
 	var found *lastmile.GeocodedAddress
 	if draft.Location == nil {
+		if err := checkWords(field+"address", draft); err != nil {
+			return lastmile.Destination{}, err
+		}
 		place, err := b.geocode(ctx, who, draft)
 		if err != nil {
 			return lastmile.Destination{}, err
@@ -54,6 +59,21 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 		found = &place
 	}
 	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
+}
+
+// checkWords rejects an address to geocode that has a required part without any letter or
+// digit, such as a hyphen.
+func checkWords(field string, draft lastmile.DestinationDraft) error {
+	if draft.Unparsed != "" {
+		return nil
+	}
+	a := draft.Address
+	for _, part := range []struct{ name, text string }{{"number", a.Number}, {"street", a.Street}, {"city", a.City}, {"country", a.Country}} {
+		if !strings.ContainsFunc(part.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			return lastmile.Invalid("%s.%s must contain a letter or a digit, not %q", field, part.name, lastmile.Truncate(part.text, 32))
+		}
+	}
+	return nil
 }
 
 // maxHubs is the maximum number of hubs that make addresses around them more likely.

@@ -18,6 +18,12 @@ const (
 // Languages are those of the pages and mails, the default first.
 var Languages = []string{"en", "de", "fr", "es", "pt"}
 
+// Ownership is who owns the installation, and who was invited to and has not accepted yet.
+// Either may be empty.
+type Ownership struct {
+	Owner, Invited lastmile.AdminID
+}
+
 // Account is how an administrator signs in.
 type Account struct {
 	Organization lastmile.OrganizationID

@@ -1,9 +1,6 @@
 package lastmile
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // Address is a postal address in parts.
 type Address struct {
@@ -51,20 +48,6 @@ func (a Address) require(field string, names ...string) error {
 	for _, name := range names {
 		if strings.TrimSpace(parts[name]) == "" {
 			return Missing(field + "." + name)
-		}
-	}
-	return nil
-}
-
-// requireGeocodable rejects an address without a part that geocoding requires, or with one that
-// says nothing, such as a hyphen.
-func (a Address) requireGeocodable(field string) error {
-	if err := a.require(field, "number", "street", "city", "country"); err != nil {
-		return err
-	}
-	for _, p := range []struct{ name, text string }{{"number", a.Number}, {"street", a.Street}, {"city", a.City}, {"country", a.Country}} {
-		if !strings.ContainsFunc(p.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-			return Invalid("%s.%s must contain a letter or a digit, not %q", field, p.name, Truncate(p.text, 32))
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (d DestinationDraft) Check(field string) error {
 	case d.Location != nil:
 		return d.Address.require(address, "city", "country")
 	}
-	return d.Address.requireGeocodable(address)
+	return d.Address.require(address, "number", "street", "city", "country")
 }
 
 // Query returns the geocoder query for a draft without a location. An unparsed

@@ -322,8 +322,6 @@ func (t *Task) check() error {
 		return Invalid("priority must be between 0 and %d", MaxPriority)
 	case len(t.Dependencies) > MaxDependencies:
 		return Invalid("dependencies has %d entries; at most %d are allowed", len(t.Dependencies), MaxDependencies)
-	case slices.Contains(t.Dependencies, ""):
-		return Malformed("dependencies must be ids of tasks, not empty strings")
 	case slices.Contains(t.Dependencies, t.ID):
 		return Invalid("dependencies must not name the task itself")
 	}

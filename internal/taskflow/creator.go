@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -163,6 +164,9 @@ func checkConnections(ctx context.Context, r connectionReader, org lastmile.Orga
 // If the caller placed the task there, it must have placed the dependencies as well. A
 // new task needs no check for cycles: no task can depend on it yet.
 func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.OrganizationID, t lastmile.Task) error {
+	if slices.Contains(t.Dependencies, "") {
+		return lastmile.Malformed("dependencies must be ids of tasks, not empty strings")
+	}
 	found, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	for _, parent := range found {
 		if caller == t.Origin && caller != parent.Origin {

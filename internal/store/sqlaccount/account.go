@@ -25,44 +25,33 @@ func (p Part) HasOrganizations(ctx context.Context) (bool, error) {
 	return engine.Exists(ctx, p.c, `SELECT 1 FROM organization LIMIT 1`)
 }
 
-// The settings with the administrator who owns the installation, and with the one who will.
+// The settings with the fields of identity.Ownership.
 const (
-	ownerSetting     = "installation owner"
-	nextOwnerSetting = "next installation owner"
+	ownerSetting        = "installation owner"
+	invitedOwnerSetting = "invited installation owner"
 )
 
-// InstallationOwner returns the administrator who owns the installation, or "".
-func (p Part) InstallationOwner(ctx context.Context) (lastmile.AdminID, error) {
-	return p.owner(ctx, ownerSetting)
-}
-
-// NextInstallationOwner returns the administrator who was invited to own the installation, or "".
-func (p Part) NextInstallationOwner(ctx context.Context) (lastmile.AdminID, error) {
-	return p.owner(ctx, nextOwnerSetting)
+// InstallationOwner returns who owns the installation, and who was invited to.
+func (p Part) InstallationOwner(ctx context.Context) (o identity.Ownership, err error) {
+	if o.Owner, err = p.owner(ctx, ownerSetting); err == nil {
+		o.Invited, err = p.owner(ctx, invitedOwnerSetting)
+	}
+	return o, err
 }
 
 func (p Part) owner(ctx context.Context, setting string) (lastmile.AdminID, error) {
 	var id []byte
 	err := p.c.Row(ctx, `SELECT value FROM setting WHERE name = $1`, setting).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read the owner of the installation: %w", err)
+		return "", fmt.Errorf("read the %s: %w", setting, err)
 	}
 	return lastmile.AdminID(id), nil
 }
 
-// SaveInstallationOwner saves the administrator who owns the installation.
-func (p Part) SaveInstallationOwner(ctx context.Context, id lastmile.AdminID) error {
-	return p.saveOwner(ctx, ownerSetting, id)
-}
-
-// SaveNextInstallationOwner saves the administrator who was invited to own the installation.
-func (p Part) SaveNextInstallationOwner(ctx context.Context, id lastmile.AdminID) error {
-	return p.saveOwner(ctx, nextOwnerSetting, id)
-}
-
-func (p Part) saveOwner(ctx context.Context, setting string, id lastmile.AdminID) error {
-	const query = `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
-	if _, err := p.c.Exec(ctx, query, setting, []byte(id)); err != nil {
+// SaveInstallationOwner saves who owns the installation, and who was invited to.
+func (p Part) SaveInstallationOwner(ctx context.Context, o identity.Ownership) error {
+	const query = `INSERT INTO setting (name, value) VALUES ($1, $2), ($3, $4) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+	if _, err := p.c.Exec(ctx, query, ownerSetting, []byte(o.Owner), invitedOwnerSetting, []byte(o.Invited)); err != nil {
 		return fmt.Errorf("save the owner of the installation: %w", err)
 	}
 	return nil

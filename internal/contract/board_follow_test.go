@@ -305,6 +305,49 @@ func TestBoardListsTogether(t *testing.T) {
 	})
 }
 
+// TestBoardListsAfterCompletion changes a completed task, which is in no list: there is
+// nothing to log. Notes of such changes by earlier releases are removed.
+func TestBoardListsAfterCompletion(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c := p.Organization(t, "Acme")
+		ada, phone := driver(t, c, driverTeam(t, c, "Followed", false), "+12125550412")
+		done := taskOf(t, c, ada, 40.71, nil)
+		phone.do(t, "start", done, "start", nil)
+		phone.do(t, "complete", done, "complete", map[string]any{"success": true})
+		log := func() {
+			t.Helper()
+			if err := p.Lists.Log(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count := func(what string) (n int64) {
+			t.Helper()
+			err := p.Store.Read(t.Context(), func(tx *sqlstore.Tx) error { return tx.Conn().Row(t.Context(), `SELECT COUNT(*) FROM `+what).Scan(&n) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		log()
+		c.Must(t, "PUT", "/tasks/"+done, `{"metadata":[{"name":"billed","type":"boolean","value":true}]}`)
+		phone.do(t, "claim", done, "claim", nil)
+		if n := count(`changed_list`) + count(`container WHERE kind = ''`); n != 0 {
+			t.Errorf("changes of a completed task left %d notes and containers", n)
+		}
+		err := p.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+			return tx.LockContainer(t.Context(), c.Organization.ID, lastmile.ContainerRef{}, p.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log()
+		if n := count(`changed_list`); n != 0 {
+			t.Errorf("%d notes are left", n)
+		}
+	})
+}
+
 // relist logs lists of teams, which need not exist.
 func relist(t *testing.T, p *apptest.Platform, org lastmile.OrganizationID, teams ...string) {
 	t.Helper()

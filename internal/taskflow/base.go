@@ -125,8 +125,11 @@ func lockOrder(a, b lastmile.ContainerRef) int {
 
 // lock locks one container, because it or a task in it is about to change. The
 // phones that show it are notified after the commit. If it is a worker's, the
-// estimates are refreshed.
+// estimates are refreshed. A completed task is in no container, so nothing is locked.
 func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if in == (lastmile.ContainerRef{}) {
+		return nil
+	}
 	if err := w.LockContainer(ctx, org, in, now); err != nil {
 		return err
 	}

@@ -267,9 +267,7 @@ func (ts *Tasks) lockTasks(ctx context.Context, w TaskWriter, who lastmile.Princ
 			return nil, err
 		}
 		tasks = append(tasks, task)
-		if task.Container != (lastmile.ContainerRef{}) {
-			lists[task.Organization] = append(lists[task.Organization], task.Container)
-		}
+		lists[task.Organization] = append(lists[task.Organization], task.Container)
 	}
 	for _, org := range slices.Sorted(maps.Keys(lists)) {
 		if err := ts.lockAll(ctx, w, org, ts.Now(), lists[org]...); err != nil {

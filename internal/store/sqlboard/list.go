@@ -57,13 +57,18 @@ const maxNotes = 500
 // owners are the tables of the owners of lists.
 var owners = map[lastmile.ContainerKind]string{lastmile.InWorker: `worker`, lastmile.InTeam: `team`}
 
-// readList reads a list; it keeps no version if its owner was deleted.
+// readList reads a list; it keeps no version if its owner was deleted. Earlier releases noted
+// changes of completed tasks as those of a list without an owner.
 func (p Part) readList(ctx context.Context, list *board.ChangedList, most int) error {
 	org, in := list.Organization, list.Container
+	table := owners[in.Kind]
+	if table == "" {
+		return nil
+	}
 	versions, err := engine.Collect(ctx, p.c, func(r engine.Rows) (version int64, err error) {
 		err = r.Scan(&version)
 		return version, err
-	}, `SELECT c.version FROM container c JOIN `+owners[in.Kind]+` o ON o.org = $1 AND o.id = $3 WHERE c.org = $1 AND c.kind = $2 AND c.owner = $3`, org, in.Kind, in.Owner)
+	}, `SELECT c.version FROM container c JOIN `+table+` o ON o.org = $1 AND o.id = $3 WHERE c.org = $1 AND c.kind = $2 AND c.owner = $3`, org, in.Kind, in.Owner)
 	if err != nil || len(versions) == 0 {
 		return err
 	}

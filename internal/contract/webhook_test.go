@@ -624,6 +624,11 @@ func testTestEvent(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	if n := len(r.Posts(path + "/other")); n > 0 {
 		t.Errorf("webhook %s, which was not meant, got %d", other, n)
 	}
+	for number, name := range lastmile.TriggerNames {
+		path := path + "/" + name
+		c.Must(t, "POST", "/webhooks/"+hook(t, c, r, path, int(number))+"/test", nil)
+		matches(t, event(t, r.Await(t, path, 1)[0])["triggerName"], `"`+name+`"`)
+	}
 }
 
 // secretOf returns the secret that signs an organization's webhooks.

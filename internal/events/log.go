@@ -88,15 +88,16 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 			l.options.Hub.Publish(topics...)
 		})
 	}
+	named := func(e lastmile.Event) bool { return e.Webhooks != nil }
 	if l.options.Replan != nil {
-		if err := l.options.Replan(ctx, tx, stored); err != nil {
+		if err := l.options.Replan(ctx, tx, slices.DeleteFunc(stored, named)); err != nil {
 			return err
 		}
 	}
 	if l.options.Messages == nil {
 		return nil
 	}
-	public := slices.DeleteFunc(events, func(e lastmile.Event) bool { return e.Webhooks != nil })
+	public := slices.DeleteFunc(events, named)
 	if len(public) == 0 {
 		return nil
 	}

@@ -322,7 +322,9 @@ func (b OrderTasksBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *las
 		err = lastmile.Within(field, failed)
 		return &made
 	}
-	return draft("pickupTask.", b.PickupTask), draft("dropoffTask.", b.DropoffTask), err
+	pickup = draft("pickupTask.", b.PickupTask)
+	dropoff = draft("dropoffTask.", b.DropoffTask)
+	return pickup, dropoff, err
 }
 
 // CancelOrdersBody is a request to cancel orders.

@@ -270,7 +270,7 @@ func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil || many == nil {
 			return err
 		}
-		if err := ts.release(ctx, by, id, many); err != nil {
+		if err := ts.release(ctx, who, by, id, many); err != nil {
 			return err
 		}
 	}
@@ -326,17 +326,25 @@ func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal,
 	return events, nil
 }
 
-// release removes the task on from the dependencies of children, in several transactions.
-func (ts *Tasks) release(ctx context.Context, who lastmile.Principal, on lastmile.TaskID, children []lastmile.TaskID) error {
+// release removes the task on, which who deletes, from the dependencies of children, in several
+// transactions, as long as it can be deleted.
+func (ts *Tasks) release(ctx context.Context, who, by lastmile.Principal, on lastmile.TaskID, children []lastmile.TaskID) error {
 	for some := range slices.Chunk(children, moveChunk) {
 		err := ts.Store.Write(ctx, func(w TaskWriter) error {
-			events, err := removeDependency(ctx, w, who, on, some, ts.Now())
+			task, err := w.VisibleTask(ctx, who.Organization, on)
+			if err == nil {
+				err = checkByHand(task)
+			}
+			if err != nil {
+				return err
+			}
+			events, err := removeDependency(ctx, w, by, on, some, ts.Now())
 			if err != nil {
 				return err
 			}
 			return ts.Events.Append(ctx, w, events...)
 		})
-		if lastmile.IsNotFound(err) { // one of them was deleted meanwhile
+		if lastmile.IsNotFound(err) { // one of them, or the task, was deleted meanwhile
 			return nil
 		}
 		if err != nil {

@@ -98,13 +98,13 @@ func (bs *Batches) CreateAll(ctx context.Context, who lastmile.Principal, items 
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := bs.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
+	prepared := bs.countOnce().prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
 	for _, one := range prepared {
-		if _, ok := errors.AsType[*lastmile.Error](one.err); one.err != nil && !ok {
-			return lastmile.CreatedBatch{}, one.err // a fault of the server; nothing has been done
+		if one.err != nil && !isRejection(one.err) {
+			return lastmile.CreatedBatch{}, one.err // nothing has been done; another attempt may succeed
 		}
 	}
 	now := bs.Now()

@@ -29,6 +29,7 @@ type chunk struct {
 // prepareChunks reads and prepares the items of a batch that have no result,
 // chunk by chunk, one chunk ahead of the receiver. Callers must call stop.
 func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, batch lastmile.Batch, most int) (chunks <-chan chunk, stop func()) {
+	bs = bs.countOnce()
 	ctx, cancel := context.WithCancel(ctx)
 	ready := make(chan chunk)
 	var group sync.WaitGroup

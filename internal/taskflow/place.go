@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -62,6 +63,37 @@ func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.Organization
 		err = lastmile.Invalid("executor: %d tasks that the organization placed with others are open, which is the limit; wait until some are completed, or delete or cancel some", c.MaxPlaced)
 	}
 	return err
+}
+
+// countOnce returns Batches for the items of one batch: the tasks that the organization
+// placed with others are counted once, and not for each item.
+func (bs *Batches) countOnce() *Batches {
+	once := *bs
+	once.Placed = &countedOnce{Placed: bs.Placed}
+	return &once
+}
+
+// countedOnce is a Placed for one batch. It adds one for each call, because each is for
+// another item that will be placed.
+type countedOnce struct {
+	Placed
+	mu    sync.Mutex
+	known bool
+	open  int
+}
+
+// CountPlaced implements Placed.
+func (p *countedOnce) CountPlaced(ctx context.Context, origin lastmile.OrganizationID, limit int) (open int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.known {
+		if p.open, err = p.Placed.CountPlaced(ctx, origin, limit); err != nil {
+			return 0, err
+		}
+		p.known = true
+	}
+	open, p.open = p.open, p.open+1
+	return open, nil
 }
 
 // prepareNew is prepare for a new task.

@@ -24,17 +24,10 @@ type RoutePlans struct {
 	large rate.Shares // one change of a plan with many tasks at a time, because each keeps the writer busy
 }
 
-// turn waits for the organization's turn to change a plan, if many tasks are involved:
-// the given ones, and those of the plan if there is an id. It returns a context for the
-// change in which these tasks have been decoded already; see store.Remember.
-func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (known context.Context, end func(), err error) {
-	if id != "" {
-		plan, err := rs.Read(ctx, who, id)
-		if err != nil {
-			return ctx, nil, err
-		}
-		tasks = slices.Concat(plan.Tasks, tasks)
-	}
+// turn waits for the organization's turn to change a plan, if many tasks are involved. It
+// returns a context for the change in which these tasks have been decoded already; see
+// store.Remember.
+func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, tasks []lastmile.TaskID) (known context.Context, end func(), err error) {
 	if len(tasks) <= maxAtOnce {
 		return ctx, func() {}, nil
 	}
@@ -92,7 +85,7 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 	if err != nil {
 		return made, err
 	}
-	ctx, end, err := rs.turn(ctx, who, "", made.Tasks)
+	ctx, end, err := rs.turn(ctx, who, made.Tasks)
 	if err != nil {
 		return made, err
 	}
@@ -109,11 +102,7 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 // Update changes a route plan. If its worker, team or tasks change, the
 // tasks that are not started move to the worker or team, in the plan's order.
 func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	var tasks []lastmile.TaskID
-	if change.Tasks != nil {
-		tasks = *change.Tasks
-	}
-	return rs.changePlan(ctx, who, id, tasks, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		before, _ := plan.Container()
 		changed, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
@@ -126,7 +115,7 @@ func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id las
 // AddTasks appends tasks to a route plan. Tasks that are in it already keep
 // their positions.
 func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, tasks, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
 		changed, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
@@ -134,11 +123,19 @@ func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// changePlan applies change to a plan. added are the tasks that change may add. change
-// reports whether the plan is different, and returns the tasks that must move to the
-// plan's container.
-func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, added []lastmile.TaskID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
-	ctx, end, err := rs.turn(ctx, who, id, added)
+// changePlan applies change to a plan. change reports whether the plan is different, and
+// returns the tasks that must move to the plan's container. It is called before the turn as
+// well, so that a change that is rejected makes others wait for nothing.
+func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+	plan, err = rs.Read(ctx, who, id)
+	if err != nil {
+		return plan, err
+	}
+	tasks := plan.Tasks
+	if _, _, err := change(&plan, rs.Now()); err != nil {
+		return plan, err
+	}
+	ctx, end, err := rs.turn(ctx, who, lastmile.Unique(slices.Concat(tasks, plan.Tasks)))
 	if err != nil {
 		return plan, err
 	}
@@ -170,7 +167,11 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 
 // Delete deletes a route plan. Its tasks stay where they are.
 func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
-	ctx, end, err := rs.turn(ctx, who, id, nil)
+	plan, err := rs.Read(ctx, who, id)
+	if err != nil {
+		return err
+	}
+	ctx, end, err := rs.turn(ctx, who, plan.Tasks)
 	if err != nil {
 		return err
 	}
@@ -291,11 +292,12 @@ func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.
 	return rs.Events.Append(ctx, w, events...)
 }
 
-// workersOf returns the workers of tasks that join or leave a plan. Their estimates are
-// refreshed, because the plan may be late.
+// workersOf returns the workers of unfinished tasks that join or leave a plan. Their
+// estimates are refreshed, because the plan may be late. The worker of a completed task may
+// have been deleted.
 func workersOf(tasks []lastmile.Task) (ids []lastmile.WorkerID) {
 	for _, task := range tasks {
-		if task.Worker != "" {
+		if task.Worker != "" && task.State != lastmile.TaskCompleted {
 			ids = append(ids, task.Worker)
 		}
 	}

@@ -31,6 +31,7 @@ type AdminFilter struct {
 
 // WorkerFilter selects workers; zero fields select all.
 type WorkerFilter struct {
+	IDs      []lastmile.WorkerID
 	Teams    []lastmile.TeamID // in any of these
 	Phones   []lastmile.Phone  // with any of these
 	OnDuty   bool              // on duty

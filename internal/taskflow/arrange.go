@@ -120,15 +120,9 @@ func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, i
 		if err != nil {
 			return c, nil, err
 		}
-		ids := change.Tasks
-		if change.ConsiderDependencies {
-			err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
-				ids, err = families(ctx, r, who, ids)
-				return err
-			})
-			if err != nil {
-				return c, nil, err
-			}
+		ids, err := cs.inserted(ctx, who, change)
+		if err != nil {
+			return c, nil, err
 		}
 		a, err := arrange(before, change, ids)
 		if err != nil {
@@ -151,14 +145,12 @@ func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, i
 			return c, nil, err
 		}
 	}
+	ids, err := cs.inserted(ctx, who, change)
+	if err != nil {
+		return c, nil, err
+	}
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
 		large = nil
-		ids := change.Tasks
-		if change.ConsiderDependencies {
-			if ids, err = families(ctx, w, who, ids); err != nil {
-				return err
-			}
-		}
 		if err := cs.lockInvolved(ctx, w, who, in, change, ids, now); err != nil {
 			return err
 		}
@@ -181,6 +173,19 @@ func (cs *Containers) arrangeLong(ctx context.Context, who lastmile.Principal, i
 		return err
 	})
 	return c, large, err
+}
+
+// inserted returns the tasks that a change puts into a container. It reads related tasks
+// before the transaction of the change, because there may be many.
+func (cs *Containers) inserted(ctx context.Context, who lastmile.Principal, change lastmile.ContainerChange) (ids []lastmile.TaskID, err error) {
+	if !change.ConsiderDependencies {
+		return change.Tasks, nil
+	}
+	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+		ids, err = families(ctx, r, who, change.Tasks, MaxMoved)
+		return err
+	})
+	return ids, err
 }
 
 // lockInvolved locks a container that is about to change, and the containers that tasks

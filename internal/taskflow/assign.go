@@ -154,15 +154,11 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 // organization's.
 func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assignment.Options) (*crew, error) {
 	org := who.Organization
-	for _, id := range o.Teams {
-		if _, err := r.Team(ctx, org, id); err != nil {
-			return nil, err
-		}
+	if err := checkOwners(ctx, r, org, lastmile.InTeam, o.Teams); err != nil {
+		return nil, err
 	}
-	for _, id := range o.ExcludedWorkers {
-		if _, err := r.Worker(ctx, org, id); err != nil {
-			return nil, err
-		}
+	if err := checkOwners(ctx, r, org, lastmile.InWorker, o.ExcludedWorkers); err != nil {
+		return nil, err
 	}
 	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true, Manager: who.Manager()})
 	if err != nil {
@@ -180,6 +176,20 @@ func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assig
 	}
 	c.versions, err = r.ListVersions(ctx, org, ids)
 	return c, err
+}
+
+// checkOwners rejects workers or teams that are not the organization's.
+func checkOwners[ID ~string](ctx context.Context, r crewReader, org lastmile.OrganizationID, kind lastmile.ContainerKind, ids []ID) error {
+	owners := make([]string, len(ids))
+	for i, id := range ids {
+		owners[i] = string(id)
+	}
+	unknown, err := r.UnknownOwners(ctx, org, kind, owners)
+	if err != nil || len(unknown) == 0 {
+		return err
+	}
+	_, err = r.Owner(ctx, org, lastmile.ContainerRef{Kind: kind, Owner: unknown[0]})
+	return err
 }
 
 // chooseAll finds workers for the tasks that are unassigned, and adds the tasks to the
@@ -305,12 +315,9 @@ func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, c
 // relatedTasks returns the given tasks and those linked with them by dependencies,
 // parents before children, without tasks that have been started.
 func relatedTasks(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.Task, error) {
-	all, err := families(ctx, r, who, ids)
+	all, err := families(ctx, r, who, ids, MaxRelated)
 	if err != nil {
 		return nil, err
-	}
-	if len(all) > MaxRelated {
-		return nil, lastmile.Invalid("task %s is related to %d tasks; at most %d can be assigned together", ids[0], len(all), MaxRelated)
 	}
 	tasks, err := r.TasksOf(ctx, who.Organization, all)
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err

@@ -97,16 +97,20 @@ func (cs *Containers) Resolve(ctx context.Context, who lastmile.Principal, id st
 
 // families returns the given tasks, and those not started among the tasks that are linked
 // with them by dependencies: parents before children, each family together. It returns an
-// error if the caller may not move one of them.
-func families(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+// error if the caller may not move one of them, or if there are more than most tasks, started
+// ones included.
+func families(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID, most int) ([]lastmile.TaskID, error) {
 	org := who.Organization
 	var all []lastmile.TaskID
 	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
 	for _, id := range ids {
-		related, err := family(ctx, r, org, id, parents)
+		related, err := family(ctx, r, org, id, parents, most)
 		if err != nil {
 			return nil, err
+		}
+		if len(parents) > most {
+			return nil, lastmile.Invalid("more than %d tasks are related; at most %d can be moved or assigned together", most, most)
 		}
 		for _, one := range related {
 			parentsFirst(one, parents, seen, &all)
@@ -148,10 +152,10 @@ func checkManaged(ctx context.Context, r familyReader, who lastmile.Principal, t
 
 // family returns a task and the tasks linked with it, and adds the parents of each
 // to parents. It returns none for a task that is in parents already: its family has
-// been found before.
-func family(ctx context.Context, r familyReader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID) ([]lastmile.TaskID, error) {
+// been found before. It stops as soon as parents has more than most tasks.
+func family(ctx context.Context, r familyReader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID, most int) ([]lastmile.TaskID, error) {
 	var found []lastmile.TaskID
-	for next := []lastmile.TaskID{id}; len(next) > 0; next = next[1:] {
+	for next := []lastmile.TaskID{id}; len(next) > 0 && len(parents) <= most; next = next[1:] {
 		if _, known := parents[next[0]]; known {
 			continue
 		}
@@ -159,7 +163,7 @@ func family(ctx context.Context, r familyReader, org lastmile.OrganizationID, id
 		if err != nil {
 			return nil, err
 		}
-		below, err := r.Children(ctx, org, next[0], 0)
+		below, err := r.Children(ctx, org, next[0], most+1)
 		if err != nil {
 			return nil, err
 		}

@@ -327,10 +327,12 @@ type crewReader interface {
 	// Queues returns the unfinished tasks of workers on duty, the active task
 	// first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
-	// Team returns a team without its tasks.
-	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
-	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
-	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Owner returns when the worker or the team of a container was created, and an
+	// error if the organization does not have it.
+	Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (created time.Time, err error)
+	// UnknownOwners returns those of containers of one kind whose owners the
+	// organization does not have.
+	UnknownOwners(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, owners []string) ([]string, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
 	// Whereabouts returns a worker's duty status and location.

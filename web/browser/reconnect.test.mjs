@@ -211,6 +211,8 @@ test('a form without unsaved input shows changes made meanwhile', async () => {
   await name.fill('Ada Begun');
   await meanwhile('Ada Last');
   assert.equal(await name.inputValue(), 'Ada Begun');
+  await visit(page, 'fleet/workers');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
 });
 
 test('a page is not wider than the screen, however long a name is', async () => {

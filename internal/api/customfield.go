@@ -19,7 +19,7 @@ const taskModel = "Task"
 func (s customFields) routes() []edge.Route {
 	return edge.Tagged("Custom fields",
 		edge.Create("/customFields", "Define custom fields", s.defineFields, wire.NewCustomFields).
-			Describe("Either all fields of the request are defined or none. An organization can have at most 100 custom fields.").
+			Describe("Either all fields of the request are defined or none. An organization can have at most 100 custom fields, and their default values can be at most 64 KiB in all.").
 			Example(`{
 				"model": "Task",
 				"field": [
@@ -40,7 +40,7 @@ func (s customFields) routes() []edge.Route {
 		edge.Get("/customFields/{model}", "List custom fields", s.listFields,
 			edge.Parameter{Name: "integration", Description: "name of an integration; only its fields are listed"}),
 		edge.Put("/customFields", "Update custom fields", s.updateFields).
-			Describe("Fields are identified by their keys; only properties that are sent change. type and asArray cannot change. Existing tasks keep their fields.").
+			Describe("Fields are identified by their keys; only properties that are sent change. type and asArray cannot change. Existing tasks keep their fields. A request can have each field only once.").
 			Example(`{"model": "Task", "field": [{"key": "orderNumber", "name": "Order"}]}`),
 		edge.DeleteWith("/customFields", "Delete custom fields", s.deleteFields).
 			Describe("A field that is part of a template cannot be deleted. Existing tasks keep their fields.").

@@ -15,7 +15,7 @@ const (
 	MaxContexts = 10       // per field
 	MaxElements = 100      // elements of an array
 	MaxURL      = 2_000    // characters
-	MaxBytes    = 64 << 10 // all values of a task, as compact JSON
+	MaxBytes    = 64 << 10 // all values of a task, and all defaults, as compact JSON
 )
 
 // ForAdmin is the value for the dashboard in the visibility and editability of custom fields.
@@ -96,7 +96,11 @@ func (fs *Fields) Define(at string, org lastmile.OrganizationID, c Change) (last
 	if _, taken := fs.Find(f.Key); taken {
 		return f, lastmile.Duplicate("key", f.Key)
 	}
-	*fs = append(*fs, f)
+	all := append(slices.Clip(*fs), f)
+	if err := all.checkDefaults(at, c); err != nil {
+		return f, err
+	}
+	*fs = all
 	return f, nil
 }
 
@@ -110,8 +114,44 @@ func (fs Fields) Change(at string, c Change) (lastmile.CustomField, error) {
 	if place < 0 {
 		return lastmile.CustomField{}, lastmile.NotFound("custom field", c.Key)
 	}
-	err := update(&fs[place], at, c)
-	return fs[place], err
+	if err := update(&fs[place], at, c); err != nil {
+		return fs[place], err
+	}
+	return fs[place], fs.checkDefaults(at, c)
+}
+
+// checkDefaults rejects a change to a default with which all defaults exceed what a task can
+// have, so that no task could be created without sending other values.
+func (fs Fields) checkDefaults(at string, c Change) error {
+	if c.Value == nil || *c.Value == nil {
+		return nil
+	}
+	size := 0
+	for _, f := range fs {
+		if f.Value != nil {
+			size += len(lastmile.AppendCanonical(nil, f.Value))
+		}
+	}
+	if size > MaxBytes {
+		return lastmile.Invalid("%s.value: the defaults of all custom fields must be at most %d bytes in all, not %d", at, MaxBytes, size)
+	}
+	return nil
+}
+
+// CheckKeys rejects a request to change or delete more fields than an organization can have, or
+// one field twice.
+func CheckKeys(keys []string) error {
+	if len(keys) > MaxFields {
+		return lastmile.Invalid("field has %d entries; at most %d are allowed", len(keys), MaxFields)
+	}
+	seen := make(map[string]bool, len(keys))
+	for i, key := range keys {
+		if seen[key] {
+			return lastmile.Invalid("field[%d].key must be unique, and %q comes twice", i, lastmile.Truncate(key, MaxKey))
+		}
+		seen[key] = key != ""
+	}
+	return nil
 }
 
 func update(f *lastmile.CustomField, at string, c Change) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,30 @@ func TestCustomFieldDefinitions(t *testing.T) {
 		}
 		_, err := fields.Define("field", fieldsOwner, customfield.Change{Name: text("more"), Type: &date})
 		rejectedWith(t, err, lastmile.CodeInvalid, "100")
+	})
+	t.Run("the size of all defaults is limited", func(t *testing.T) {
+		lines := make([]any, 30)
+		for i := range lines {
+			lines[i] = strings.Repeat("x", 1_000)
+		}
+		fields := define(t,
+			customfield.Change{Key: "a", Type: new(lastmile.FieldMultiLine), AsArray: new(true), Value: value(lines)},
+			customfield.Change{Key: "b", Type: new(lastmile.FieldMultiLine), AsArray: new(true), Value: value(lines)},
+			customfield.Change{Key: "c", Type: new(lastmile.FieldMultiLine)})
+		long := value(strings.Repeat("x", 9_000))
+		_, err := fields.Define("field[0]", fieldsOwner, customfield.Change{Name: text("d"), Type: new(lastmile.FieldMultiLine), Value: long})
+		rejectedWith(t, err, lastmile.CodeInvalid, "field[0].value", "65536")
+		if len(fields) != 3 {
+			t.Error("a field that was rejected is there")
+		}
+		if _, err := fields.ForTask(false).Create(nil); err != nil {
+			t.Errorf("a task with all defaults cannot be created: %v", err)
+		}
+		if _, err := slices.Clone(fields).Change("field[1]", customfield.Change{Key: "c", Value: value("short")}); err != nil {
+			t.Error(err)
+		}
+		_, err = slices.Clone(fields).Change("field[1]", customfield.Change{Key: "c", Value: long})
+		rejectedWith(t, err, lastmile.CodeInvalid, "field[1].value", "65536")
 	})
 	t.Run("a change keeps properties that were not sent", func(t *testing.T) {
 		fields := define(t, customfield.Change{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})

@@ -50,6 +50,13 @@ func (fs *Fields) Update(ctx context.Context, who lastmile.Principal, changes []
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
+	keys := make([]string, len(changes))
+	for i, change := range changes {
+		keys[i] = change.Key
+	}
+	if err := customfield.CheckKeys(keys); err != nil {
+		return nil, err
+	}
 	err = fs.Store.Write(ctx, func(w FieldWriter) error {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
@@ -85,6 +92,9 @@ func (fs *Fields) Update(ctx context.Context, who lastmile.Principal, changes []
 func (fs *Fields) Delete(ctx context.Context, who lastmile.Principal, keys []string) error {
 	if len(keys) == 0 {
 		return lastmile.Missing("field")
+	}
+	if err := customfield.CheckKeys(keys); err != nil {
+		return err
 	}
 	return fs.Store.Write(ctx, func(w FieldWriter) error {
 		fields, err := w.CustomFields(ctx, who.Organization)

@@ -1,6 +1,8 @@
 package taskflow_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"dray/internal/app/apptest"
@@ -39,6 +41,29 @@ func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
 	}
 	for _, err := range []error{define(), o.Fields.Delete(t.Context(), o.Principal, nil)} {
 		expectCode(t, err, lastmile.CodeMalformed)
+	}
+}
+
+func TestChangesOfCustomFieldsAreLimited(t *testing.T) {
+	o := apptest.NewOrg(t)
+	if _, err := o.Fields.Define(t.Context(), o.Principal, []customfield.Change{fieldChange("floor")}); err != nil {
+		t.Fatal(err)
+	}
+	many := make([]string, customfield.MaxFields+1)
+	for i := range many {
+		many[i] = fmt.Sprint("f", i)
+	}
+	for name, keys := range map[string][]string{"twice": {"floor", "floor"}, "101 entries": many} {
+		var changes []customfield.Change
+		for _, key := range keys {
+			changes = append(changes, customfield.Change{Key: key})
+		}
+		_, err := o.Fields.Update(t.Context(), o.Principal, changes)
+		for _, err := range []error{err, o.Fields.Delete(t.Context(), o.Principal, keys)} {
+			if apptest.Code(err) != lastmile.CodeInvalid || !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "100") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 

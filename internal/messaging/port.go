@@ -33,8 +33,6 @@ type Reader interface {
 	OptOuts(ctx context.Context, org lastmile.OrganizationID, after lastmile.Phone, limit int) ([]textmessage.OptOut, error)
 	// Organization returns any organization, not only the caller's.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// Organizations lists all organizations, oldest first.
-	Organizations(ctx context.Context) ([]lastmile.Organization, error)
 	// Promised returns the arrival that was estimated when the worker started a task;
 	// zero if there is none.
 	Promised(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (time.Time, error)
@@ -42,6 +40,8 @@ type Reader interface {
 	// up to limit. If before is set, it lists only older ones; if from is set, only
 	// those from that phone.
 	ReceivedBy(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, from lastmile.Phone, limit int) ([]textmessage.Received, error)
+	// RecipientOf lists the organizations that have a recipient with a number, oldest first.
+	RecipientOf(ctx context.Context, phone lastmile.Phone) ([]lastmile.OrganizationID, error)
 	// Recipients lists recipients, newest first.
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 	// SentBy counts the text messages that an organization sent since a time.

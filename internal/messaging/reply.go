@@ -87,20 +87,7 @@ func (m *Messages) addressees(ctx context.Context, r Reader, reply lastmile.Repl
 	if len(wrote) > 0 {
 		return distinct(wrote), nil
 	}
-	all, err := r.Organizations(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, org := range all {
-		found, err := r.Recipients(ctx, org.ID, store.RecipientFilter{Phone: reply.From, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			wrote = append(wrote, org.ID)
-		}
-	}
-	return wrote, nil
+	return r.RecipientOf(ctx, reply.From)
 }
 
 // distinct removes duplicates and keeps the order.

@@ -150,6 +150,14 @@ func TestReplyFromUnknownNumber(t *testing.T) {
 	if events := w.events(zenith); len(events) != 0 {
 		t.Errorf("another organization got the events %v", events)
 	}
+	w.recipient(zenith, false)
+	w.receive("3", "+12125550001", "STOP")
+	for _, org := range []lastmile.OrganizationID{acme, zenith} {
+		out, err := w.messages.OptOuts(t.Context(), lastmile.Principal{Organization: org}, "")
+		if err != nil || len(out) != 1 || out[0].Phone != phone {
+			t.Errorf("the opt-outs from %s are %v: %v", org, out, err)
+		}
+	}
 }
 
 func TestInvalidReplies(t *testing.T) {

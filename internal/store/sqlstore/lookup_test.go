@@ -84,9 +84,10 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			_, err := x.Recipients(ctx, "o", store.RecipientFilter{Phone: "+12125550100"})
 			return err
 		},
-		"a service of a courier": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).DeliveryService(ctx, "o", "s"); return none(err) },
-		"a service for a client": func(x *Tx) error { _, err := sqlorder.New(x.Conn()).OfferedService(ctx, "o", "s"); return none(err) },
-		"a quote":                func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Quote(ctx, "o", "q"); return none(err) },
+		"organizations with a recipient": func(x *Tx) error { _, err := x.RecipientOf(ctx, "+12125550100"); return err },
+		"a service of a courier":         func(x *Tx) error { _, err := sqlorder.New(x.Conn()).DeliveryService(ctx, "o", "s"); return none(err) },
+		"a service for a client":         func(x *Tx) error { _, err := sqlorder.New(x.Conn()).OfferedService(ctx, "o", "s"); return none(err) },
+		"a quote":                        func(x *Tx) error { _, err := sqlorder.New(x.Conn()).Quote(ctx, "o", "q"); return none(err) },
 		"an order": func(x *Tx) error {
 			_, err := sqlorder.New(x.Conn()).Order(ctx, "o", "orderorderorderorderorde")
 			return none(err)

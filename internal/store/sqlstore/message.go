@@ -165,6 +165,18 @@ func (t messageTx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Text
 	return found, nil
 }
 
+// RecipientOf lists the organizations that have a recipient with a number, oldest first.
+func (t messageTx) RecipientOf(ctx context.Context, phone lastmile.Phone) ([]lastmile.OrganizationID, error) {
+	scan := func(r rows) (org lastmile.OrganizationID, err error) { return org, r.Scan(&org) }
+	found, err := collect(ctx, t, scan, `
+		SELECT o.id FROM recipient r JOIN organization o ON o.id = r.org
+		WHERE r.phone = $1 AND r.keeper = '' ORDER BY o.created, o.id`, phone)
+	if err != nil {
+		return nil, fmt.Errorf("read organizations of a recipient: %w", err)
+	}
+	return found, nil
+}
+
 // SentTo counts the text messages sent to a number since a time: those of an
 // organization and those of all organizations.
 func (t messageTx) SentTo(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone, since time.Time) (own, all int, err error) {

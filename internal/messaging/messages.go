@@ -130,11 +130,14 @@ func (m *Messages) OptOuts(ctx context.Context, who lastmile.Principal, after st
 func (m *Messages) EndOptOut(ctx context.Context, who lastmile.Principal, phone string) error {
 	now := m.Now()
 	return m.Store.Write(ctx, func(w Writer) error {
-		number, err := m.phone(ctx, w, who, phone)
-		if err != nil {
-			return err
-		}
+		number := lastmile.Phone(phone) // as listed; short codes do not parse
 		_, found, err := w.OptOut(ctx, who.Organization, number)
+		if err == nil && !found {
+			if number, err = m.phone(ctx, w, who, phone); err != nil {
+				return err
+			}
+			_, found, err = w.OptOut(ctx, who.Organization, number)
+		}
 		if err == nil && !found {
 			err = lastmile.NotFound("opt-out of", string(number))
 		}

@@ -160,6 +160,23 @@ func TestReplyFromUnknownNumber(t *testing.T) {
 	}
 }
 
+func TestOptOutOfAShortCodeEnds(t *testing.T) {
+	w := newFixture(t)
+	defer w.close()
+	const code = "72345"
+	w.messages.ParsePhone = func(string, string) (lastmile.Phone, error) { return "", lastmile.Invalid("not a phone number") }
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
+		return tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: code, At: now()})
+	})
+	who := lastmile.Principal{Organization: acme}
+	if err := w.messages.EndOptOut(t.Context(), who, code); err != nil {
+		t.Error(err)
+	}
+	if out, err := w.messages.OptOuts(t.Context(), who, ""); err != nil || len(out) != 0 {
+		t.Errorf("the opt-outs are %v: %v", out, err)
+	}
+}
+
 func TestInvalidReplies(t *testing.T) {
 	w := newFixture(t)
 	defer w.close()

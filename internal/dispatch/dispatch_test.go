@@ -128,6 +128,40 @@ func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmi
 	return l.Lists.PutRoute(ctx, tx, who, worker, from, ids)
 }
 
+// flaky is a store in which the first writes fail.
+type flaky struct {
+	dispatch.Store
+	errs []error // of the first writes; nil for one that succeeds
+}
+
+func (s *flaky) Write(ctx context.Context, fn func(dispatch.Writer) error) error {
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		if s.errs = s.errs[1:]; err != nil {
+			return err
+		}
+	}
+	return s.Store.Write(ctx, fn)
+}
+
+func TestDispatchWaitsForAnOverloadedDatabase(t *testing.T) {
+	f := newFleet(t, 1, 3)
+	id := f.start(t, planning.Request{})
+	f.dispatches.Store = &flaky{Store: f.dispatches.Store, errs: []error{lastmile.Overloaded("busy")}}
+	if d := f.end(t, id); d.Status != lastmile.DispatchSucceeded {
+		t.Errorf("the dispatch is %s (%s)", d.Status, d.Failure)
+	}
+}
+
+func TestInterruptedPlanningIsNoRound(t *testing.T) {
+	f := newFleet(t, 1, 3)
+	id := f.start(t, planning.Request{})
+	f.dispatches.Store = &flaky{Store: f.dispatches.Store, errs: []error{nil, errBroken}} // the plan is not saved
+	if d := f.end(t, id); d.Status != lastmile.DispatchSucceeded || d.Rounds != 1 {
+		t.Errorf("the dispatch is %s (%s) after %d rounds", d.Status, d.Failure, d.Rounds)
+	}
+}
+
 func TestLargePlansAreResumed(t *testing.T) {
 	f := newFleet(t, 2, dispatch.MaxAtOnce+20)
 	lists := &failing{Lists: f.dispatches.Lists, fails: func(call int) bool { return call == 3 }}

@@ -53,7 +53,7 @@ func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer
 	}
 	if d.Status != lastmile.DispatchApplying {
 		err := ds.plan(ctx, job, &d)
-		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && ctx.Err() == nil {
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && !rejected.Transient() && ctx.Err() == nil {
 			return func(ctx context.Context, w Writer) error { return ds.fail(ctx, w, d, rejected.Error()) }, nil
 		}
 		if err != nil {
@@ -103,7 +103,6 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		most = min(most, replanTime)
 	}
 	budget := min(max(time.Duration(len(model.Problem.Stops))*taskTime, time.Second), most)
-	d.Rounds++
 	if d.Started.IsZero() {
 		d.Started = now
 	}
@@ -120,6 +119,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if err != nil {
 		return err
 	}
+	d.Rounds++ // an interrupted attempt does not count
 	d.Plan, d.Tasks, d.Progress = model.Plan(solution), model.Tasks(), lastmile.DispatchProgress{}
 	if d.Replan != nil {
 		keepUnlessBetter(d, model.Plan(model.Current()))

@@ -134,7 +134,7 @@ func (l *listing) next(ctx context.Context) (text []byte, err error) {
 		if text, err = l.share(ctx); err == nil {
 			return text, nil
 		}
-		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeTooMany && rejected.Code != lastmile.CodeOverloaded || waited >= AdmissionWait {
+		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || !rejected.Transient() || waited >= AdmissionWait {
 			return text, err
 		}
 		l.most = max(1, l.most/2)

@@ -24,7 +24,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 	}
 	status, body := codec.NewError(err, requestID)
 	if ok {
-		if rejection.Code == lastmile.CodeOverloaded || rejection.Code == lastmile.CodeTooMany {
+		if rejection.Transient() {
 			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(rejection.RetryAfter.Seconds()))))
 		}
 		m.logRejection(r, requestID, rejection, status, err)

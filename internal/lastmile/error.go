@@ -184,14 +184,15 @@ func TooLarge(format string, args ...any) *Error {
 }
 
 // TooMany is the error for a caller that exceeds its rate limit.
-func TooMany() *Error {
-	return &Error{Code: CodeTooMany, Message: "Too many requests: slow down and try again."}
-}
+func TooMany() *Error { return &Error{Code: CodeTooMany, Message: "Too many requests: slow down and try again."} }
 
 // Overloaded is the error for a request rejected because of load.
 func Overloaded(format string, args ...any) *Error {
 	return &Error{Code: CodeOverloaded, Message: fmt.Sprintf(format, args...)}
 }
+
+// Transient reports whether the same request may succeed later.
+func (e *Error) Transient() bool { return e.Code == CodeOverloaded || e.Code == CodeTooMany }
 
 // ErrUnknownOutcome is the error of a transaction whose commit was sent to the database
 // without a response: the change may or may not have been saved. It is not an *Error, because

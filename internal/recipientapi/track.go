@@ -235,5 +235,5 @@ func language(c *edge.Call, country string) string {
 // isRejection reports whether an error will be the same if the client tries again.
 func isRejection(err error) bool {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
-	return ok && rejected.Code != lastmile.CodeOverloaded && rejected.Code != lastmile.CodeTooMany
+	return ok && !rejected.Transient()
 }

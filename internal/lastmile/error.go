@@ -40,8 +40,7 @@ func Codes() []Code {
 	return codes
 }
 
-// Error is an error that the client can act on. Any other error is internal: it
-// is logged and not shown.
+// Error is an error that the client can act on. Others are internal: logged and not shown.
 type Error struct {
 	Code    Code
 	Message string
@@ -50,7 +49,7 @@ type Error struct {
 	Missing *MissingItems // prerequisites that are not met; nil for most errors
 
 	// RetryAfter is how long clients should wait before they retry, in whole seconds; zero
-	// for the default. Only for CodeTooMany and CodeOverloaded.
+	// for the default. Only for transient errors.
 	RetryAfter time.Duration
 }
 
@@ -184,7 +183,9 @@ func TooLarge(format string, args ...any) *Error {
 }
 
 // TooMany is the error for a caller that exceeds its rate limit.
-func TooMany() *Error { return &Error{Code: CodeTooMany, Message: "Too many requests: slow down and try again."} }
+func TooMany() *Error {
+	return &Error{Code: CodeTooMany, Message: "Too many requests: slow down and try again."}
+}
 
 // Overloaded is the error for a request rejected because of load.
 func Overloaded(format string, args ...any) *Error {

@@ -10,13 +10,12 @@ import (
 // default.
 var Languages = []string{"en", "es", "fr", "de", "pt"}
 
-// spoken maps countries to the language used if none of the requested languages
-// is supported.
+// spoken maps countries to their most common supported language.
 var spoken = map[string]string{
 	"AT": "de", "CH": "de", "DE": "de", "LI": "de",
 	"AR": "es", "BO": "es", "CL": "es", "CO": "es", "CR": "es", "CU": "es", "DO": "es", "EC": "es", "ES": "es", "GQ": "es",
-	"GT": "es", "HN": "es", "MX": "es", "NI": "es", "PA": "es", "PE": "es", "PY": "es", "SV": "es", "UY": "es", "VE": "es",
-	"BF": "fr", "BJ": "fr", "CD": "fr", "CG": "fr", "CI": "fr", "CM": "fr", "FR": "fr", "GA": "fr", "GN": "fr", "LU": "fr",
+	"GT": "es", "HN": "es", "MX": "es", "NI": "es", "PA": "es", "PE": "es", "PR": "es", "PY": "es", "SV": "es", "UY": "es", "VE": "es",
+	"BE": "fr", "BF": "fr", "BJ": "fr", "CD": "fr", "CG": "fr", "CI": "fr", "CM": "fr", "FR": "fr", "GA": "fr", "GN": "fr", "LU": "fr",
 	"MC": "fr", "ML": "fr", "NE": "fr", "SN": "fr", "TG": "fr",
 	"AO": "pt", "BR": "pt", "CV": "pt", "GW": "pt", "MZ": "pt", "PT": "pt", "ST": "pt",
 }

@@ -6,6 +6,15 @@ import (
 	"dray/internal/textmessage"
 )
 
+func TestMessagesAndPagesHaveTheSameLanguage(t *testing.T) {
+	for country, want := range map[string]string{"BE": "fr", "PR": "es", "BJ": "fr", "GQ": "es", "CV": "pt", "JP": "en"} {
+		message, page := textmessage.Settings{}.DefaultLanguage(country), textmessage.ChooseLanguage("", country)
+		if message != want || page != want {
+			t.Errorf("in %s, messages are in %s and pages in %s, want %s", country, message, page, want)
+		}
+	}
+}
+
 func TestChooseLanguage(t *testing.T) {
 	for name, c := range map[string]struct{ accept, country, want string }{
 		"nothing is known":               {"", "", "en"},

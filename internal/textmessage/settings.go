@@ -142,25 +142,13 @@ func CheckLanguage(field, code string) error {
 	return nil
 }
 
-// countryLanguages maps countries to their most common supported language.
-var countryLanguages = map[string]string{
-	"AT": "de", "CH": "de", "DE": "de", "LI": "de", "LU": "fr",
-	"BE": "fr", "CD": "fr", "CI": "fr", "CM": "fr", "FR": "fr", "MC": "fr", "SN": "fr",
-	"AO": "pt", "BR": "pt", "MZ": "pt", "PT": "pt",
-	"AR": "es", "BO": "es", "CL": "es", "CO": "es", "CR": "es", "CU": "es", "DO": "es", "EC": "es", "ES": "es", "GT": "es", "HN": "es",
-	"MX": "es", "NI": "es", "PA": "es", "PE": "es", "PR": "es", "PY": "es", "SV": "es", "UY": "es", "VE": "es",
-}
-
 // DefaultLanguage returns the language of recipients of an organization in the
 // country.
 func (s Settings) DefaultLanguage(country string) string {
-	switch {
-	case s.Language != "":
+	if s.Language != "" {
 		return s.Language
-	case countryLanguages[country] != "":
-		return countryLanguages[country]
 	}
-	return "en"
+	return ChooseLanguage("", country)
 }
 
 // languageOf returns the language in the recipient's metadata entry "language";

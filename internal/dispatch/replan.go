@@ -115,8 +115,9 @@ func (rp *Replanner) Run(ctx context.Context, l *work.Lease) (work.End[ReplanWri
 		onDuty []lastmile.Worker
 		model  lastmile.Dispatch // the dispatch whose rules to follow
 	)
+	dutyFilter := store.WorkerFilter{Teams: []lastmile.TeamID{team}, OnDuty: true, NoTasks: true}
 	err := rp.Store.Read(ctx, func(r ReplanReader) (err error) {
-		if onDuty, err = r.Workers(ctx, l.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{team}, OnDuty: true}); err != nil {
+		if onDuty, err = r.Workers(ctx, l.Organization, dutyFilter); err != nil {
 			return err
 		}
 		model, _, err = r.LatestDispatch(ctx, l.Organization, team)
@@ -138,6 +139,11 @@ func (rp *Replanner) Run(ctx context.Context, l *work.Lease) (work.End[ReplanWri
 		active, err := w.ActiveDispatch(ctx, d)
 		if err != nil {
 			return err
+		}
+		if len(onDuty) == 0 { // one who is on duty by now has not requested it again
+			if onDuty, err = w.Workers(ctx, l.Organization, dutyFilter); err != nil {
+				return err
+			}
 		}
 		now := rp.Now()
 		s.Due = time.Time{}

@@ -360,6 +360,24 @@ func TestReplanningNeedsWorkersOnDuty(t *testing.T) {
 	}
 }
 
+func TestReplanningWhenAWorkerGoesOnDutyMeanwhile(t *testing.T) {
+	f := newFleet(t, 0, 0)
+	off := f.Worker(t, "off", nil, f.team)
+	f.enable(t, assignment.ReplanningChange{Assign: new(true)})
+	f.add(t, lastmile.TeamContainer(f.team), 100, time.Time{})
+	end, err := f.Replanner.Run(t.Context(), &work.Lease{Item: work.Item{Organization: f.Principal.Organization, ID: string(f.team)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Fleet.SetDuty(t.Context(), off, true, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.Write(t, func(w *sqlstore.Tx) error { return end(t.Context(), w) })
+	if n := len(f.runs(t)); n != 1 {
+		t.Errorf("the routes were planned %d times", n)
+	}
+}
+
 func TestOldRunsAreDeleted(t *testing.T) {
 	f := newFleet(t, 1, 0)
 	f.enable(t, assignment.ReplanningChange{Interval: new(time.Minute)})

@@ -111,9 +111,12 @@ func (past *History) read(ctx context.Context, r HistoryReader, f Filter) (err e
 	if len(found) > MaxTasks {
 		found, past.Truncated = found[:MaxTasks], true
 	}
-	unlogged, err := r.UnloggedTasks(ctx, org, past.Day, MaxTasks)
+	unlogged, err := r.UnloggedTasks(ctx, org, past.Day, MaxTasks+1)
 	if err != nil {
 		return err
+	}
+	if len(unlogged) > MaxTasks {
+		unlogged, past.Truncated = unlogged[:MaxTasks], true
 	}
 	seen := past.seenBy(f)
 	past.place(slices.DeleteFunc(found, func(t PastTask) bool {

@@ -1,11 +1,13 @@
 package board
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 func pastTask(id lastmile.TaskID, state lastmile.TaskState, in lastmile.ContainerRef, at int64, list ...lastmile.TaskID) PastTask {
@@ -67,6 +69,68 @@ func TestDayBeginsWhenClocksAreSetForward(t *testing.T) {
 	for _, date := range []string{"1999-12-31", "2100-01-01", "2026-13-01"} {
 		if _, _, _, err := day(org, date, time.Time{}); err == nil {
 			t.Errorf("there is a board of %s", date)
+		}
+	}
+}
+
+// unloggedDay is a day with many tasks that have no events.
+type unloggedDay struct {
+	HistoryReader
+	tasks int
+}
+
+func (unloggedDay) FirstEvent(context.Context, lastmile.OrganizationID) (at time.Time, err error) {
+	return at, nil
+}
+
+func (unloggedDay) EventBefore(context.Context, lastmile.OrganizationID, time.Time) (int64, error) {
+	return 0, nil
+}
+
+func (unloggedDay) Teams(context.Context, lastmile.OrganizationID, store.TeamFilter) ([]lastmile.Team, error) {
+	return nil, nil
+}
+
+func (unloggedDay) Hubs(context.Context, lastmile.OrganizationID) ([]lastmile.Hub, error) {
+	return nil, nil
+}
+
+func (unloggedDay) Workers(context.Context, lastmile.OrganizationID, store.WorkerFilter) ([]lastmile.Worker, error) {
+	return nil, nil
+}
+
+func (unloggedDay) LastMoves(context.Context, lastmile.OrganizationID) (moves map[lastmile.WorkerID]lastmile.Position, err error) {
+	return moves, nil
+}
+
+func (unloggedDay) Schedules(context.Context, lastmile.OrganizationID) (all map[lastmile.WorkerID]lastmile.Schedule, err error) {
+	return all, nil
+}
+
+func (unloggedDay) DutyAt(context.Context, lastmile.OrganizationID, time.Time) (duty map[lastmile.WorkerID]bool, err error) {
+	return duty, nil
+}
+
+func (unloggedDay) MovesAt(context.Context, lastmile.OrganizationID, time.Time) (moves map[lastmile.WorkerID]lastmile.Position, err error) {
+	return moves, nil
+}
+
+func (unloggedDay) PastTasks(context.Context, lastmile.OrganizationID, int64, time.Time, int) ([]PastTask, error) {
+	return nil, nil
+}
+
+func (d unloggedDay) UnloggedTasks(_ context.Context, _ lastmile.OrganizationID, _ lastmile.Window, limit int) ([]Task, error) {
+	return make([]Task, min(d.tasks, limit)), nil
+}
+
+func TestTasksWithoutEventsAreTruncated(t *testing.T) {
+	for tasks, truncated := range map[int]bool{MaxTasks: false, MaxTasks + 1: true} {
+		var past History
+		if err := past.read(t.Context(), unloggedDay{tasks: tasks}, Filter{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(past.Unlogged) != MaxTasks || past.Truncated != truncated {
+			t.Errorf("of %d tasks, the board has %d; truncated is %v", tasks, len(past.Unlogged), past.Truncated)
 		}
 	}
 }

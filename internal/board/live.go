@@ -274,7 +274,8 @@ func (f *Follower) readLists(ctx context.Context, seq int64) (page *listPage, er
 	if err != nil {
 		return nil, err
 	}
-	defer func() { rate.After(page.pause(), end) }()
+	var read *listPage // nil for a page that was read before
+	defer func() { rate.After(read.pause(), end) }()
 	version := f.live.Hub.Version(events.BoardTopic(org))
 	f.live.mu.Lock()
 	of := f.live.known[org]
@@ -296,6 +297,7 @@ func (f *Follower) readLists(ctx context.Context, seq int64) (page *listPage, er
 	if err != nil {
 		return nil, err
 	}
+	read = page
 	if f.who.Manager() == "" && max(page.after, page.last) >= page.end {
 		of.latest = page
 	}

@@ -128,3 +128,37 @@ func TestFollowersShareBoards(t *testing.T) {
 		take(followers[0], "estimates [adat2]")
 	})
 }
+
+// largeBoard is a board with one large list.
+type largeBoard struct{ countedBoard }
+
+func (b *largeBoard) Read(_ context.Context, fn func(LiveReader) error) error { return fn(b) }
+
+func (b *largeBoard) ListEntries(_ context.Context, _ lastmile.OrganizationID, _ lastmile.AdminID, _, seq int64, _ int) ([]ListEntry, int64, error) {
+	return []ListEntry{{Nth: 1, Seq: seq, Name: "containers", Body: make([]byte, listRate)}}, 1, nil
+}
+
+// TestFollowersWaitOnlyForReads: after a page was read, the organization waits in proportion
+// to its size, but not after a page that was read before for another client.
+func TestFollowersWaitOnlyForReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &largeBoard{countedBoard{entries: 1}}
+		live := &Live{Store: b, Hub: events.NewHub(events.HubOptions{}), Now: time.Now, EncodeEstimates: b.encode}
+		start := time.Now()
+		for range 10 {
+			f, err := live.Follow(t.Context(), lastmile.Principal{Organization: "acme"}, 5, Wanted{Lists: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			f.nth = 0
+			if _, err := f.Take(t.Context(), 5); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if waited := time.Since(start); b.lists != 1 || waited != time.Second {
+			t.Errorf("lists were read %d times, with a wait of %v; want one second after one read", b.lists, waited)
+		}
+		time.Sleep(2 * LiveInterval) // timers of followers end
+	})
+}

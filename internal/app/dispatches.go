@@ -28,7 +28,7 @@ func (a *App) addDispatches(newID func() string) {
 	a.Dispatches = &dispatch.Dispatches{
 		Store: sqlstore.For[dispatch.Reader, dispatch.Writer](a.Store), Lists: a.Containers, Travel: a.Travel, Events: a.Events,
 		Now: a.Now, Elapsed: func() time.Duration { return time.Since(begun) }, NewID: newID, Wake: wake, MaxTime: a.Config.DispatchTime, Threads: 1, Speed: a.Config.Speed, Log: a.Log,
-		Checks: rate.NewShares(1),
+		Checks: rate.NewShares(1), Estimates: rate.NewShares(runtime.GOMAXPROCS(0)),
 	}
 	a.Dispatching = &dispatchLoop{
 		Kind: work.Dispatch, Store: a.Dispatches.Store, Do: a.Dispatches.Run, GiveUp: a.Dispatches.GiveUp,

@@ -29,6 +29,8 @@ type Dispatches struct {
 	Speed   float64       // speed of simulated workers; 1 is real time; see travel.Learn
 	Log     *slog.Logger
 	Checks  *rate.Shares // limits concurrent requests that read all tasks of a plan; nil for no limit
+
+	Estimates *rate.Shares // limits concurrent estimates; nil for no limit
 }
 
 // StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch

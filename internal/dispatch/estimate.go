@@ -28,6 +28,11 @@ func (ds *Dispatches) Estimate(ctx context.Context, who lastmile.Principal, id l
 	if err := q.Check(); err != nil {
 		return best, err
 	}
+	end, err := ds.Estimates.Request(ctx, who.Organization)
+	if err != nil {
+		return best, err
+	}
+	defer end()
 	members, err := ds.members(ctx, who, id, &q)
 	if err != nil {
 		return best, err

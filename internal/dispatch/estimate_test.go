@@ -2,12 +2,15 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/travel"
 )
 
@@ -223,4 +226,40 @@ func TestEstimatesOfPairsAreTheBestInsertions(t *testing.T) {
 			t.Errorf("with %d tasks, the estimate costs %+v, the best %+v", len(m.Tasks), ours, least)
 		}
 	}
+}
+
+// unread is a store whose reads fail.
+type unread struct {
+	Store
+	reads int
+}
+
+var errUnread = errors.New("not read")
+
+func (u *unread) Read(context.Context, func(Reader) error) error {
+	u.reads++
+	return errUnread
+}
+
+func TestEstimatesOfAnOrganizationTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, who := &unread{}, lastmile.Principal{Organization: "acme"}
+		ds := &Dispatches{Store: s, Estimates: rate.NewShares(1)}
+		end, err := ds.Estimates.Request(t.Context(), who.Organization)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, err = ds.Estimate(t.Context(), who, "team", travel.EstimateRequest{Dropoff: &lastmile.Point{Lon: 1, Lat: 1}})
+		}()
+		synctest.Wait()
+		if s.reads != 0 {
+			t.Error("an estimate does not wait for its turn")
+		}
+		end()
+		synctest.Wait()
+		if s.reads != 1 || !errors.Is(err, errUnread) {
+			t.Errorf("%d reads after the turn of others: %v", s.reads, err)
+		}
+	})
 }

@@ -25,15 +25,17 @@ func measure(ctx context.Context, r Reader, who lastmile.Principal, positions []
 	if last.Location != nil {
 		late, _ = slices.BinarySearchFunc(positions, last.LocatedAt, func(p lastmile.Position, at time.Time) int { return p.At.Compare(at) })
 	}
-	for i := range positions[:late] {
-		before, after, err := r.PositionsAround(ctx, who.Organization, who.Worker, positions[i].At)
-		switch {
-		case err != nil:
+	if late > 0 {
+		times := make([]time.Time, late)
+		for i := range times {
+			times[i] = positions[i].At
+		}
+		measured, err := r.OdometersAt(ctx, who.Organization, who.Worker, times)
+		if err != nil {
 			return last.Odometer, err
-		case before != nil:
-			positions[i].Odometer = before.Odometer
-		case after != nil:
-			positions[i].Odometer = after.Odometer
+		}
+		for i, way := range measured {
+			positions[i].Odometer = way
 		}
 	}
 	return travel.Measure(positions[late:], last.Odometer), nil

@@ -29,6 +29,9 @@ type Reader interface {
 	// NotificationThresholds returns the thresholds of arrival and delay at which
 	// the recipients of an organization are notified.
 	NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error)
+	// OdometersAt returns the odometer of a worker at each time: that of the last position
+	// before or at the time, else of the first one after it; 0 without a position.
+	OdometersAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, times []time.Time) ([]lastmile.Meters, error)
 	// Positions lists positions of a worker since a time, newest first, up to
 	// limit.
 	Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, limit int) ([]lastmile.Position, error)

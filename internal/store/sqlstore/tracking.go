@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -108,6 +109,34 @@ func (t trackingTx) PositionsAround(ctx context.Context, org lastmile.Organizati
 		*side.found = &p
 	}
 	return before, after, nil
+}
+
+// OdometersAt returns the odometer of a worker at each time: that of the last position
+// before or at the time, else of the first one after it; 0 without a position.
+func (t trackingTx) OdometersAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, times []time.Time) ([]lastmile.Meters, error) {
+	all := make([]lastmile.Meters, 0, len(times))
+	for chunk := range slices.Chunk(times, chunkSize) {
+		args, values := []any{org, id}, make([]string, len(chunk))
+		for i, at := range chunk {
+			args = append(args, int64(i), at.UnixMilli())
+			values[i] = fmt.Sprintf("(CAST($%d AS BIGINT), CAST($%d AS BIGINT))", len(args)-1, len(args))
+		}
+		query := `WITH wanted (n, at) AS (VALUES ` + strings.Join(values, ", ") + `)
+			SELECT COALESCE(
+				(SELECT p.odometer FROM position p WHERE p.org = $1 AND p.worker = $2 AND p.at <= wanted.at ORDER BY p.at DESC LIMIT 1),
+				(SELECT p.odometer FROM position p WHERE p.org = $1 AND p.worker = $2 AND p.at > wanted.at ORDER BY p.at LIMIT 1), 0)
+			FROM wanted ORDER BY n`
+		found, err := collect(ctx, t, func(r rows) (lastmile.Meters, error) {
+			var way float64
+			err := r.Scan(&way)
+			return lastmile.Meters(way), err
+		}, query, args...)
+		if err != nil {
+			return nil, fmt.Errorf("read odometers of worker %s: %w", id, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // CompletedIn lists at most most tasks that a worker completed after one time and not

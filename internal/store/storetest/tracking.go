@@ -173,6 +173,18 @@ func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 	same(t, "positions around an early time", around(acme, now.Add(-time.Minute)), []*lastmile.Position{nil, new(at(0))})
 	same(t, "positions around a late time", around(acme, now.Add(time.Hour)), []*lastmile.Position{&measured, nil})
 	same(t, "positions of another organization", around(zenith, now.Add(2*time.Minute)), []*lastmile.Position{nil, nil})
+	odometers := func(org lastmile.OrganizationID, minutes ...int) []lastmile.Meters {
+		times := make([]time.Time, len(minutes))
+		for i, minute := range minutes {
+			times[i] = now.Add(time.Duration(minute) * time.Minute)
+		}
+		return read(t, s, func(r *sqlstore.Tx) ([]lastmile.Meters, error) { return r.OdometersAt(ctx, org, "w", times) })
+	}
+	same(t, "odometers at times", odometers(acme, 60, 3, 2, 1, 4), []lastmile.Meters{7.5, 7.5, 0, 0, 7.5})
+	same(t, "odometers of another organization", odometers(zenith, 60, 3), []lastmile.Meters{0, 0})
+	same(t, "odometers at many times", len(odometers(acme, make([]int, 250)...)), 250)
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SavePositions(ctx, zenith, "w", []lastmile.Position{measured}) })
+	same(t, "the odometer before the first position", odometers(zenith, 0), []lastmile.Meters{7.5})
 	for _, most := range []int{1, 10} {
 		var gone int64
 		write(t, s, func(tx *sqlstore.Tx) (err error) {

@@ -112,6 +112,9 @@ func (f format) sanitize(ctx context.Context, data []byte) (picture, error) {
 	if err != nil {
 		return picture{}, unreadable(f.name)
 	}
+	if f.name == "WebP" && bytes.Contains(data, []byte("VP8L")) {
+		config.ColorModel = color.NRGBAModel // an extended header does not tell whether a lossless image follows
+	}
 	var head jpegHead
 	if f.name == "JPEG" {
 		head = readJPEGHead(data)

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"dray/internal/app/apptest"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -182,6 +185,55 @@ func TestDeleteWorkerUnassignsTasks(t *testing.T) {
 	}
 	_, err := o.Fleet.Self(t.Context(), worker)
 	expectCode(t, err, lastmile.CodeNotFound)
+}
+
+// steps runs transactions and records how many positions of a worker each of them deleted.
+type steps struct {
+	store.Transactor[fleet.Reader, fleet.Writer]
+	count   func() int
+	deleted []int
+}
+
+func (s *steps) Write(ctx context.Context, fn func(fleet.Writer) error) error {
+	before := s.count()
+	err := s.Transactor.Write(ctx, fn)
+	s.deleted = append(s.deleted, before-s.count())
+	return err
+}
+
+func TestDeleteWorkerDeletesPositionsInSteps(t *testing.T) {
+	const many, most = 1201, 500
+	o := apptest.NewOrg(t)
+	worker := o.Worker(t, "Ada", nil)
+	positions := make([]lastmile.Position, many)
+	for i := range positions {
+		positions[i] = lastmile.Position{Location: west, At: o.Now().Add(-time.Duration(i) * time.Second)}
+	}
+	err := o.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
+		return w.SavePositions(t.Context(), worker.Organization, worker.Worker, positions)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stepwise := *o.Fleet
+	seen := &steps{Transactor: o.Fleet.Store, count: func() (n int) {
+		err := o.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
+			left, err := r.Positions(t.Context(), worker.Organization, worker.Worker, time.UnixMilli(0), 2*many)
+			n = len(left)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}}
+	stepwise.Store = seen
+	if err := stepwise.DeleteWorker(t.Context(), o.Principal, worker.Worker); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(seen.deleted) > most || seen.count() != 0 {
+		t.Errorf("transactions deleted %v positions and left %d, want at most %d at once and none left", seen.deleted, seen.count(), most)
+	}
 }
 
 func TestWorkersAreFiltered(t *testing.T) {

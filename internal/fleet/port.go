@@ -53,6 +53,9 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
+	// DeletePositionsOf deletes at most most positions of a worker, oldest first, and
+	// returns how many it deleted.
+	DeletePositionsOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, most int) (int64, error)
 	// DeleteSessions ends the sessions of a worker except one, given by the hash of
 	// its token; empty to end all.
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
@@ -62,7 +65,7 @@ type Writer interface {
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// DeleteImage deletes an upload that is stored in the database.
 	DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
-	// DeleteWorker deletes a worker.
+	// DeleteWorker deletes a worker. Callers delete the worker's positions first.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
 	// RaiseKeyGeneration makes every node authenticate the followers of streams again.
 	RaiseKeyGeneration(ctx context.Context) error

@@ -141,6 +141,9 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 	if err := f.Tasks.Drain(ctx, who, lastmile.WorkerContainer(id)); err != nil {
 		return err
 	}
+	if err := f.deletePositions(ctx, who.Organization, id); err != nil {
+		return err
+	}
 	return f.Store.Write(ctx, func(w Writer) error {
 		worker, err := deletable(ctx, w, who, id)
 		if err != nil {
@@ -157,6 +160,24 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		}
 		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
 	})
+}
+
+// positionsAtOnce is the number of positions that one transaction deletes. A larger one
+// would delay other writes.
+const positionsAtOnce = 500
+
+// deletePositions deletes the positions of a worker who is about to be deleted.
+func (f *Fleet) deletePositions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
+	for {
+		var deleted int64
+		err := f.Store.Write(ctx, func(w Writer) (err error) {
+			deleted, err = w.DeletePositionsOf(ctx, org, id, positionsAtOnce)
+			return err
+		})
+		if err != nil || deleted < positionsAtOnce {
+			return err
+		}
+	}
 }
 
 // deletable reads a worker who must have no active task.

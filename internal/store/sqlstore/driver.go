@@ -234,3 +234,16 @@ func (t driverTx) SavePositions(ctx context.Context, org lastmile.OrganizationID
 func (t driverTx) DeletePositions(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `position`, `at`, ``, before.UnixMilli(), most)
 }
+
+// DeletePositionsOf deletes at most most positions of a worker, oldest first, and returns how
+// many it deleted.
+func (t driverTx) DeletePositionsOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, most int) (int64, error) {
+	const query = `
+		DELETE FROM position WHERE org = $1 AND worker = $2
+		AND at IN (SELECT at FROM position WHERE org = $1 AND worker = $2 ORDER BY at LIMIT $3)`
+	deleted, err := t.exec(ctx, query, org, worker, int64(most))
+	if err != nil {
+		return 0, fmt.Errorf("delete positions of worker %s: %w", worker, err)
+	}
+	return deleted, nil
+}

@@ -229,7 +229,8 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 	return nil
 }
 
-// DeleteWorker deletes a worker.
+// DeleteWorker deletes a worker. Callers delete the worker's positions first, because there
+// may be very many.
 func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
 	if err := routePlanTx(t).unplan(ctx, org, "worker", string(id)); err != nil {
 		return err

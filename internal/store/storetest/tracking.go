@@ -197,4 +197,21 @@ func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 	}
 	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
 	same(t, "what is kept", got, []lastmile.Position{at(3), at(2)})
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SavePositions(ctx, acme, "v", []lastmile.Position{at(1)}) })
+	for range 2 {
+		var gone int64
+		write(t, s, func(tx *sqlstore.Tx) (err error) {
+			gone, err = tx.DeletePositionsOf(ctx, acme, "w", 1)
+			return err
+		})
+		if gone != 1 {
+			t.Errorf("%d positions of a worker were deleted of one at most", gone)
+		}
+	}
+	for worker, want := range map[lastmile.WorkerID]int{"w": 0, "v": 1} {
+		got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, worker, now, 10) })
+		if len(got) != want {
+			t.Errorf("worker %s has the positions %v, want %d", worker, got, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package access_test
 import (
 	"bytes"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"dray/internal/access"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 func TestNewOrganizationHasOwner(t *testing.T) {
@@ -82,6 +85,39 @@ func TestOldWebhookSecretSignsForADay(t *testing.T) {
 	o.Advance(access.SecretOverlap + time.Millisecond)
 	if after := secrets(); len(after) != 1 || !bytes.Equal(after[0], both[0]) {
 		t.Errorf("the secrets are %x a day later", after)
+	}
+}
+
+func TestWebhookSecretsAreBounded(t *testing.T) {
+	o := apptest.NewOrg(t)
+	org := o.Principal.Organization
+	var shown []string
+	for range 2 * access.MaxWebhookSecrets {
+		o.Advance(time.Minute)
+		secret, err := o.Organizations.RotateWebhookSecret(t.Context(), lastmile.Principal{Organization: org})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append([]string{secret}, shown...)
+	}
+	found, err := o.Organizations.WebhookSecrets(t.Context(), org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var signing []string
+	for _, secret := range found {
+		signing = append(signing, hex.EncodeToString(secret))
+	}
+	if want := shown[:access.MaxWebhookSecrets]; !slices.Equal(signing, want) {
+		t.Errorf("%d secrets sign, want the newest %d", len(signing), len(want))
+	}
+	var stored []store.SealedSecret
+	err = o.Store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
+		stored, err = r.WebhookSecrets(t.Context(), org)
+		return err
+	})
+	if err != nil || len(stored) != access.MaxWebhookSecrets {
+		t.Errorf("%d secrets are stored, want %d: %v", len(stored), access.MaxWebhookSecrets, err)
 	}
 }
 

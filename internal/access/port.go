@@ -100,6 +100,9 @@ type Writer interface {
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTracker deletes the token of a worker's tracker app.
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
+	// DeleteWebhookSecrets deletes the webhook secrets of an organization except the newest
+	// keep ones.
+	DeleteWebhookSecrets(ctx context.Context, org lastmile.OrganizationID, keep int) error
 	// RaiseKeyGeneration makes every node read the API keys again and authenticate the
 	// clients of its streams again.
 	RaiseKeyGeneration(ctx context.Context) error

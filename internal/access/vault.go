@@ -71,6 +71,10 @@ func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.T
 // rotation.
 const SecretOverlap = 24 * time.Hour
 
+// MaxWebhookSecrets is how many webhook secrets of an organization are kept, because each of
+// them signs every notification. A rotation deletes older ones.
+const MaxWebhookSecrets = 5
+
 // WebhookSecrets returns the secrets that sign the webhooks of an organization:
 // the newest first, then older ones during their overlap.
 func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
@@ -84,7 +88,7 @@ func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.Organiz
 	}
 	var secrets [][]byte
 	for i, s := range sealed {
-		if i > 0 && o.Now().Sub(sealed[i-1].Created) > SecretOverlap {
+		if i > 0 && o.Now().Sub(sealed[i-1].Created) > SecretOverlap || i == MaxWebhookSecrets {
 			break
 		}
 		secret, err := o.Vault.Open(org, s.Sealed)
@@ -107,6 +111,9 @@ func (o *Organizations) RotateWebhookSecret(ctx context.Context, who lastmile.Pr
 		if _, err := w.Organization(ctx, who.Organization); err != nil {
 			return "", err
 		}
-		return secret, w.SaveWebhookSecret(ctx, sealed)
+		if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
+			return "", err
+		}
+		return secret, w.DeleteWebhookSecrets(ctx, who.Organization, MaxWebhookSecrets)
 	})
 }

@@ -215,6 +215,17 @@ func (t organizationTx) SaveWebhookSecret(ctx context.Context, s store.SealedSec
 	return nil
 }
 
+// DeleteWebhookSecrets deletes the secrets of an organization except the newest keep ones.
+func (t organizationTx) DeleteWebhookSecrets(ctx context.Context, org lastmile.OrganizationID, keep int) error {
+	const query = `
+		DELETE FROM webhook_secret WHERE org = $1
+		AND id NOT IN (SELECT id FROM webhook_secret WHERE org = $1 ORDER BY created DESC, id LIMIT $2)`
+	if _, err := t.exec(ctx, query, org, int64(keep)); err != nil {
+		return fmt.Errorf("delete webhook secrets of %s: %w", org, err)
+	}
+	return nil
+}
+
 // Setting returns a setting of the installation, or nil.
 func (t organizationTx) Setting(ctx context.Context, name string) ([]byte, error) {
 	var value []byte

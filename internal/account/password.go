@@ -108,16 +108,27 @@ type Factor struct {
 }
 
 // BeginFactor creates a second factor for the caller. It takes effect with ConfirmFactor.
-func (a *Accounts) BeginFactor(ctx context.Context, who lastmile.Principal) (f Factor, err error) {
+func (a *Accounts) BeginFactor(ctx context.Context, who lastmile.Principal, network, password string) (f Factor, err error) {
+	verified, _, t, err := a.verifyOwn(ctx, who, "password", password, network, "")
+	if err != nil {
+		return f, err
+	}
 	secret := random(identity.FactorSecretSize)
 	sealed := a.Vault.Seal(who.Organization, secret)
 	err = a.Store.Write(ctx, func(w Writer) error {
-		admin, account, err := own(ctx, w, who)
+		account, err := unchanged(ctx, w, who, verified)
 		if err != nil {
 			return err
 		}
 		if account.Factor != nil {
 			return lastmile.Conflict("There is a second factor already: remove it first.")
+		}
+		if err := rate.Restore(ctx, w, t.all, a.Now()); err != nil {
+			return err
+		}
+		admin, err := w.Admin(ctx, who.Organization, who.Admin)
+		if err != nil {
+			return err
 		}
 		account.Pending = sealed
 		f = Factor{Secret: identity.EncodeSecret(secret), URI: identity.FactorURI(secret, admin.Email)}

@@ -92,7 +92,7 @@ func (s *Server) routes() []edge.Route {
 		edge.Get("/sessions", "List sessions", s.sessions),
 		edge.Delete("/sessions/{id}", "End a session", s.endSession).NoContent(),
 		edge.Delete("/sessions", "End all other sessions", s.endOtherSessions).NoContent(),
-		edge.Send("/secondFactor", "Make a second factor", s.beginFactor),
+		edge.Post("/secondFactor", "Make a second factor", s.beginFactor),
 		edge.Put("/secondFactor", "Confirm a second factor", s.confirmFactor),
 		edge.DeleteWith("/secondFactor", "Remove the second factor", s.removeFactor).NoContent(),
 		edge.Get("/installation", "Read the state of the installation", s.installation),
@@ -215,9 +215,9 @@ func (s *Server) endOtherSessions(ctx context.Context, c *edge.Call) error {
 	return s.Accounts.EndOtherSessions(ctx, c.Who)
 }
 
-func (s *Server) beginFactor(ctx context.Context, c *edge.Call) (Factor, error) {
-	f, err := s.Accounts.BeginFactor(ctx, c.Who)
-	return Factor{Secret: f.Secret, URI: f.URI}, err
+func (s *Server) beginFactor(ctx context.Context, c *edge.Call, body OwnPasswordBody) (Factor, error) {
+	f, err := s.Accounts.BeginFactor(ctx, c.Who, s.Address(c.HTTP), body.Password)
+	return Factor{Secret: f.Secret, URI: f.URI}, s.failed(c, err)
 }
 
 func (s *Server) confirmFactor(ctx context.Context, c *edge.Call, body CodeBody) (RecoveryCodes, error) {
@@ -225,6 +225,6 @@ func (s *Server) confirmFactor(ctx context.Context, c *edge.Call, body CodeBody)
 	return RecoveryCodes{RecoveryCodes: codes}, err
 }
 
-func (s *Server) removeFactor(ctx context.Context, c *edge.Call, body RemoveFactorBody) error {
+func (s *Server) removeFactor(ctx context.Context, c *edge.Call, body OwnPasswordBody) error {
 	return s.failed(c, s.Accounts.RemoveFactor(ctx, c.Who, s.Address(c.HTTP), body.Password))
 }

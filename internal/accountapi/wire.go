@@ -153,8 +153,8 @@ type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recoveryCodes"`
 }
 
-// RemoveFactorBody removes a second factor.
-type RemoveFactorBody struct {
+// OwnPasswordBody creates or removes a second factor.
+type OwnPasswordBody struct {
 	Password string `json:"password"`
 }
 

@@ -46,8 +46,11 @@ func TestSecondFactorContract(t *testing.T) {
 		other := p.Browser(t)
 		other.Call(t, "POST", accountBase+"/sign-in", right).OK(t)
 
+		const own = `{"password":"correct horse"}`
 		preconditionFailed.check(t, ada.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"123456"}`))
-		made := ada.Call(t, "POST", accountBase+"/secondFactor", nil).OK(t).Object(t)
+		malformed.check(t, ada.Call(t, "POST", accountBase+"/secondFactor", `{}`), "password")
+		invalid.check(t, ada.Call(t, "POST", accountBase+"/secondFactor", `{"password":"wrong password"}`), "password")
+		made := ada.Call(t, "POST", accountBase+"/secondFactor", own).OK(t).Object(t)
 		if !strings.HasPrefix(made["uri"].(string), "otpauth://totp/Dray:ada@acme.example?") {
 			t.Errorf("the second factor is %v", made)
 		}
@@ -64,7 +67,7 @@ func TestSecondFactorContract(t *testing.T) {
 		if other.Call(t, "GET", accountBase+"/me", nil).Status != http.StatusUnauthorized {
 			t.Error("sessions without the second factor go on")
 		}
-		preconditionFailed.check(t, ada.Call(t, "POST", accountBase+"/secondFactor", nil))
+		preconditionFailed.check(t, ada.Call(t, "POST", accountBase+"/secondFactor", own))
 
 		if got := cause(signIn("")); got != "secondFactorRequired" {
 			t.Errorf("without a code: %v", got)
@@ -140,7 +143,7 @@ func TestSecondFactorContract(t *testing.T) {
 			p.Advance(time.Hour)
 			b := p.Browser(t)
 			b.Call(t, "POST", accountBase+"/sign-in", `{"email":"ada@acme.example","password":"a third horse"}`).OK(t)
-			made := b.Call(t, "POST", accountBase+"/secondFactor", nil).OK(t).Object(t)
+			made := b.Call(t, "POST", accountBase+"/secondFactor", `{"password":"a third horse"}`).OK(t).Object(t)
 			b.Call(t, "PUT", accountBase+"/secondFactor", `{"code":"`+factorCode(t, p, made["secret"])+`"}`).OK(t)
 			malformed.check(t, b.Call(t, "DELETE", accountBase+"/secondFactor", `{}`), "password")
 			invalid.check(t, b.Call(t, "DELETE", accountBase+"/secondFactor", `{"password":"wrong password"}`), "password")

@@ -127,7 +127,7 @@ func TestAccountAuditContract(t *testing.T) {
 		call(other, "POST", "/sign-in", signIn)
 		call(b, "PUT", "/me", `{"name":"Ada"}`)
 		call(b, "POST", "/password", `{"old":"correct horse","new":"battery staple"}`)
-		call(b, "POST", "/secondFactor", ``)
+		call(b, "POST", "/secondFactor", `{"password":"battery staple"}`)
 		call(b, "DELETE", "/sessions", ``)
 		unauthenticated.check(t, other.Call(t, "POST", "/account/v1/sign-in", signIn)) // the former password
 		invited := b.Call(t, "POST", "/api/v2/admins", `{"name":"Grace","email":"grace@acme.example","type":"super"}`).OK(t).Object(t)

@@ -86,6 +86,8 @@ test('the first start creates an organization and leads to the first task', asyn
   await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
   await page.getByLabel('Phone').fill('+12125550199');
   await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByLabel('Password', { exact: true }).fill(me.password);
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
   const phone = await desk(chrome, server.origin);
   const password = await page.locator('[data-secret]').textContent();
@@ -568,6 +570,8 @@ test('a second factor is set up with a QR code, and required when signing in', a
   const { context, page, faults } = await enter();
   await visit(page, 'account', 'Account');
   await page.getByRole('button', { name: 'Set up second factor' }).click();
+  await page.getByLabel('Password', { exact: true }).fill(me.password);
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
   const secret = (await page.getByRole('dialog').locator('code').textContent()).replace(/\s/g, '');
   await page.getByRole('textbox', { name: 'Code' }).fill(totp(secret, Date.now()));

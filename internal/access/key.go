@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/crc32"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -183,7 +184,7 @@ func (k *Keys) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// SaveUse stores when keys were last used.
+// SaveUse stores when keys were last used. If it fails, the next call tries again.
 func (k *Keys) SaveUse(ctx context.Context) error {
 	k.mu.Lock()
 	used := k.used
@@ -192,5 +193,12 @@ func (k *Keys) SaveUse(ctx context.Context) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return k.Store.Write(ctx, func(w Writer) error { return w.SaveKeyUse(ctx, used) })
+	err := k.Store.Write(ctx, func(w Writer) error { return w.SaveKeyUse(ctx, used) })
+	if err != nil {
+		k.mu.Lock()
+		maps.Copy(used, k.used) // these times are later
+		k.used = used
+		k.mu.Unlock()
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,31 @@ func TestRefreshDropsRevokedKeysAtOnce(t *testing.T) {
 	}
 	_, err = o.Keys.Authenticate(ctx, key)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
+}
+
+func TestUseIsSavedAfterAFailure(t *testing.T) {
+	o := apptest.NewOrg(t)
+	key, record, err := o.APIKeys.Create(t.Context(), o.Principal.Organization, "used")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := o.Now()
+	if _, err := o.Keys.Authenticate(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := o.Keys.SaveUse(interrupted); err == nil {
+		t.Fatal("the use was saved")
+	}
+	if err := o.Keys.SaveUse(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := o.APIKeys.List(t.Context(), o.Principal.Organization)
+	at := slices.IndexFunc(keys, func(k lastmile.APIKey) bool { return k.ID == record.ID })
+	if err != nil || at < 0 || !keys[at].LastUsed.Equal(used) {
+		t.Errorf("the keys are %+v: %v", keys, err)
+	}
 }
 
 func TestSaveUse(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -155,9 +157,9 @@ func (t organizationTx) SaveKey(ctx context.Context, k lastmile.APIKey) error {
 
 // SaveKeyUse records when keys were last used.
 func (t organizationTx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) error {
-	for id, at := range used {
+	for _, id := range slices.Sorted(maps.Keys(used)) { // a fixed order avoids deadlocks
 		const query = `UPDATE api_key SET last_used = $2 WHERE id = $1 AND (last_used IS NULL OR last_used < $2)`
-		if _, err := t.exec(ctx, query, id, at.UnixMilli()); err != nil {
+		if _, err := t.exec(ctx, query, id, used[id].UnixMilli()); err != nil {
 			return fmt.Errorf("save use of API key %s: %w", id, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dray/internal/access"
+	"dray/internal/store/engine/sqlite"
 	"dray/internal/store/sqlstore"
 )
 
@@ -89,7 +90,7 @@ func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]by
 	if errors.Is(err, fs.ErrNotExist) {
 		var first []byte
 		if first, err = firstMasterKey(ctx, db, file); err == nil {
-			err = writeMasterKey(file, first)
+			err = writeMasterKey(file, first, os.Link)
 		}
 		if err != nil {
 			return nil, err
@@ -126,9 +127,9 @@ func firstMasterKey(ctx context.Context, db *sqlstore.Store, file string) (maste
 	return newMasterKey(), nil
 }
 
-// writeMasterKey creates the file atomically. It keeps a file that another process
-// has created meanwhile.
-func writeMasterKey(file string, master []byte) error {
+// writeMasterKey creates the file atomically, with a hard link if the file system has them.
+// It keeps a file that another process has created meanwhile.
+func writeMasterKey(file string, master []byte, link func(from, to string) error) error {
 	part, err := os.CreateTemp(filepath.Dir(file), ".master-*")
 	if err != nil {
 		return fmt.Errorf("make master key: %w", err)
@@ -138,8 +139,25 @@ func writeMasterKey(file string, master []byte) error {
 	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return fmt.Errorf("make master key: %w", err)
 	}
-	if err := os.Link(part.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = link(part.Name(), file)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = claimAndRename(part.Name(), file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make master key: %w", err)
+	}
+	return sqlite.SyncFolder(filepath.Dir(file))
+}
+
+// claimAndRename renames a file unless the new name exists. A crash may leave an empty file
+// with that name, but never a part of a key.
+func claimAndRename(from, to string) error {
+	claim, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(claim.Close(), os.Rename(from, to)); err != nil {
+		return errors.Join(err, os.Remove(to))
 	}
 	return nil
 }

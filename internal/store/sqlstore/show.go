@@ -86,6 +86,9 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 // ShowAll returns the records with these ids, in their order, and skips those that no
 // longer exist. Callers split long lists, because one statement reads them all.
 func (s *Store) ShowAll(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, ids []string) (docs [][]byte, err error) {
+	if len(ids) == 0 { // a condition without ids would match every record
+		return nil, nil
+	}
 	byID := make(map[string][]byte, len(ids))
 	where := within(org)
 	in(where, `t.id`, ids)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -242,6 +243,11 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		}
 		if all, err := s.ShowAll(ctx, kind, zenith, []string{sample.id}); err != nil || len(all) > 0 {
 			t.Errorf("another organization is shown %s: %v", all, err)
+		}
+		ended, end := context.WithCancel(ctx)
+		end()
+		if all, err := s.ShowAll(ended, kind, acme, nil); err != nil || len(all) > 0 {
+			t.Errorf("no ids show %s, want nothing, without a query: %v", all, err)
 		}
 	}
 

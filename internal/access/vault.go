@@ -71,8 +71,8 @@ func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.T
 // rotation.
 const SecretOverlap = 24 * time.Hour
 
-// MaxWebhookSecrets is how many webhook secrets of an organization are kept, because each of
-// them signs every notification. A rotation deletes older ones.
+// MaxWebhookSecrets is the maximum number of webhook secrets of an organization, because each
+// of them signs every notification. A rotation deletes older ones.
 const MaxWebhookSecrets = 5
 
 // WebhookSecrets returns the secrets that sign the webhooks of an organization:

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"dray/internal/access"
-	"dray/internal/store/engine/sqlite"
 	"dray/internal/store/sqlstore"
 )
 
@@ -146,7 +145,19 @@ func writeMasterKey(file string, master []byte, link func(from, to string) error
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make master key: %w", err)
 	}
-	return sqlite.SyncFolder(filepath.Dir(file))
+	return syncFolder(filepath.Dir(file))
+}
+
+// syncFolder makes the entries of a folder durable.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // cannot sync a folder
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // claimAndRename renames a file unless the new name exists. A crash may leave an empty file

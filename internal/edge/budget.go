@@ -100,10 +100,14 @@ func (b *Budget) known(l list, now time.Time) int64 {
 	return 0
 }
 
-// remember saves how much memory a list has taken.
+// remember saves how much memory a list has taken. A list that takes more than there can be
+// was rejected, and the client asks for less of it next: how much, is unknown.
 func (b *Budget) remember(l list, bytes int64, now time.Time) {
 	if b == nil {
 		return
+	}
+	if bytes > b.most() {
+		bytes = unknownBytes
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -253,6 +253,34 @@ func TestReadsAreCounted(t *testing.T) {
 	})
 }
 
+// TestAListThatIsTooLongDoesNotBlockItsRoute: a client that is told to ask for less
+// gets it.
+func TestAListThatIsTooLongDoesNotBlockItsRoute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(96 * mib)
+		rows := 1_000
+		h := budgeted(b, Get("/bells", "List bells", func(ctx context.Context, _ *Call) (bellReply, error) {
+			for range rows {
+				if err := lastmile.MeterOf(ctx).Count(mib); err != nil {
+					return bellReply{}, err
+				}
+			}
+			return bellReply{Tone: "c"}, nil
+		}))
+		for _, want := range []int{http.StatusBadRequest, http.StatusBadRequest, http.StatusOK} {
+			if want == http.StatusOK {
+				rows = 1
+			}
+			if w := serve(h, "GET", "acme", nil); w.Code != want {
+				t.Errorf("responded to %d rows with %d %s, want %d", rows, w.Code, w.Body, want)
+			}
+		}
+		if !b.isLarge(list{"acme", "/bells"}, time.Now()) {
+			t.Error("lists that may be too long do not take turns")
+		}
+	})
+}
+
 // TestLargeListsTakeTurns: an organization that reads many large lists at once does
 // not keep all processors from others.
 func TestLargeListsTakeTurns(t *testing.T) {

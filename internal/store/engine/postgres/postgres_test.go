@@ -70,6 +70,29 @@ func TestSeveralNodesMayStartOnAFreshDatabase(t *testing.T) {
 	}
 }
 
+// TestMigrationsTakeAsLongAsTheyNeed: other operations end after a time.
+func TestMigrationsTakeAsLongAsTheyNeed(t *testing.T) {
+	e := opened(t)
+	limited := func(run func(context.Context, func(engine.Conn) error) error) (limited bool) {
+		err := run(t.Context(), func(c engine.Conn) error {
+			statement, cancel := c.(*conn).limit(t.Context())
+			defer cancel()
+			_, limited = statement.Deadline()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return limited
+	}
+	if !limited(e.Write) {
+		t.Error("a write has no limit")
+	}
+	if limited(e.define) {
+		t.Error("a migration has a limit")
+	}
+}
+
 func TestPostgreSQLWithANewerSchemaIsRejected(t *testing.T) {
 	o := options(enginetest.Postgres(t))
 	e, err := Open(t.Context(), o)

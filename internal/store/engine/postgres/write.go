@@ -247,9 +247,11 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 
 // define runs a change of the schema. Two nodes that create the same table at once collide
 // in the catalog; this is not reported as a serialization failure, so define retries it.
+// There is no time limit: a change of a large table, or the wait for another node that
+// makes it, may take long.
 func (e *Engine) define(ctx context.Context, fn func(engine.Conn) error) error {
 	for i := 0; ; i++ {
-		err := e.Write(ctx, fn)
+		err := e.Transact(ctx, fn)
 		switch pgCode(err) {
 		case pgUniqueViolation, pgDuplicateTable, pgDuplicateObject, pgInternal:
 		default:

@@ -382,6 +382,9 @@ func (m *Mux) checkReplay(ctx context.Context, c *Call, rt Route) error {
 		body = nil
 	}
 	sum := sha256.Sum256(body)
+	if len(c.Query) > 0 {
+		sum = sha256.Sum256(append(sum[:], c.Query.Encode()...))
+	}
 	c.Who.Receipt = &lastmile.Receipt{
 		Organization: c.Who.Organization, Key: key, Method: c.HTTP.Method, Path: strings.TrimSuffix(c.HTTP.URL.Path, "/"),
 		BodyHash: hex.EncodeToString(sum[:]), Created: m.Now(),

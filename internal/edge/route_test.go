@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,11 +41,15 @@ func (r *receipts) CheckReplay(context.Context, lastmile.Principal) error {
 
 // post sends a body with an idempotency key to a route, as an organization.
 func post(rt Route, kept *receipts, body string) *httptest.ResponseRecorder {
+	return once(rt, kept, httptest.NewRequest(http.MethodPost, "/v1"+rt.Path, strings.NewReader(body)))
+}
+
+// once sends a request with an idempotency key to a route, as an organization.
+func once(rt Route, kept *receipts, r *http.Request) *httptest.ResponseRecorder {
 	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler), Receipts: kept}
 	access := Access{Authenticate: func(context.Context, *http.Request) (lastmile.Principal, error) {
 		return lastmile.Principal{Organization: "acme"}, nil
 	}}
-	r := httptest.NewRequest(http.MethodPost, "/v1"+rt.Path, strings.NewReader(body))
 	r.Header.Set("Idempotency-Key", "once")
 	w := httptest.NewRecorder()
 	NewMux(settings, "/v1", access, rt).ServeHTTP(w, r)
@@ -80,6 +85,33 @@ func TestOnlyTheResultOfARouteIsSaved(t *testing.T) {
 	}
 	if w := post(Post("/bells", "Ring a bell", plain), &receipts{}, `{}`); w.Code != http.StatusInternalServerError {
 		t.Errorf("responded %d", w.Code)
+	}
+}
+
+// TestReceiptsDependOnTheQuery: the parameters of a request may be in its query.
+func TestReceiptsDependOnTheQuery(t *testing.T) {
+	hash := func(query, body string) (sum string) {
+		rt := Create("/bells", "Cast a bell", func(_ context.Context, c *Call, _ bellBody) (bell, error) {
+			sum = c.Who.Receipt.BodyHash
+			return bell{}, nil
+		}, newBellReply)
+		request := httptest.NewRequest(http.MethodPost, "/v1/bells"+query, strings.NewReader(body))
+		if w := once(rt, &receipts{}, request); w.Code != http.StatusOK {
+			t.Fatalf("responded %d %s", w.Code, w.Body)
+		}
+		return sum
+	}
+	const body = `{"tone":"c"}`
+	if got, want := hash("", body), fmt.Sprintf("%x", sha256.Sum256([]byte(body))); got != want {
+		t.Errorf("the hash without a query is %s, and %s in receipts of earlier versions", got, want)
+	}
+	for _, other := range []string{hash("?client=b", body), hash("", body), hash("?client=a", `{}`)} {
+		if other == hash("?client=a", body) {
+			t.Error("different requests have the same hash")
+		}
+	}
+	if hash("?client=a&size=1", body) != hash("?size=1&client=%61", body) {
+		t.Error("the same query, written differently, has another hash")
 	}
 }
 

@@ -110,7 +110,7 @@ type Receipt struct {
 	Organization OrganizationID
 	Key          string
 	Method, Path string
-	BodyHash     string
+	BodyHash     string // of the body and the query
 	Reply        []byte // the response to the request
 	Created      time.Time
 
@@ -119,10 +119,10 @@ type Receipt struct {
 	Encode func(result any) ([]byte, error)
 }
 
-// Matches rejects a key that was used with a different request body.
+// Matches rejects a key that was used with another query or body.
 func (r Receipt) Matches(bodyHash string) error {
 	if r.BodyHash != bodyHash {
-		return Invalid("the Idempotency-Key %q was used before with another request body; use a new key", r.Key)
+		return Invalid("the Idempotency-Key %q was used before with another query or body; use a new key", r.Key)
 	}
 	return nil
 }

@@ -25,6 +25,36 @@ func (s *Sessions) admit(ctx context.Context, t throttle) error {
 	return tooManySignIns(wait)
 }
 
+// admitNational is nationalNumber for attempts that are admitted. It takes about as long as
+// hashing, and the account is not known before: it has a slot for hashing, and attempts
+// with numbers that are valid nowhere count as attempts of the network. A device that may have
+// signed in before does not depend on its network; see throttle.
+func (s *Sessions) admitNational(ctx context.Context, attempt SignInAttempt) (lastmile.Phone, error) {
+	t := throttle{network: attempt.Network, caller: "phone " + attempt.Phone}
+	if t.network != "" {
+		t.caller = "network " + t.network
+		t.always = []rate.Allowance{rate.OfNetwork(t.caller)}
+	}
+	if attempt.Device == "" {
+		if err := s.admit(ctx, t); err != nil {
+			return "", err
+		}
+	}
+	leave, err := s.Passwords.Enter(ctx, t.caller, false)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	number, err := s.nationalNumber(ctx, attempt.Phone)
+	if number != "" || err != nil {
+		return number, err
+	}
+	return "", s.Store.Write(ctx, func(w Writer) error {
+		_, err := rate.Reserve(ctx, w, t.always, s.Now())
+		return err
+	})
+}
+
 // tooManySignIns returns the error for a rejected attempt to sign in.
 func tooManySignIns(wait time.Duration) error {
 	return rate.TooManyAttempts(wait, "or ask your dispatcher for a new invitation")

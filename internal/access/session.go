@@ -154,7 +154,7 @@ func (s *Sessions) parseAttempt(ctx context.Context, attempt SignInAttempt) (las
 	}
 	number, err := s.ParsePhone(attempt.Phone, "")
 	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
-		if number, err := s.nationalNumber(ctx, attempt.Phone); number != "" || err != nil {
+		if number, err := s.admitNational(ctx, attempt); number != "" || err != nil {
 			return number, err
 		}
 		return "", rejected.Because("give it in international form with a leading +, or as it is dialed in the country of the organization")

@@ -36,6 +36,40 @@ func TestFiveGuessesAreVerified(t *testing.T) {
 	}
 }
 
+// A number without a country code costs more than others, whether it is valid or not.
+func TestNationalNumbersOfANetworkAreLimited(t *testing.T) {
+	i := invite(t)
+	parsed, now := 0, i.Now()
+	node := access.Sessions{
+		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: func() time.Time { return now }, Countries: []string{"DE"}, Log: i.Log,
+		ParsePhone: func(raw, country string) (lastmile.Phone, error) {
+			if country != "" {
+				parsed++
+			}
+			return "", lastmile.InvalidPhone(raw)
+		},
+	}
+	attempt := access.SignInAttempt{Phone: "12", Password: "guess", Network: "203.0.113.77"}
+	for range 200 {
+		_, err := node.SignIn(t.Context(), attempt)
+		expectCode(t, err, lastmile.CodeInvalid)
+	}
+	for range 3 {
+		_, err := node.SignIn(t.Context(), attempt)
+		expectCode(t, err, lastmile.CodeTooMany)
+	}
+	if parsed != 200 {
+		t.Errorf("%d numbers of a network were parsed, want 200", parsed)
+	}
+	known := attempt
+	known.Device = "a device"
+	_, err := node.SignIn(t.Context(), known)
+	expectCode(t, err, lastmile.CodeInvalid)
+	attempt.Network = "203.0.113.78"
+	_, err = node.SignIn(t.Context(), attempt)
+	expectCode(t, err, lastmile.CodeInvalid)
+}
+
 // Two nodes share nothing but the store.
 func TestConcurrentGuessesAreCountedOnAllNodes(t *testing.T) {
 	i := invite(t)

@@ -81,8 +81,9 @@ type Mux struct {
 	streams rate.Slots // open streams of each worker or organization
 }
 
-// withoutCredentials is the caller of requests that name no organization. Such requests
-// share the database as if they had one caller, whatever their addresses.
+// withoutCredentials is the caller of public requests. They share the database as if they had
+// one caller, whatever their addresses. Credentials are verified on behalf of the server
+// itself, because the caller is not known before.
 const withoutCredentials = "anonymous"
 
 // NewMux returns a handler of routes, to be mounted at base.
@@ -224,10 +225,15 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 // or a long list. From then on the request holds memory for the response, and no longer
 // for its body.
 func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) (reply []byte, err error) {
+	if !rt.Operation.Public {
+		if c.Who, err = m.access.Authenticate(ctx, c.HTTP); err != nil {
+			return nil, err
+		}
+	}
+	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), withoutCredentials))
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
-	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), withoutCredentials))
 	if rt.stream != nil {
 		return nil, m.follow(ctx, w, c, rt)
 	}
@@ -306,14 +312,9 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 	return reply, err
 }
 
-// authorize finds the caller, applies the rate limit and reads the body.
+// authorize applies the rate limit, checks the rights of the caller and reads the body.
 func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) (err error) {
 	r := c.HTTP
-	if !rt.Operation.Public {
-		if c.Who, err = m.access.Authenticate(ctx, r); err != nil {
-			return err
-		}
-	}
 	if c.Who.MustSetPassword && !rt.temporaryPassword {
 		return lastmile.Forbidden("set a password of your own first: POST %s", m.access.SetPassword).Because("mustSetPassword")
 	}

@@ -31,11 +31,14 @@ type (
 
 func newBellReply(b bell) bellReply { return bellReply{Tone: b.tone} }
 
-// receipts contains none, and records whether CheckReplay was called.
-type receipts struct{ checked bool }
+// receipts contains none, and records whether and for which caller CheckReplay was called.
+type receipts struct {
+	checked bool
+	caller  string
+}
 
-func (r *receipts) CheckReplay(context.Context, lastmile.Principal) error {
-	r.checked = true
+func (r *receipts) CheckReplay(ctx context.Context, _ lastmile.Principal) error {
+	r.checked, r.caller = true, lastmile.CallerOf(ctx)
 	return nil
 }
 
@@ -64,9 +67,13 @@ func TestCreateSavesWhatItResponds(t *testing.T) {
 		saved, err = c.Who.Receipt.Encode(made) // as store.Idempotent does
 		return made, err
 	}
-	w := post(Create("/bells", "Cast a bell", ring, newBellReply), &receipts{}, `{"tone":"a&b"}`)
+	kept := &receipts{}
+	w := post(Create("/bells", "Cast a bell", ring, newBellReply), kept, `{"tone":"a&b"}`)
 	if want := `{"tone":"a&b"}`; w.Code != http.StatusOK || w.Body.String() != want || string(saved) != want {
 		t.Errorf("responded %d %s and saved %s, want %s", w.Code, w.Body, saved, want)
+	}
+	if kept.caller != "acme" {
+		t.Errorf("the receipt was read on behalf of %q", kept.caller)
 	}
 }
 

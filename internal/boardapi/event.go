@@ -57,7 +57,7 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 			return s.nextOfBoard(ctx, c, seq, follower)
 		}
 	}
-	out, err := s.OpenStream(ctx, w)
+	out, err := s.OpenStream(ctx, c, w)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	if err != nil {
 		return err
 	}
-	out, err := s.OpenStream(ctx, w)
+	out, err := s.OpenStream(ctx, c, w)
 	if err != nil {
 		return err
 	}

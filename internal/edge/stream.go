@@ -98,15 +98,16 @@ func Follows(ctx context.Context) bool { return ctx.Value(follows{}) != nil }
 
 // Stream is a response of server-sent events that has no end.
 type Stream struct {
-	err func() error // Err of the context, which ends when the caller may not follow any more
-	w   http.ResponseWriter
-	out *http.ResponseController
-	now func() time.Time
+	err  func() error // Err of the context, which ends when the caller may not follow any more
+	w    http.ResponseWriter
+	out  *http.ResponseController
+	now  func() time.Time
+	head bool // the client wants no more than the headers
 }
 
 // OpenStream begins a stream. It removes the read deadline, which is for requests that
 // end.
-func (s Settings) OpenStream(ctx context.Context, w http.ResponseWriter) (*Stream, error) {
+func (s Settings) OpenStream(ctx context.Context, c *Call, w http.ResponseWriter) (*Stream, error) {
 	out := http.NewResponseController(w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -114,11 +115,15 @@ func (s Settings) OpenStream(ctx context.Context, w http.ResponseWriter) (*Strea
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	return &Stream{err: ctx.Err, w: w, out: out, now: s.Now}, nil
+	return &Stream{err: ctx.Err, w: w, out: out, now: s.Now, head: c.HTTP.Method == http.MethodHead}, nil
 }
 
-// Send writes text to the client at once. Empty text is not sent.
+// Send writes text to the client at once. Empty text is not sent. The response to a HEAD
+// request has no text and ends: Send returns an error.
 func (s *Stream) Send(text []byte) error {
+	if s.head {
+		return http.ErrBodyNotAllowed
+	}
 	if len(text) == 0 {
 		return nil
 	}

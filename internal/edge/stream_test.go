@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -50,13 +51,13 @@ func (g *gate) revoke(err error) {
 // openStream requests a stream that sends text every millisecond, over a
 // connection in memory. It returns the connection and a channel that is closed
 // when the handler has returned.
-func openStream(t *testing.T, g *gate, text []byte) (net.Conn, <-chan struct{}) {
+func openStream(t *testing.T, g *gate, method string, text []byte) (net.Conn, <-chan struct{}) {
 	t.Helper()
 	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler), Ended: make(chan struct{})}
 	ended := make(chan struct{})
-	follow := func(ctx context.Context, _ *Call, w http.ResponseWriter) error {
+	follow := func(ctx context.Context, c *Call, w http.ResponseWriter) error {
 		defer close(ended)
-		out, err := settings.OpenStream(ctx, w)
+		out, err := settings.OpenStream(ctx, c, w)
 		for err == nil && settings.Pause(ctx, time.Millisecond) {
 			err = out.Send(text)
 		}
@@ -71,7 +72,7 @@ func openStream(t *testing.T, g *gate, text []byte) (net.Conn, <-chan struct{}) 
 		client.Close()
 		program.Close()
 	})
-	if _, err := io.WriteString(client, "GET /v1/bells HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(client, method+" /v1/bells HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	return client, ended
@@ -107,7 +108,7 @@ func TestStreamsEndWhenCredentialsAreRevoked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := &gate{revoked: make(chan struct{})}
-				conn, ended := openStream(t, g, []byte(strings.Repeat("x", 100_000)))
+				conn, ended := openStream(t, g, http.MethodGet, []byte(strings.Repeat("x", 100_000)))
 				go read(conn)
 				time.Sleep(10 * time.Second)
 				g.revoke(errors.New("the database is down")) // not a reason
@@ -128,6 +129,20 @@ func TestStreamsEndWhenCredentialsAreRevoked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHeadOfAStream: the response to HEAD has the headers of the stream, and ends.
+func TestHeadOfAStream(t *testing.T) {
+	conn, ended := openStream(t, &gate{revoked: make(chan struct{})}, http.MethodHead, []byte("data: ring\n\n"))
+	w, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodHead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if w.StatusCode != http.StatusOK || w.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("responded %d %v", w.StatusCode, w.Header)
+	}
+	<-ended
 }
 
 // TestStreamsOfACallerAreLimited opens more streams than a worker may follow at a
@@ -170,7 +185,7 @@ func TestStreamsOfACallerAreLimited(t *testing.T) {
 func TestRevocationsAreCheckedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{revoked: make(chan struct{})}
-		conn, _ := openStream(t, g, []byte("x"))
+		conn, _ := openStream(t, g, http.MethodGet, []byte("x"))
 		go io.Copy(io.Discard, conn) //nolint:errcheck // until it is closed
 		for range 1_000 {
 			time.Sleep(10 * time.Millisecond)

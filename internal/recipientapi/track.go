@@ -152,7 +152,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	if err != nil {
 		return err
 	}
-	out, err := s.OpenStream(ctx, w)
+	out, err := s.OpenStream(ctx, c, w)
 	if err != nil {
 		return err
 	}

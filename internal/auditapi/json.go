@@ -27,7 +27,7 @@ type AuditEntry struct {
 	Route string `json:"route" example:"/tasks/{id}"`
 	// ID of the record that the path names or that was created; null if there is none.
 	Record *string `json:"record" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// HTTP status of the response: 401 and 403 if the request was denied.
+	// HTTP status of the response: 401 and 403 if the request was denied, 500 if it failed and may have changed something.
 	Status int `json:"status" example:"200"`
 	// Attempt at the account of the actor, by a caller who may be a stranger: a password or a code of the second factor that was wrong, one that was not verified because there were too many, or a request for a link for a new password. Null for other requests.
 	Attempt *audit.AttemptKind `json:"attempt" example:"null"`

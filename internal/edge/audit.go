@@ -3,14 +3,14 @@ package edge
 import (
 	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// Served is a request of an administrator or a key that changed something, or was denied.
+// Served is a request of an administrator or a key that changed something, may have changed
+// something or was denied.
 type Served struct {
 	Who           lastmile.Principal
 	Time          time.Time
@@ -22,18 +22,21 @@ type Served struct {
 }
 
 // audit reports a request before its response is sent. Requests that were rejected for
-// other reasons than a lack of rights changed nothing.
+// other reasons than a lack of rights changed nothing. One that failed may have: the
+// connection to the database may be lost during the commit, or the client's after it.
 func (m *Mux) audit(ctx context.Context, c *Call, rt Route, requestID string, reply []byte, err error) {
 	if m.access.Audit == nil || rt.reads() || c.Who.Key == "" && c.Who.Admin == "" {
 		return
 	}
 	status := rt.status()
 	if err != nil {
-		rejected, ok := errors.AsType[*lastmile.Error](err)
-		if !ok || rejected.Code != lastmile.CodeForbidden && rejected.Code != lastmile.CodeOutsideScope {
+		code := codec.Shown(err).Code
+		switch code {
+		case lastmile.CodeForbidden, lastmile.CodeOutsideScope, lastmile.CodeUnknownOutcome, lastmile.CodeInternal:
+		default:
 			return
 		}
-		status = codec.ErrorOf(rejected.Code).Status
+		status = codec.ErrorOf(code).Status
 	}
 	record := c.ID()
 	if record == "" {

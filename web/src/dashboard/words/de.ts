@@ -690,6 +690,7 @@ export default {
   recordId: 'ID eines Datensatzes',
   result: 'Ergebnis',
   denied: 'Verweigert',
+  outcomeUnknown: 'Ausgang unbekannt',
   networkAddress: 'IP-Adresse',
 
   // Installation

@@ -674,6 +674,7 @@ export default {
   recordId: 'ID of a record',
   result: 'Result',
   denied: 'Denied',
+  outcomeUnknown: 'Outcome unknown',
   networkAddress: 'IP address',
 
   // Installation

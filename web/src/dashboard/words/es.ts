@@ -679,6 +679,7 @@ export default {
   recordId: 'ID de un registro',
   result: 'Resultado',
   denied: 'Denegado',
+  outcomeUnknown: 'Resultado desconocido',
   networkAddress: 'Dirección IP',
 
   // Installation

@@ -688,6 +688,7 @@ export default {
   recordId: 'Identifiant d’un élément',
   result: 'Résultat',
   denied: 'Refusé',
+  outcomeUnknown: 'Résultat inconnu',
   networkAddress: 'Adresse IP',
 
   // Installation

@@ -678,6 +678,7 @@ export default {
   recordId: 'ID de um registo',
   result: 'Resultado',
   denied: 'Negado',
+  outcomeUnknown: 'Resultado desconhecido',
   networkAddress: 'Endereço IP',
 
   // Installation

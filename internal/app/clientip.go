@@ -43,7 +43,7 @@ func (c clientIPResolver) resolve(r *http.Request) string {
 		}
 		last := strings.TrimSpace(hops[len(hops)-1])
 		hops = hops[:len(hops)-1]
-		if ip, err = netip.ParseAddr(last); err != nil {
+		if ip, err = parseHop(last); err != nil {
 			return ""
 		}
 	}
@@ -51,6 +51,18 @@ func (c clientIPResolver) resolve(r *http.Request) string {
 		return network.String()
 	}
 	return ip.String()
+}
+
+// parseHop parses an entry of X-Forwarded-For. Some proxies add the port, and brackets around
+// an IPv6 address.
+func parseHop(text string) (netip.Addr, error) {
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		return withPort.Addr(), nil
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	return netip.ParseAddr(text)
 }
 
 // networkOf returns the network that counts as one client for limits by address: an IPv4

@@ -3,6 +3,8 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -107,7 +109,7 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				err := step(ctx)
+				err := protect(ctx, step)
 				if err == nil {
 					a.steps.succeeded(what)
 				} else if ctx.Err() == nil {
@@ -116,6 +118,17 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 			}
 		}
 	})
+}
+
+// protect runs a step and turns a panic into an error, so that one faulty step does not end
+// the process.
+func protect(ctx context.Context, step func(context.Context) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return step(ctx)
 }
 
 // longestSchedule is the longest time after which work is due again. Only mails and

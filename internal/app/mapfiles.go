@@ -101,7 +101,7 @@ type Maps struct {
 	tiles   *mapdata.Live[tile.Map]
 
 	note    atomic.Pointer[string] // how the maps of other nodes differ
-	problem string                 // the last problem that was logged
+	problem atomic.Pointer[string] // the last problem that was logged
 }
 
 // newMaps returns the imported maps. A problem with them does not prevent the start: they are
@@ -186,10 +186,10 @@ func (m *Maps) report(err error) {
 	if err != nil {
 		problem = err.Error()
 	}
-	if problem != "" && problem != m.problem {
+	before := m.problem.Swap(&problem)
+	if problem != "" && (before == nil || *before != problem) {
 		m.log.Error("a map cannot be used", "error", err)
 	}
-	m.problem = problem
 }
 
 // names returns the versions of the maps in use by name.

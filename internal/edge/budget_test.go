@@ -253,8 +253,7 @@ func TestReadsAreCounted(t *testing.T) {
 	})
 }
 
-// TestAListThatIsTooLongDoesNotBlockItsRoute: a client that is told to ask for less
-// gets it.
+// TestAListThatIsTooLongDoesNotBlockItsRoute: the client gets a smaller part of it right after.
 func TestAListThatIsTooLongDoesNotBlockItsRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(96 * mib)

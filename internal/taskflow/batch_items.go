@@ -299,5 +299,5 @@ func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationI
 // attempt would fail in the same way.
 func isRejection(err error) bool {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
-	return ok && rejected.Code != lastmile.CodeOverloaded && rejected.Code != lastmile.CodeTooMany
+	return ok && !rejected.Transient()
 }

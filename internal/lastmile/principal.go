@@ -110,7 +110,7 @@ type Receipt struct {
 	Organization OrganizationID
 	Key          string
 	Method, Path string
-	BodyHash     string // of the body and the query
+	BodyHash     string // hash of the body and the query
 	Reply        []byte // the response to the request
 	Created      time.Time
 

@@ -201,6 +201,49 @@ func (s *steps) Write(ctx context.Context, fn func(fleet.Writer) error) error {
 	return err
 }
 
+// TestDeleteWorkerKeepsPositionsOfWorkersWhoRemain rejects the deletion of a worker in the
+// last moment: nothing of the worker is lost.
+func TestDeleteWorkerKeepsPositionsOfWorkersWhoRemain(t *testing.T) {
+	o := apptest.NewOrg(t)
+	worker := o.Worker(t, "Ada", nil)
+	err := o.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
+		return w.SavePositions(t.Context(), worker.Organization, worker.Worker, []lastmile.Position{{Location: west, At: o.Now()}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := *o.Fleet
+	busy.Store = overloaded{o.Fleet.Store, worker}
+	if err := busy.DeleteWorker(t.Context(), o.Principal, worker.Worker); apptest.Code(err) != lastmile.CodeOverloaded {
+		t.Fatalf("the deletion ended with %v", err)
+	}
+	o.Read(t, func(r *sqlstore.Tx) error {
+		left, err := r.Positions(t.Context(), worker.Organization, worker.Worker, time.UnixMilli(0), 2)
+		if len(left) != 1 {
+			t.Errorf("%d positions are left, want 1", len(left))
+		}
+		return err
+	})
+}
+
+// overloaded fails the transaction that deletes a worker, and no other.
+type overloaded struct {
+	store.Transactor[fleet.Reader, fleet.Writer]
+	worker lastmile.Principal
+}
+
+func (s overloaded) Write(ctx context.Context, fn func(fleet.Writer) error) error {
+	return s.Transactor.Write(ctx, func(w fleet.Writer) error {
+		if err := fn(w); err != nil {
+			return err
+		}
+		if _, err := w.Worker(ctx, s.worker.Organization, s.worker.Worker); lastmile.IsNotFound(err) {
+			return lastmile.Overloaded("busy")
+		}
+		return nil
+	})
+}
+
 func TestDeleteWorkerDeletesPositionsInSteps(t *testing.T) {
 	const many, most = 1201, 500
 	o := apptest.NewOrg(t)

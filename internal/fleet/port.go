@@ -63,7 +63,7 @@ type Writer interface {
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// DeleteImage deletes an upload that is stored in the database.
 	DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
-	// DeleteWorker deletes a worker. Callers delete the worker's positions first.
+	// DeleteWorker deletes a worker. Callers delete the worker's positions afterwards.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
 	// RaiseKeyGeneration makes every node authenticate the followers of streams again.
 	RaiseKeyGeneration(ctx context.Context) error

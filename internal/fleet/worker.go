@@ -141,10 +141,7 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 	if err := f.Tasks.Drain(ctx, who, lastmile.WorkerContainer(id)); err != nil {
 		return err
 	}
-	if err := f.deletePositions(ctx, who.Organization, id); err != nil {
-		return err
-	}
-	return f.Store.Write(ctx, func(w Writer) error {
+	err = f.Store.Write(ctx, func(w Writer) error {
 		worker, err := deletable(ctx, w, who, id)
 		if err != nil {
 			return err
@@ -160,13 +157,18 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		}
 		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
 	})
+	if err != nil {
+		return err
+	}
+	return f.deletePositions(context.WithoutCancel(ctx), who.Organization, id)
 }
 
 // positionsAtOnce is the number of positions that one transaction deletes. A larger one
 // would delay other writes.
 const positionsAtOnce = 500
 
-// deletePositions deletes the positions of a worker who is about to be deleted.
+// deletePositions deletes the positions of a worker who was deleted. If it is interrupted, the
+// rest is deleted when it has become old.
 func (f *Fleet) deletePositions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
 	for {
 		var deleted int64

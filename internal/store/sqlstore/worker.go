@@ -229,8 +229,8 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 	return nil
 }
 
-// DeleteWorker deletes a worker. Callers delete the worker's positions first, because there
-// may be very many.
+// DeleteWorker deletes a worker. Callers delete the worker's positions afterwards, because
+// there may be very many.
 func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
 	if err := routePlanTx(t).unplan(ctx, org, "worker", string(id)); err != nil {
 		return err
@@ -244,7 +244,6 @@ func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, 
 		{"worker_credential", "worker"},
 		{"worker_schedule", "worker"},
 		{"worker_action", "worker"},
-		{"position", "worker"},
 		{"worker_watch", "worker"},
 		{"worker_tracker", "worker"},
 		{"duty_change", "worker"},

@@ -19,6 +19,10 @@ const (
 	// MaxRelated is the maximum number of related tasks that are assigned together.
 	MaxRelated = 500
 
+	// maxWalked is the maximum number of related tasks, started and completed ones included,
+	// that are read to find those to assign.
+	maxWalked = 2 * MaxRelated
+
 	// assignChunk is the maximum number of tasks that one transaction assigns. A
 	// request that assigns more is done in several transactions.
 	assignChunk = 25
@@ -242,10 +246,11 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 		ids   []lastmile.TaskID
 	)
 	for _, one := range choices {
-		ids = append(ids, idsOf(one.together)...)
 		if one.why.Chosen == "" {
+			ids = append(ids, one.why.Task)
 			continue
 		}
+		ids = append(ids, idsOf(one.together)...)
 		lists = append(lists, lastmile.WorkerContainer(one.why.Chosen))
 		for _, task := range one.together {
 			lists = append(lists, task.Container)
@@ -315,9 +320,12 @@ func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, c
 // relatedTasks returns the given tasks and those linked with them by dependencies,
 // parents before children, without tasks that have been started.
 func relatedTasks(ctx context.Context, r familyReader, who lastmile.Principal, ids []lastmile.TaskID) ([]lastmile.Task, error) {
-	all, err := families(ctx, r, who, ids, MaxRelated)
+	all, err := families(ctx, r, who, ids, maxWalked)
 	if err != nil {
 		return nil, err
+	}
+	if len(all) > MaxRelated {
+		return nil, lastmile.Invalid("task %s is related to %d tasks; at most %d can be assigned together", ids[0], len(all), MaxRelated)
 	}
 	tasks, err := r.TasksOf(ctx, who.Organization, all)
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err

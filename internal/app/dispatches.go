@@ -33,7 +33,7 @@ func (a *App) addDispatches(newID func() string) {
 	a.Dispatching = &dispatchLoop{
 		Kind: work.Dispatch, Store: a.Dispatches.Store, Do: a.Dispatches.Run, GiveUp: a.Dispatches.GiveUp,
 		Limits: dispatchLimits(runtime.GOMAXPROCS(0), memoryLimit()),
-		Retry:  work.Retry{Failures: dispatchFailures, Attempts: 20},
+		Retry:  work.Retry{Failures: dispatchFailures, Attempts: 20, First: 2 * time.Second},
 		Poll:   work.Poll{Idle: a.Config.Poll},
 		Wake:   wake.Channel(),
 		Alone:  a.Store.Engine() == "sqlite",

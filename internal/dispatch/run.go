@@ -53,7 +53,7 @@ func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer
 	}
 	if d.Status != lastmile.DispatchApplying {
 		err := ds.plan(ctx, job, &d)
-		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && !rejected.Transient() && ctx.Err() == nil {
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && (!rejected.Transient() || job.Last) && ctx.Err() == nil {
 			return func(ctx context.Context, w Writer) error { return ds.fail(ctx, w, d, rejected.Error()) }, nil
 		}
 		if err != nil {

@@ -52,7 +52,7 @@ func NewProxy(t testing.TB) *Proxy {
 			if err != nil {
 				return
 			}
-			p.serve(t.Context(), c)
+			p.serve(context.WithoutCancel(t.Context()), c) // also while what uses the proxy is stopped
 		}
 	}()
 	return p

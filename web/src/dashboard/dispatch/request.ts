@@ -52,8 +52,8 @@ export function wishesOf(o: Options, created: number): Wishes {
     hours: Math.min(12, Math.max(1, Math.round(hours))),
     vehicle: o.vehicleType ?? '',
     maxTasks: o.maxTasksPerRoute,
-    delay: o.maxAllowedDelay,
-    service: o.serviceTime,
+    delay: Math.max(1, Math.round(o.maxAllowedDelay)),
+    service: Math.round(o.serviceTime),
     end: o.routeEnd ?? '',
     busy: o.maxContainerSize === o.maxTasksPerRoute ? null : o.maxContainerSize,
   };

@@ -94,8 +94,8 @@ func (p Part) BoardTasks(ctx context.Context, org lastmile.OrganizationID, f boa
 	}
 	all, err = p.dayTasks(ctx, org, f, owners, false, limit+1)
 	if more = len(all) > limit; more {
-		// The first tasks have been counted, and these take as much memory.
-		all, err = p.dayTasks(lastmile.WithMeter(ctx, nil), org, f, owners, true, limit)
+		// These tasks take the place of the first ones, which have been counted.
+		all, err = p.dayTasks(lastmile.WithMeter(ctx, replacing(all, lastmile.MeterOf(ctx))), org, f, owners, true, limit)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read the tasks of the board: %w", err)
@@ -170,25 +170,19 @@ func (p Part) readTasks(ctx context.Context, org lastmile.OrganizationID, from, 
 		return nil, err
 	}
 	defer rows.Close()
-	d := newDecoder(org)
+	d := newDecoder(org, meter)
 	for rows.Next() {
 		var row taskRow
 		if err := rows.Scan(&row.org, &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.pin, &row.destination, &row.recipient); err != nil {
 			return nil, errors.Join(err, d.abort())
 		}
-		if meter != nil {
-			if err := meter.Count(taskBytes); err != nil {
-				return nil, errors.Join(err, d.abort())
-			}
+		if !d.add(row) {
+			break
 		}
-		d.add(row)
 	}
 	all, err := d.end()
 	return all, errors.Join(err, rows.Err())
 }
-
-// taskBytes is the memory that a task takes, approximately.
-const taskBytes = 1 << 10
 
 // instant returns a stored time; the zero time for null.
 func instant(ms *int64) time.Time {

@@ -7,49 +7,70 @@ import (
 	"dray/internal/lastmile"
 )
 
-// decodedAtOnce is the number of rows that are decoded together.
-const decodedAtOnce = 64
+// Rows are decoded together until they are this many, or their documents this long.
+const (
+	decodedAtOnce = 64
+	decodedBytes  = 256 << 10
+)
 
-// decoder decodes rows in another goroutine while the next ones are read.
+// decoder decodes rows in another goroutine while the next ones are read. It stops at the
+// first error.
 type decoder struct {
 	rows  []taskRow
+	bytes int // of the documents of rows
 	todo  chan []taskRow
 	done  chan struct{}
 	tasks []board.Task // owned by the goroutine until done is closed
 	err   error
 }
 
-func newDecoder(org lastmile.OrganizationID) *decoder {
+// newDecoder returns a decoder that counts the tasks with a meter, if it is not nil.
+func newDecoder(org lastmile.OrganizationID, meter lastmile.Meter) *decoder {
 	d := &decoder{todo: make(chan []taskRow, 2), done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
 		for rows := range d.todo {
 			for i := range rows {
-				if d.err != nil {
-					continue
-				}
 				var task board.Task
 				if task, d.err = rows[i].task(org); d.err == nil {
-					d.tasks = append(d.tasks, task)
+					d.err = count(meter, task)
 				}
+				if d.err != nil {
+					return
+				}
+				d.tasks = append(d.tasks, task)
 			}
 		}
 	}()
 	return d
 }
 
-// add decodes a row. It copies the documents, which are valid only until the next row.
-func (d *decoder) add(row taskRow) {
+// add decodes a row, and reports false if the decoder has stopped. It copies the documents,
+// which are valid only until the next row.
+func (d *decoder) add(row taskRow) bool {
 	row.doc, row.destination, row.recipient = slices.Clone(row.doc), slices.Clone(row.destination), slices.Clone(row.recipient)
-	if d.rows = append(d.rows, row); len(d.rows) == decodedAtOnce {
-		d.todo <- d.rows
-		d.rows = nil
+	d.rows = append(d.rows, row)
+	d.bytes += len(row.doc) + len(row.destination) + len(row.recipient)
+	if len(d.rows) < decodedAtOnce && d.bytes < decodedBytes {
+		return true
+	}
+	return d.flush()
+}
+
+func (d *decoder) flush() bool {
+	rows := d.rows
+	d.rows, d.bytes = nil, 0
+	select {
+	case d.todo <- rows:
+		return true
+	case <-d.done:
+		return false
 	}
 }
 
 // end returns the tasks of all rows.
 func (d *decoder) end() ([]board.Task, error) {
-	d.todo <- d.rows
+	d.flush()
 	close(d.todo)
 	<-d.done
 	return d.tasks, d.err

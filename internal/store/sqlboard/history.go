@@ -291,11 +291,6 @@ func (p Part) pastTasks(ctx context.Context, shown shownLists, query string, arg
 		if unlogged {
 			body = deletion
 		}
-		if meter != nil {
-			if err := meter.Count(taskBytes); err != nil {
-				return nil, nil, err
-			}
-		}
 		if err := wire.Unmarshal(body, &doc); err != nil {
 			return nil, nil, fmt.Errorf("decode event of task %s: %w", id, err)
 		}
@@ -303,10 +298,14 @@ func (p Part) pastTasks(ctx context.Context, shown shownLists, query string, arg
 		if unlogged {
 			task, doc.Data.Worker = board.PastTask{Task: asCreated(task.Task)}, nil
 		}
-		if known {
-			shown.add(task, doc)
-			found = append(found, task)
+		if !known {
+			continue
 		}
+		if err := count(meter, task.Task); err != nil {
+			return nil, nil, err
+		}
+		shown.add(task, doc)
+		found = append(found, task)
 	}
 	return found, missing, rows.Err()
 }

@@ -100,9 +100,10 @@ func (doc taskDoc) task(destination destinationDoc, recipient recipientDoc) boar
 		CompleteAfter: instant(doc.CompleteAfter), CompleteBefore: instant(doc.CompleteBefore), Pickup: doc.PickupTask, Quantity: doc.Quantity,
 		ServiceTime: doc.ServiceTime.Duration(), Priority: doc.Priority, Dependencies: doc.Dependencies,
 		Completed: instant(done.Time), Success: done.Success, FailureReason: done.FailureReason,
-		Notes:       strings.Clone(lastmile.Truncate(doc.Notes, board.MaxNotes)), // a substring would keep the whole text in memory
+		// Substrings would keep the whole texts in memory.
+		Notes:       strings.Clone(lastmile.Truncate(doc.Notes, board.MaxNotes)),
 		Destination: destination.ID, Location: lastmile.Point{Lon: destination.Location[0], Lat: destination.Location[1]},
-		Address: lastmile.Address(destination.Address).Line(), Warnings: destination.Warnings,
+		Address: strings.Clone(lastmile.Address(destination.Address).Line()), Warnings: destination.Warnings,
 		Recipient: recipient.Name, Phone: recipient.Phone,
 	}
 	if doc.OrderShortID != nil {

@@ -35,7 +35,6 @@ func (d *delivery) start(ctx, sending context.Context) {
 			b.results[i].notification = n
 		}
 		d.queue, d.profile.reserved = d.queue[size:], nil
-		d.queued.Add(-int64(size))
 		d.inFlight++
 		go d.send(ctx, sending, b)
 	}
@@ -106,7 +105,9 @@ func (d *delivery) demote(b *burst) {
 // finish adds the result of an attempt to the unsaved ones.
 func (d *delivery) finish(r result, aborted bool) {
 	d.sent++
-	if aborted { // by this process, so it is not a failure of the webhook
+	d.resize(-sizeOf(r.notification))
+	r.notification.Body = nil // only the attempt is recorded
+	if aborted {              // by this process, so it is not a failure of the webhook
 		delete(d.known, r.notification.ID)
 		d.more = true
 		return
@@ -123,7 +124,6 @@ func (d *delivery) endBurst(b *burst, rest []result) {
 	for _, r := range slices.Backward(rest) {
 		d.queue = slices.Insert(d.queue, 0, r.notification)
 	}
-	d.queued.Add(int64(len(rest)))
 	quickly := d.profile.slot.pace == quick
 	if !quickly { // only quick webhooks have a queue in memory
 		d.unqueue()

@@ -28,6 +28,7 @@ type delivery struct {
 	fetched  time.Time // when notifications were last read
 
 	queue    []lastmile.Notification
+	size     int                      // bytes of the notifications that are queued or under way
 	known    map[string]bool          // ids that are queued, under way or not recorded yet
 	more     bool                     // the database may have other due notifications
 	after    store.NotificationCursor // where the next page begins
@@ -48,6 +49,7 @@ type delivery struct {
 type inbox struct {
 	mu     sync.Mutex
 	list   []lastmile.Notification
+	size   int  // bytes of the list
 	more   bool // some must be read from the database
 	closed bool
 }
@@ -128,11 +130,12 @@ func (d *delivery) hand(n lastmile.Notification) bool {
 	switch {
 	case d.inbox.closed:
 		return false
-	case n.Body == nil || len(d.inbox.list) >= maxQueued || d.queued.Load() >= maxQueuedTotal:
+	case n.Body == nil || d.inbox.size >= maxQueued || d.queued.Load() >= maxQueuedTotal:
 		d.inbox.more = true
 	default:
 		d.inbox.list = append(d.inbox.list, n)
-		d.queued.Add(1)
+		d.inbox.size += sizeOf(n)
+		d.queued.Add(int64(sizeOf(n)))
 	}
 	if !notified {
 		d.wake()
@@ -145,20 +148,20 @@ func (d *delivery) hand(n lastmile.Notification) bool {
 // database.
 func (d *delivery) receive() {
 	d.inbox.mu.Lock()
-	list, more := d.inbox.list, d.inbox.more
-	d.inbox.list, d.inbox.more = nil, false
+	list, size, more := d.inbox.list, d.inbox.size, d.inbox.more
+	d.inbox.list, d.inbox.size, d.inbox.more = nil, 0, false
 	d.inbox.mu.Unlock()
 	d.more = d.more || more
 	now := d.Now()
 	for _, n := range list {
-		direct := !d.more && !d.ending && d.profile.slot.pace == quick && len(d.queue) < maxQueued
+		direct := !d.more && !d.ending && d.profile.slot.pace == quick && d.size < maxQueued
 		if direct && n.Due.After(d.fetched) && !n.Next.After(now) {
 			d.enqueue(n)
 			continue
 		}
 		d.more = true
 	}
-	d.queued.Add(-int64(len(list)))
+	d.queued.Add(-int64(size))
 }
 
 // close ends the delivery unless the inbox has been filled in the meantime.
@@ -170,7 +173,7 @@ func (d *delivery) close() bool {
 	}
 	d.inbox.closed = true
 	d.more = d.more || d.inbox.more || len(d.inbox.list) > 0 || len(d.queue) > 0
-	d.queued.Add(-int64(len(d.inbox.list) + len(d.queue)))
+	d.queued.Add(-int64(d.inbox.size + d.size))
 	return true
 }
 
@@ -180,10 +183,19 @@ func (d *delivery) enqueue(list ...lastmile.Notification) {
 		if !d.known[n.ID] {
 			d.known[n.ID] = true
 			d.queue = append(d.queue, n)
-			d.queued.Add(1)
+			d.resize(sizeOf(n))
 		}
 	}
 }
+
+// resize counts bytes that are added to memory or, if negative, removed from it.
+func (d *delivery) resize(bytes int) {
+	d.size += bytes
+	d.queued.Add(int64(bytes))
+}
+
+// sizeOf returns the approximate size of a notification in memory.
+func sizeOf(n lastmile.Notification) int { return len(n.Body) + 256 }
 
 // unqueue empties the queue. Its notifications will be read from the database again.
 func (d *delivery) unqueue() {
@@ -192,7 +204,7 @@ func (d *delivery) unqueue() {
 	}
 	for _, n := range d.queue {
 		delete(d.known, n.ID)
+		d.resize(-sizeOf(n))
 	}
-	d.queued.Add(-int64(len(d.queue)))
 	d.queue, d.more, d.after = nil, true, store.NotificationCursor{}
 }

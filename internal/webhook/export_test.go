@@ -12,3 +12,13 @@ func Dial(ctx context.Context, e *Egress, address string) (net.Conn, error) {
 
 // PollIdle is the interval of checks for events of other processes.
 const PollIdle = pollIdle
+
+// MaxQueued and MaxQueuedTotal bound the bytes of notifications in memory.
+const (
+	MaxQueued      = maxQueued
+	MaxQueuedTotal = maxQueuedTotal
+	MinPage        = minPage
+)
+
+// Queued returns the bytes of the notifications that a Sender has in memory.
+func Queued(s *Sender) int { return int(s.queued.Load()) }

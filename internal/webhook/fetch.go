@@ -15,7 +15,8 @@ func (d *delivery) fetch(ctx context.Context) {
 	if d.ending || d.paused {
 		return
 	}
-	now, limit := d.Now(), d.room()
+	now := d.Now()
+	limit, bytes := d.room()
 	if len(d.queue) > 0 && limit > 0 && now.Sub(d.fetched).Abs() >= max(freshFor, d.linger()) {
 		d.more = true // others may have become due, or were added by another node
 	}
@@ -35,12 +36,14 @@ func (d *delivery) fetch(ctx context.Context) {
 		clearing bool // the pending notifications are being given up
 		found    []lastmile.Notification
 	)
+	d.queued.Add(int64(bytes)) // for what is read, so that others do not use the same memory
+	defer d.queued.Add(-int64(bytes))
 	err := d.Store.Read(ctx, func(r Reader) (err error) {
 		if hook, err = r.Webhook(ctx, d.lease.Organization, d.id); err == nil && !hook.Enabled {
 			clearing, err = r.HasJob(ctx, d.lease.Organization, string(d.id))
 		}
 		if err == nil && limit > 0 && !clearing {
-			found, err = r.DueNotifications(ctx, d.id, now, d.after, limit)
+			found, err = r.DueNotifications(ctx, d.id, now, d.after, limit, bytes)
 		}
 		return err
 	})
@@ -61,12 +64,15 @@ func (d *delivery) fetch(ctx context.Context) {
 		d.unqueue()
 		d.more, d.after = true, store.NotificationCursor{}
 	case limit > 0:
-		d.fetched, d.more, d.after = now, len(found) == limit, store.NotificationCursor{}
+		d.fetched, d.more, d.after = now, len(found) == limit || bodies(found) >= bytes, store.NotificationCursor{}
 		if d.more {
 			last := found[len(found)-1]
 			d.after = store.NotificationCursor{Next: last.Next, ID: last.ID}
 		}
 		d.enqueue(found...)
+		if d.more && len(d.queue) == 0 { // all of them are known
+			d.wake()
+		}
 	}
 	d.update(ctx, hook)
 }
@@ -74,26 +80,38 @@ func (d *delivery) fetch(ctx context.Context) {
 // refresh reports whether to fetch while an attempt is under way, so that the next
 // notification need not wait until the webhook has been read again.
 func (d *delivery) refresh() bool {
-	if d.ending || d.paused || d.inFlight == 0 || d.profile.slot.pace != quick || d.room() == 0 {
+	if d.ending || d.paused || d.inFlight == 0 || d.profile.slot.pace != quick {
 		return false
 	}
-	if d.Now().Sub(d.fetched).Abs() < freshFor/2 {
+	if limit, _ := d.room(); limit == 0 || d.Now().Sub(d.fetched).Abs() < freshFor/2 {
 		return false
 	}
 	d.more = true
 	return true
 }
 
-// room returns how many notifications to read into the queue.
-func (d *delivery) room() int {
+// room returns how many notifications to read into the queue, and how many bytes.
+func (d *delivery) room() (limit, bytes int) {
 	pace := d.profile.slot.pace
-	switch {
-	case pace == quick && len(d.queue) <= lowWater:
-		return pageSize
-	case pace != quick && len(d.queue) == 0:
-		return 1
+	bytes = minPage
+	if pace == quick && d.queued.Load()+maxPage <= maxQueuedTotal {
+		bytes = maxPage
 	}
-	return 0
+	switch {
+	case pace == quick && len(d.queue) <= lowWater && d.size < bytes:
+		return pageSize, bytes
+	case pace != quick && len(d.queue) == 0:
+		return 1, bytes
+	}
+	return 0, 0
+}
+
+// bodies returns the length of the bodies of notifications.
+func bodies(list []lastmile.Notification) (bytes int) {
+	for _, n := range list {
+		bytes += len(n.Body)
+	}
+	return bytes
 }
 
 // update applies the current state of the webhook.

@@ -16,8 +16,9 @@ type Reader interface {
 	// Attempts lists the attempts at a notification, oldest first.
 	Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error)
 	// DueNotifications lists the notifications of a webhook that are due at now,
-	// with bodies, in order of due time: those following after, up to limit.
-	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
+	// with bodies, in order of due time: those following after, up to limit. It stops
+	// once the bodies have the given number of bytes.
+	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit, bytes int) ([]lastmile.Notification, error)
 	// HasJob reports whether there is a job of any kind with an id.
 	HasJob(ctx context.Context, org lastmile.OrganizationID, id string) (bool, error)
 	// Managed returns the teams that an administrator manages, and their workers.

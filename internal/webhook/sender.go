@@ -17,13 +17,16 @@ import (
 const (
 	pageSize     = 128  // notifications of one webhook read at a time
 	lowWater     = 32   // notifications left in a queue when the next page is read
-	maxQueued    = 1024 // notifications of one webhook in memory
 	turnLength   = 64   // attempts after which a webhook yields to others that wait
 	recordAtOnce = 1024 // attempts recorded in one transaction
 
-	// Notifications that are handed over while maxQueuedTotal are in memory must
-	// be read from the database.
-	maxQueuedTotal = 16_384
+	// Notifications that are handed over while so many bytes are in memory must be read
+	// from the database: in pages of at most maxPage bytes, or minPage if the memory is
+	// used up. A page has at least one notification.
+	maxQueued      = 2 << 20 // of one webhook
+	maxQueuedTotal = 16 << 20
+	maxPage        = 1 << 20
+	minPage        = 64 << 10
 
 	leaseFor     = 20 * time.Second
 	slowAfter    = time.Second           // an attempt that takes longer is slow
@@ -71,7 +74,7 @@ type Sender struct {
 	loop     *work.Loop[Reader, Writer]
 	limiter  *limiter
 	recorder *recorder
-	queued   atomic.Int64 // notifications in memory that are waiting for an attempt
+	queued   atomic.Int64 // bytes of the notifications in memory
 
 	mu       sync.Mutex
 	profiles map[lastmile.WebhookID]*profile

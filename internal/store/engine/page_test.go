@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"dray/internal/store/engine"
@@ -34,7 +35,7 @@ func TestPagesEndAfterBytes(t *testing.T) {
 			{"6", 10, 0, []string{"7", "8", "9"}},
 			{"9", 10, 100, nil},
 		} {
-			page := engine.Page{Columns: `id`, Table: `note`, Where: `org = $1 AND id > $2`, Key: `id`, Size: `LENGTH(doc)`, Limit: test.limit, Bytes: test.bytes}
+			page := engine.Page{Columns: `id`, Table: `note`, Where: `org = $1 AND id > $2`, Key: `id`, Size: `LENGTH(doc)`, Limit: strconv.Itoa(test.limit), Bytes: test.bytes}
 			var got []string
 			must(t, e.Direct(ctx, func(c engine.Conn) (err error) {
 				got, err = engine.Collect(ctx, c, func(r engine.Rows) (id string, err error) {

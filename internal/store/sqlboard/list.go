@@ -258,7 +258,7 @@ func (p Part) ListEntries(ctx context.Context, org lastmile.OrganizationID, mana
 	page := engine.Page{
 		Columns: `nth, seq, kind, CASE WHEN ` + own + ` THEN body END`,
 		Table:   `list_entry`, Where: `org = $1 AND nth > $2 AND seq <= $3`, Key: `nth`,
-		Size: `CASE WHEN ` + own + ` THEN LENGTH(body) ELSE 0 END`, Limit: board.MaxListEntries, Bytes: bytes,
+		Size: `CASE WHEN ` + own + ` THEN LENGTH(body) ELSE 0 END`, Limit: strconv.Itoa(board.MaxListEntries), Bytes: bytes,
 	}
 	rows, err := p.c.Query(ctx, page.Statement(p.c.Dialect()), args...)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"dray/internal/lastmile"
@@ -199,7 +200,7 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, bytes int) ([]store.LoggedEvent, error) {
 	page := engine.Page{
 		Columns: `seq, id, trigger_id, COALESCE(task, ''), COALESCE(worker, ''), created, body`,
-		Table:   `event`, Where: `org = $1 AND seq IS NOT NULL AND seq > $2`, Key: `seq`, Size: `LENGTH(body)`, Limit: limit, Bytes: bytes,
+		Table:   `event`, Where: `org = $1 AND seq IS NOT NULL AND seq > $2`, Key: `seq`, Size: `LENGTH(body)`, Limit: strconv.Itoa(limit), Bytes: bytes,
 	}
 	rows, err := t.query(ctx, page.Statement(t.whole().Dialect()), org, seq)
 	if err != nil {

@@ -168,11 +168,11 @@ func scanWithBody(r rows) (lastmile.Notification, error) {
 	return n, err
 }
 
-const notificationTables = ` FROM notification t JOIN event e ON e.org = t.org AND e.id = t.event`
+const notificationTables = `notification t JOIN event e ON e.org = t.org AND e.id = t.event`
 
 // Notification reads a notification with its body.
 func (t webhookTx) Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error) {
-	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body`+notificationTables+` WHERE t.org = $1 AND t.id = $2`, org, id)
+	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body FROM `+notificationTables+` WHERE t.org = $1 AND t.id = $2`, org, id)
 	return only(ctx, t.base, store.Notifications, id, found, err)
 }
 
@@ -252,17 +252,32 @@ func (t webhookTx) Attempts(ctx context.Context, org lastmile.OrganizationID, no
 }
 
 // DueNotifications lists at most most notifications of a webhook that are due at now, with
-// bodies, in order of due time, beginning after the cursor.
-func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most int) ([]lastmile.Notification, error) {
-	const query = `SELECT ` + notificationColumns + `, e.body` + notificationTables + `
-		WHERE t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)
-		ORDER BY t.next_at, t.id LIMIT $5`
+// bodies, in order of due time, beginning after the cursor. It stops once the bodies have
+// the given number of bytes.
+func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most, bytes int) ([]lastmile.Notification, error) {
+	page := engine.Page{
+		Columns: notificationColumns + `, e.body`, Table: notificationTables,
+		Where: `t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)`,
+		Key:   `t.next_at, t.id`, Size: `LENGTH(e.body)`, Limit: `$5`, Bytes: bytes,
+	}
 	from := int64(-1)
 	if !after.Next.IsZero() {
 		from = after.Next.UnixMilli()
 	}
-	found, err := collect(ctx, t, scanWithBody, query, hook, now.UnixMilli(), from, after.ID, most)
+	rows, err := t.query(ctx, page.Statement(t.whole().Dialect()), hook, now.UnixMilli(), from, after.ID, most)
 	if err != nil {
+		return nil, fmt.Errorf("read due notifications of webhook %s: %w", hook, err)
+	}
+	defer rows.Close()
+	var found []lastmile.Notification
+	for size := 0; size < bytes && rows.Next(); {
+		n, err := scanWithBody(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read due notifications of webhook %s: %w", hook, err)
+		}
+		found, size = append(found, n), size+len(n.Body)
+	}
+	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read due notifications of webhook %s: %w", hook, err)
 	}
 	return found, nil

@@ -114,7 +114,7 @@ func insertEvents(ctx context.Context, w *sqlstore.Tx, events []lastmile.Event) 
 func dueTo(t *testing.T, s *sqlstore.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
 	t.Helper()
 	return read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
-		return r.DueNotifications(t.Context(), h.ID, at, after, limit)
+		return r.DueNotifications(t.Context(), h.ID, at, after, limit, 1<<20)
 	})
 }
 
@@ -146,6 +146,11 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 	first := dueTo(t, s, b, later, store.NotificationCursor{}, 1)
 	same(t, "the first only", eventsOf(first), []string{"e1"})
 	same(t, "after the first", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
+	for bytes, want := range map[int][]string{1: {"e1"}, len(first[0].Body): {"e1"}, len(first[0].Body) + 1: {"e1", "e2"}} {
+		same(t, fmt.Sprintf("up to %d bytes", bytes), eventsOf(read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
+			return r.DueNotifications(ctx, b.ID, later, store.NotificationCursor{}, 10, bytes)
+		})), want)
+	}
 	if len(first[0].Body) == 0 || first[0].ID == dueTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
 		t.Errorf("the notifications of one event to two webhooks: %+v", first[0])
 	}

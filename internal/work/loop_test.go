@@ -430,6 +430,22 @@ func TestRetryAndGiveUp(t *testing.T) {
 	}
 }
 
+// TestReasonsCanBeStored has errors that quote responses of other servers.
+func TestReasonsCanBeStored(t *testing.T) {
+	onEngines(t, func(t *testing.T, s Store) {
+		add(t, s, "acme", "legible", "latin1", "nul", "long")
+		errs := map[string]string{"legible": "broken", "latin1": "550 Empf\xe4nger", "nul": "550 \x00", "long": strings.Repeat("x", 1<<20)}
+		r := newLoop(s, func(_ context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
+			return nil, errors.New(errs[job.ID])
+		})
+		r.Retry = work.Retry{Failures: 2, First: time.Millisecond}
+		r.GiveUp = func(ctx context.Context, w *sqlstore.Tx, item work.Item) error {
+			return addEffect(ctx, w, item.Organization, item.ID)
+		}
+		storetest.During(t, func() { until(t, "all jobs are given up", func() bool { return len(effects(t, s)) == len(errs) }) }, r)
+	})
+}
+
 func TestWake(t *testing.T) {
 	inBubble(t, func(t *testing.T, s Store) {
 		begun := make(chan time.Time, 1)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -70,8 +71,18 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 		h.err = err
 		pause := s.backoff(item.Failures)
 		log.Warn("work failed and will be tried again", "failures", item.Failures+1, "after", pause, "error", err)
-		h.release = &Release{Due: s.Now().Add(pause), Failures: item.Failures + 1, Reason: err.Error()}
+		h.release = &Release{Due: s.Now().Add(pause), Failures: item.Failures + 1, Reason: reason(err)}
 	}
+}
+
+// maxReason is the maximum length of a stored error, in characters.
+const maxReason = 1_000
+
+// reason returns the text of an error in a form that every database can store. The error may
+// quote a response of another server, which can contain anything.
+func reason(err error) string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "\uFFFD"), "\x00", "")
+	return lastmile.Truncate(text, maxReason)
 }
 
 // backoff returns the pause after another failure of an item that has failed the given
@@ -112,14 +123,14 @@ func (s *session[R, W]) giveUp(ctx context.Context, h *holding, cause error, log
 		h.ended = true
 	default: // try again later to give it up
 		log.Warn("work cannot be given up yet", "error", err)
-		h.release = &Release{Due: s.Now().Add(s.Retry.Longest), Failures: max(s.Retry.Failures, h.lease.Failures), Reason: cause.Error()}
+		h.release = &Release{Due: s.Now().Add(s.Retry.Longest), Failures: max(s.Retry.Failures, h.lease.Failures), Reason: reason(cause)}
 	}
 }
 
 func (s *session[R, W]) endForGood(ctx context.Context, item Item, cause error) (err error) {
 	defer recovered(&err)
 	return s.Store.Write(ctx, func(w W) error {
-		if err := w.ReleaseWork(ctx, item, Release{Failures: item.Failures + 1, Reason: cause.Error()}); err != nil || s.GiveUp == nil {
+		if err := w.ReleaseWork(ctx, item, Release{Failures: item.Failures + 1, Reason: reason(cause)}); err != nil || s.GiveUp == nil {
 			return err
 		}
 		return s.GiveUp(ctx, w, item)

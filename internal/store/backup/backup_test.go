@@ -208,6 +208,25 @@ func TestAnOldBackupIsMigrated(t *testing.T) {
 	}
 }
 
+func TestACheckDoesNotMigrate(t *testing.T) {
+	for name, source := range targets(t, enginetest.OlderSchema(t)) {
+		t.Run(name, func(t *testing.T) {
+			o := source(t)
+			e, err := sqlstore.OpenEngine(t.Context(), o)
+			must(t, err)
+			must(t, e.Close())
+			o.Migrations = enginetest.Schema()
+			if _, err := Check(t.Context(), o); err == nil || !strings.Contains(err.Error(), "schema 1, not 2") {
+				t.Errorf("a check of an older schema: %v", err)
+			}
+			o.Migrations = enginetest.OlderSchema(t) // which rejects a newer schema
+			e, err = sqlstore.OpenEngine(t.Context(), o)
+			must(t, err)
+			must(t, e.Close())
+		})
+	}
+}
+
 func TestARestoreRejects(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good")

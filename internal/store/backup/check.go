@@ -10,6 +10,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
+	"dray/internal/store/engine/postgres"
 	"dray/internal/store/engine/sqlite"
 	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
@@ -31,16 +32,27 @@ const maxProblems = 1_000
 
 // Check reads everything and reports what is damaged or inconsistent. It changes nothing
 // and may run beside a server. ErrDamaged means that the database cannot be read to the
-// end.
+// end. A database with another schema than that of this program is rejected.
 func Check(ctx context.Context, o sqlstore.Options) (Report, error) {
-	o.Existing = true
+	all, err := o.ReadMigrations()
+	if err != nil {
+		return Report{}, err
+	}
+	o.Existing, o.KeepSchema = true, true
 	e, err := sqlstore.OpenEngine(ctx, o)
 	if err != nil {
 		return Report{}, err
 	}
 	defer e.Close()
+	read := e.Read
+	if p, ok := e.(*postgres.Engine); ok {
+		read = p.Snapshot // a check of a large database takes longer than Read allows
+	}
 	report := Report{Engine: e.Name(), Problems: []string{}}
-	err = e.Read(ctx, func(c engine.Conn) error {
+	err = read(ctx, func(c engine.Conn) error {
+		if err := engine.AtHead(ctx, c, engine.Head(all)); err != nil {
+			return fmt.Errorf("%w: check it with the version of dray that serves it, or let this version serve it first, which migrates it", err)
+		}
 		report.Records, report.Problems = 0, report.Problems[:0]
 		if e.Name() == "sqlite" {
 			o.Report("checking the database file", 0)

@@ -342,6 +342,40 @@ func TestBatchFailsAfterLastAttempt(t *testing.T) {
 	})
 }
 
+// chunkStore records how many results each transaction saves.
+type chunkStore struct {
+	taskflow.BatchStore
+	sizes *[]int
+}
+
+func (s chunkStore) Write(ctx context.Context, fn func(taskflow.BatchWriter) error) error {
+	return s.BatchStore.Write(ctx, func(w taskflow.BatchWriter) error { return fn(chunkWriter{w.(*sqlstore.Tx), s.sizes}) })
+}
+
+type chunkWriter struct {
+	*sqlstore.Tx
+	sizes *[]int
+}
+
+func (w chunkWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
+	*w.sizes = append(*w.sizes, len(results))
+	return w.Tx.AddResults(ctx, org, id, from, results)
+}
+
+// TestBatchIsTriedAgainInSmallChunks stops a batch without a failure, as when its
+// transaction takes longer than the lease.
+func TestBatchIsTriedAgainInSmallChunks(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
+		id := w.submit(t, "slow", 120)
+		w.setFailures(t, id, 0)
+		var sizes []int
+		w.run(t, chunkStore{w.Batches.Store, &sizes}, nil, func() bool { return !w.jobsLeft(t) })
+		if made := w.tasks(t, "slow"); made != 120 || slices.Max(sizes) > 50 {
+			t.Errorf("%d tasks were created in chunks of %v", made, sizes)
+		}
+	})
+}
+
 func TestConcurrentBatchesShareRecipients(t *testing.T) {
 	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		var ids []lastmile.BatchID

@@ -18,8 +18,10 @@ const (
 	// transaction. The first chunk is small, so that the next can be prepared
 	// while it is saved. Later chunks are larger, because the tasks of a
 	// transaction share written pages and the cost of making them durable, but
-	// small enough that other writers do not wait long. A batch that has failed
-	// before, perhaps in a conflict with other writers, uses small chunks only.
+	// small enough that other writers do not wait long. A batch that has been tried
+	// before uses small chunks only: it may have failed in a conflict with other
+	// writers, or been stopped because a transaction took longer than its lease,
+	// which cannot be renewed meanwhile.
 	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
 	// chunkBytes is the maximum size of a chunk of several items, as they were sent.
@@ -138,7 +140,7 @@ func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[Batch
 	defer seen.group.Wait()
 	seen.add(ctx, bs.Store, batch.Organization, batch.Results)
 	most := largestChunk
-	if job.Failures > 0 {
+	if job.Attempt > 1 {
 		most = retryChunk
 	}
 	chunks, stop := bs.prepareChunks(ctx, who, batch, most)

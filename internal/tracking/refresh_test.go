@@ -213,6 +213,23 @@ func TestPositionDuringRefresh(t *testing.T) {
 	}
 }
 
+func TestPositionAfterTheClockWasSetBack(t *testing.T) {
+	r := newFixture(t)
+	who := lastmile.Principal{Organization: r.worker.Organization, Worker: r.worker.ID}
+	r.now = r.now.Add(-2 * time.Hour)
+	far := lastmile.Point{Lon: -74, Lat: 41} // the worker may have driven for a long time
+	if n, err := r.tracker(nil).Report(t.Context(), who, []lastmile.Position{{Location: far, At: r.now}}); n != 1 || err != nil {
+		t.Fatalf("%d positions were accepted: %v", n, err)
+	}
+	r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
+		at, err := w.Whereabouts(ctx, who.Organization, who.Worker)
+		if err == nil && (*at.Location != far || !at.LocatedAt.Equal(r.now) || !at.LastSeen.Equal(r.now)) {
+			t.Errorf("the worker is at %v, at %v, last seen at %v; it is %v", *at.Location, at.LocatedAt, at.LastSeen, r.now)
+		}
+		return err
+	})
+}
+
 func TestFailedRefreshIsRetried(t *testing.T) {
 	r, asked := newFixture(t), 0
 	broken := errors.New("the router is broken")

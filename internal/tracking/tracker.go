@@ -77,6 +77,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if err != nil {
 			return err
 		}
+		last = travel.WithoutFuture(last, now)
 		kept := travel.FilterPositions(positions, last, now)
 		accepted = len(kept)
 		if accepted == 0 {

@@ -43,6 +43,18 @@ func FilterPositions(positions []lastmile.Position, last lastmile.Whereabouts, n
 	return slices.Clip(kept)
 }
 
+// WithoutFuture returns whereabouts without times in the future. They come from a clock that
+// was ahead, and no position would be newer until then. It is unknown when the worker
+// really was there, so the times are replaced by one after which any distance is plausible.
+func WithoutFuture(last lastmile.Whereabouts, now time.Time) lastmile.Whereabouts {
+	for _, at := range []*time.Time{&last.LocatedAt, &last.LastSeen} {
+		if at.After(now.Add(MaxClockAhead)) {
+			*at = now.Add(-jumpForgivenFor)
+		}
+	}
+	return last
+}
+
 // inaccurate reports whether a position is too inaccurate to be useful. Phones report a
 // negative accuracy if they have no location.
 func inaccurate(p lastmile.Position) bool {

@@ -10,7 +10,7 @@ export interface TaskPage<T> {
   lastId?: string; // if there are more
 }
 
-const never = Number.MAX_SAFE_INTEGER;
+const never = 4_102_444_800_000; // the latest time that the API accepts: the end of 2099
 const maxReads = 10; // enough for 500 tasks in the worst order, and for any number in random order
 
 // urgent returns the n tasks that are due first, tasks without a deadline last. read returns

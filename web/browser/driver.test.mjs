@@ -342,6 +342,94 @@ test('an action that the phone cannot save is reported, and can be repeated', as
   await swipe(page);
   await eventually('started', async () => (await api('GET', `/tasks/${first}`)).state === 2);
   await gone(fault);
+
+  // If only what the app remembers about a saved action cannot be stored, the action is not repeated.
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (...args) {
+      if (this.name === 'kept') throw new DOMException('full', 'QuotaExceededError');
+      return put.apply(this, args);
+    };
+  });
+  const arrived = page.waitForResponse('**/driver/v1/tasks/*/arrive');
+  await page.getByRole('button', { name: 'I have arrived' }).click();
+  await arrived;
+  await page.getByRole('link', { name: 'Complete' }).waitFor();
+  assert.equal(await fault.count(), 0);
+  await page.waitForResponse('**/driver/v1/tasks'); // and the app continues to ask
+  await page.waitForResponse('**/driver/v1/tasks');
+  await context.close();
+});
+
+test('nothing of a worker who has signed out is sent or shown for the next one', async () => {
+  const worker = await hire('Ida Wells', '+12125551063');
+  const other = await hire('Maria Stewart', '+12125551064');
+  const [first] = await route(worker);
+  const { context, page, faults } = await phone(chrome, { serviceWorkers: 'block' });
+  const signOut = async (unsent = false) => {
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    if (unsent) await page.getByRole('button', { name: 'Sign out anyway' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  };
+  const signInAgain = async ({ number }) => {
+    await page.getByLabel('Phone number').fill(number);
+    await page.getByLabel('Password').fill('correct horse battery');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('switch').waitFor();
+  };
+  await signIn(page, other);
+  await signOut();
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+
+  // hold lets the server respond to one request, and delivers the response later.
+  const hold = async (path) => {
+    let deliver;
+    const held = new Promise((resolve) => {
+      void page.route(
+        path,
+        async (r) => {
+          const response = await r.fetch();
+          deliver = () => r.fulfill({ response });
+          resolve();
+        },
+        { times: 1 },
+      );
+    });
+    return { held, deliver: () => deliver() };
+  };
+
+  const list = await hold('**/driver/v1/tasks');
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await list.held;
+  await signOut();
+  const delivered = page.waitForResponse('**/driver/v1/tasks');
+  await list.deliver();
+  await (await delivered).finished();
+  await signInAgain(other);
+  await page.getByText('Nothing left to do').waitFor();
+  assert.equal(await page.getByText('Grace Hopper').count(), 0);
+  await signOut();
+
+  await signInAgain(worker);
+  await open(page, 'Grace Hopper');
+  const start = await hold('**/driver/v1/tasks/*/start');
+  await swipe(page);
+  await start.held;
+  await page.getByRole('button', { name: 'I have arrived' }).click();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await signOut(true);
+  assert.equal(await page.getByText('You were signed out').count(), 0);
+  await signInAgain(other);
+  const arrivals = [];
+  page.on('request', (r) => r.url().endsWith('/arrive') && arrivals.push(r.headers().authorization));
+  const next = page.waitForResponse('**/driver/v1/tasks');
+  await start.deliver();
+  await next;
+  assert.deepEqual(arrivals, []);
+  assert.equal((await api('GET', `/tasks/${first}`)).state, 2);
+  assert.deepEqual(faults, []);
   await context.close();
 });
 

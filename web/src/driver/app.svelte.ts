@@ -2,7 +2,7 @@
 
 import { battery, describe } from './device.ts';
 import { departed, overlay, settle } from './overlay.ts';
-import { discard, flush, isStuck, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
+import { discard, flush, isStuck, pause, waiting, type Attachment, type Item, type Send, type Verb } from './queue.ts';
 import { call, type Later, type Outcome, type Request } from './remote.ts';
 import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
@@ -28,6 +28,7 @@ import { dictionary, english, fill, isLanguage, preferred, type Language, type W
 
 const pollEvery = 30_000; // ms between refreshes without a stream
 const refreshEvery = 60_000; // the same with a stream, which does not report every change of an estimate
+const historyFor = 3_600_000; // maximum age of the completed tasks of the day
 const estimatesAfter = 2_000; // ms after a change until the server has new estimates
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
@@ -125,7 +126,7 @@ class App {
   private outline = '';
   private maps = 0; // number of visible maps
   private routing = false;
-  private historyDue = true;
+  private historyAt = 0; // when the completed tasks were fetched; 0 if they have changed
 
   // open restores the state stored on the phone.
   async open() {
@@ -241,19 +242,21 @@ class App {
 
   private async reset() {
     this.halt();
-    await drafts.keepOnly(new Set());
-    this.token = '';
+    this.token = ''; // first: responses on the way are then ignored
     localStorage.removeItem('dray.token');
+    this.ended = false;
     this.worker = null;
     this.list = none;
+    this.offered = [];
     this.finished = this.gap = null;
     this.tracker = false; // signing out everywhere revokes its token
     localStorage.removeItem('dray.tracker');
     this.routed = null;
-    await keepArea([], []).catch(() => {});
+    replace(link.list); // where the next sign-in begins
+    await drafts.keepOnly(new Set());
     await kept.clear();
     await trail.clear();
-    replace(link.list); // where the next sign-in begins
+    await keepArea([], []).catch(() => {});
   }
 
   // attempt runs an action, and shows if it could not be saved on the phone.
@@ -286,8 +289,10 @@ class App {
     });
     if (verb === 'arrive') {
       this.arrivals = new Set([...this.arrivals, task.id]);
-      await kept.put('arrivals', [...this.arrivals]);
-      await this.keepStay({ task: task.id, at: here ?? null });
+      await Promise.allSettled([
+        kept.put('arrivals', [...this.arrivals]),
+        this.keepStay({ task: task.id, at: here ?? null }),
+      ]);
     }
   }
 
@@ -300,7 +305,7 @@ class App {
     const finished = { id: task.id, title: title(task), success: body.success === true };
     await this.act('complete', task, body, images);
     this.finished = finished;
-    this.historyDue = true;
+    this.historyAt = 0;
     replace(link.done);
   }
 
@@ -349,12 +354,12 @@ class App {
   }
 
   private async findWay() {
-    const { position, stopsAhead } = this;
-    if (this.routing || !this.token || !due(this.routed, stopsAhead, position, Date.now())) return;
+    const { position, stopsAhead, token } = this;
+    if (this.routing || !token || !due(this.routed, stopsAhead, position, Date.now())) return;
     this.routing = true;
     const outcome = await this.call<Route>({ method: 'GET', path: `/route?stops=${query(stopsAhead, position)}` });
     this.routing = false;
-    if (outcome.kind === 'later') return;
+    if (outcome.kind === 'later' || token !== this.token) return;
     const points = outcome.kind === 'done' ? onRoads(outcome.value, stopsAhead.length + 1) : [];
     this.routed = { stops: stopsAhead, at: Date.now(), points };
     await kept.put('routed', this.routed);
@@ -423,10 +428,14 @@ class App {
     this.watchDuty();
   }
 
-  // retry sends rejected and stuck items again now.
+  // retry sends rejected and stuck items again now. A rejected one may have been too far from
+  // its destination, and gets the current location.
   async retry(items: Item[]) {
-    for (const { rejection: _, gone: __, stuck, ...again } of items)
+    const here = this.here();
+    for (const { rejection, gone: _, stuck, ...again } of items) {
+      if (rejection !== undefined && here && again.task) again.body = { ...again.body, location: here };
       await shelf.put(stuck ? { ...again, stuck: { ...stuck, until: 0 } } : again);
+    }
     await this.reload();
     void this.sync();
   }
@@ -454,49 +463,50 @@ class App {
     return this.syncing;
   }
 
+  // exchange sends and fetches everything once, and plans the next time.
   private async exchange() {
+    const { token } = this;
     const worker = this.worker?.id;
     if (!worker) return;
     clearTimeout(this.timer);
     const { version } = this.list;
     let acted = false;
-    this.sending = this.waiting.length > 0;
-    const result = await alone(() =>
-      flush(
-        shelf,
-        worker,
-        (r) => this.call(r),
-        (item) => {
-          acted = true;
-          this.settled(item);
-        },
-      ),
-    );
-    this.sending = false;
-    await this.reload();
-    void this.stayAwake();
-    if (result.kind === 'signedOut' || !this.worker) return;
-    let later = result.kind === 'later' ? result : undefined;
-    if (!later) {
-      await this.sendPositions(); // if it fails, it is repeated soon; the list does not wait for it
-      if (!(await this.refresh())) later = { kind: 'later' };
-    }
+    const settled = (item: Item) => {
+      acted = true;
+      if (token === this.token) this.settled(item);
+    };
+    const later = await this.transfer(worker, token, settled).catch(() => 'unsaved' as const);
+    if (token !== this.token) return; // signed out, and perhaps in again
     this.failures = later ? this.failures + 1 : 0;
-    if (later) this.connection = 'offline';
-    else this.connection = this.streaming ? 'live' : 'polling';
-    if (!this.worker) return;
+    if (later !== 'unsaved') this.connection = later ? 'offline' : this.streaming ? 'live' : 'polling';
     const changed = acted || this.list.version !== version;
     const rest = changed ? estimatesAfter : this.connection === 'live' ? refreshEvery : pollEvery;
-    this.timer = setTimeout(
-      () => void this.sync(),
-      later ? (later.after ?? pause(this.failures, Math.random())) : rest,
-    );
+    const after = later && later !== 'unsaved' ? later.after : undefined;
+    this.timer = setTimeout(() => void this.sync(), later ? (after ?? pause(this.failures, Math.random())) : rest);
+  }
+
+  // transfer sends pending actions of a worker and fetches the list. It returns when to
+  // continue if the server did not respond, and fails if the phone's storage does.
+  private async transfer(
+    worker: string,
+    token: string,
+    settled: (item: Item) => void,
+  ): Promise<{ after?: number } | undefined> {
+    this.sending = this.waiting.length > 0;
+    const send: Send = (request) => this.call(request, token);
+    const result = await alone(() => flush(shelf, worker, send, settled)).finally(() => (this.sending = false));
+    await this.reload();
+    void this.stayAwake();
+    if (token !== this.token) return undefined;
+    if (result.kind === 'later') return result;
+    await this.sendPositions(); // if it fails, it is repeated soon; the list does not wait for it
+    return (await this.refresh()) ? undefined : {};
   }
 
   // settled shows the result of an action before the list is fetched.
   private settled(item: Item) {
     if (item.rejection === undefined) {
-      if (item.kind === 'complete') this.historyDue = true;
+      if (item.kind === 'complete') this.historyAt = 0;
       if (item.kind === 'duty' && this.worker)
         void this.keepWorker({ ...this.worker, onDuty: item.body.onDuty === true });
       this.list = settle(this.list, item);
@@ -507,6 +517,7 @@ class App {
 
   // refresh fetches the list and the worker, and reports whether the server responded.
   private async refresh(): Promise<boolean> {
+    const { token } = this;
     const [list, worker, offers] = await Promise.all([
       this.call<WorkList>({ method: 'GET', path: '/tasks' }),
       this.call<Worker>({ method: 'GET', path: '/me' }),
@@ -515,10 +526,12 @@ class App {
     if (list.kind !== 'done') return list.kind !== 'later';
     if (worker.kind !== 'done') return worker.kind !== 'later';
     if (!offers) return false;
+    if (token !== this.token) return true; // signed out meanwhile
     this.list = list.value;
     this.listAt = this.now = Date.now();
-    await kept.put('list', { list: list.value, at: this.listAt } satisfies Kept);
-    await this.keepWorker(worker.value);
+    const stored = kept.put('list', { list: list.value, at: this.listAt } satisfies Kept);
+    await Promise.all([stored, this.keepWorker(worker.value)]);
+    if (token !== this.token) return true;
     const open = new Set(list.value.tasks.map((t) => t.id));
     this.arrivals = await keepOnly('arrivals', this.arrivals, open);
     this.navigated = await keepOnly('navigated', this.navigated, open);
@@ -536,22 +549,25 @@ class App {
   // refreshOffers fetches the tasks that can be claimed, and reports whether the server
   // responded.
   private async refreshOffers(): Promise<boolean> {
+    const { token } = this;
     const offered = await this.call<Task[]>({ method: 'GET', path: '/tasks/available' });
-    if (offered.kind === 'done') this.offered = offered.value;
+    if (offered.kind === 'done' && token === this.token) this.offered = offered.value;
     return offered.kind !== 'later';
   }
 
   // refreshDay fetches the completed tasks of the day and the settings, which change
-  // rarely. By default, it does so only at the start and after a task was completed.
-  async refreshDay(due = this.historyDue) {
+  // rarely. By default, it does so only at the start, after a task was completed, and every
+  // hour, because the day ends.
+  async refreshDay(due = Date.now() - this.historyAt > historyFor) {
     if (!due) return;
+    const { token } = this;
     const history = await this.call<Task[]>({ method: 'GET', path: '/tasks/completed' });
-    if (history.kind !== 'done') return;
-    this.historyDue = false;
+    if (history.kind !== 'done' || token !== this.token) return;
+    this.historyAt = Date.now();
     this.history = history.value;
     await kept.put('history', history.value);
     const settings = await this.call<Settings>({ method: 'GET', path: '/settings' });
-    if (settings.kind !== 'done') return;
+    if (settings.kind !== 'done' || token !== this.token) return;
     this.settings = settings.value;
     await kept.put('settings', settings.value);
   }
@@ -571,18 +587,20 @@ class App {
   }
 
   private async sendPositions(): Promise<boolean> {
+    const { token } = this;
     for (;;) {
       const { positions, last } = await trail.first(batch);
       if (last === undefined) return true;
-      const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } });
+      const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } }, token);
       if (outcome.kind === 'later' || outcome.kind === 'signedOut') return outcome.kind !== 'later';
       await trail.discard(last); // accepted or rejected: resending changes nothing
     }
   }
 
-  // call sends a request as this worker and notices when the session has ended.
-  private async call<T>(request: Request): Promise<Outcome<T>> {
-    const { token } = this;
+  // call sends a request as this worker and notices when the session has ended. With the token
+  // of an earlier session, it sends nothing.
+  private async call<T>(request: Request, token = this.token): Promise<Outcome<T>> {
+    if (!token || token !== this.token) return { kind: 'signedOut' };
     const outcome = await call<T>(token, request);
     if (outcome.kind === 'signedOut' && token === this.token) {
       this.halt();
@@ -604,7 +622,7 @@ class App {
       made: Date.now(),
     });
     this.unsaved = false;
-    await this.reload();
+    await this.reload().catch(() => {}); // the action is saved, and must not be repeated
     this.failures = 0;
     void this.sync();
   }
@@ -637,7 +655,7 @@ class App {
       clearInterval(clock);
       void this.stayAwake();
     });
-    this.historyDue = true;
+    this.historyAt = 0;
     this.watchDuty();
     void this.sync();
     void this.listen(signal);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { browser } from '../src/dashboard/agent.ts';
-import { renewed } from '../src/dashboard/draft.ts';
+import { renewed, renewedFields } from '../src/dashboard/draft.ts';
 import { doorOf } from '../src/dashboard/places.ts';
 import { follow, paged, renew } from '../src/dashboard/rows.ts';
 import { clock, instant, isSame, merge, monday, next, toDay, toEntry } from '../src/dashboard/schedule.ts';
@@ -139,4 +139,5 @@ test('a form shows new values of its record, unless something was changed in it'
   assert.deepEqual(renewed({ ...before }, before, now), now);
   const begun = { name: 'Ada L', teams: ['a'] };
   assert.deepEqual(renewed(begun, before, now), begun);
+  assert.deepEqual(renewedFields(begun, before, now), { name: 'Ada L', teams: ['a', 'b'] });
 });

@@ -23,7 +23,18 @@ const undos: (() => Promise<boolean>)[] = [];
 export async function undo() {
   const last = undos.pop();
   if (!last) app.toast(app.say('nothingToUndo'));
-  else if (await last()) app.toast(app.say('undone'));
+  else if (await takeBack(last)) app.toast(app.say('undone'));
+}
+
+// takeBack undoes a change. Without a connection, it can be tried again later.
+async function takeBack(back: () => Promise<boolean>): Promise<boolean> {
+  let done = false;
+  try {
+    done = await back();
+  } finally {
+    if (!done && app.lost) undos.push(back);
+  }
+  return done;
 }
 
 // offer shows what was done, and offers to undo it.
@@ -32,7 +43,7 @@ export function offer(text: string, back: () => Promise<boolean>) {
   if (undos.length > maxUndo) undos.shift();
   app.toast(text, async () => {
     undos.splice(undos.indexOf(back), 1);
-    return await back();
+    return await takeBack(back);
   });
 }
 

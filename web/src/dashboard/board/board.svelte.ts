@@ -313,7 +313,7 @@ class Board {
       // The next stream announces the version again.
     }
     this.staffing = false;
-    if (stream !== this.stream && this.staff > records.fleet) void this.refreshFleet(this.staff);
+    if (this.stream && stream !== this.stream && this.staff > records.fleet) void this.refreshFleet(this.staff);
   }
 
   // admit reads the tasks of workers and teams that a standard administrator did not see

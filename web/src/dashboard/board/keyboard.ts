@@ -26,7 +26,8 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
   // If nothing has the focus, as after a dialog, keys go to the list, if there is one.
   const tree = document.querySelector('[role="tree"]');
   const list = tree !== null && (tree.contains(on) || on === document.body || on.id === 'main');
-  if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+  const field = on.isContentEditable || on.matches('input, select, textarea');
+  if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown') && !field) {
     void shift(chosen(), event.key === 'ArrowUp' ? -1 : 1);
     return true;
   }
@@ -37,6 +38,11 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
     !on.matches('input')
   ) {
     board.selectAll(board.rows().filter((id) => board.records.tasks.has(id)));
+    return true;
+  }
+  // On many layouts, brackets are typed with Option or AltGr.
+  if ((event.key === '[' || event.key === ']') && !field && !(event.metaKey || (event.ctrlKey && !event.altKey))) {
+    board.shift(event.key === '[' ? -1 : 1);
     return true;
   }
   if (typing(event) && !list) return false;
@@ -91,10 +97,6 @@ export function handle(event: KeyboardEvent, commands: Commands): boolean {
       return true;
     case 'f':
       document.getElementById('board-filter')?.focus();
-      return true;
-    case '[':
-    case ']':
-      board.shift(event.key === '[' ? -1 : 1);
       return true;
     case 't':
       board.choose('');

@@ -252,6 +252,14 @@ test('a row becomes a task', () => {
   );
   const day = draft(['X', '17.11.2026'], options('Address|Date'));
   assert.deepEqual([day.from, day.until], [Date.parse('2026-11-17T00:00Z'), Date.parse('2026-11-17T23:59Z')]);
+  for (const [headers, cells] of [
+    ['Address|Date|Window', 'X|17.11.2026|22:00-02:00'],
+    ['Address|Date|From|Until', 'X|17.11.2026|22:00|02:00'],
+  ] as const) {
+    const night = draft(cells.split('|'), options(headers));
+    assert.deepEqual(night.problems, [], cells);
+    assert.deepEqual([night.from, night.until], [Date.parse('2026-11-17T22:00Z'), Date.parse('2026-11-18T02:00Z')]);
+  }
 });
 
 test('a number with a separator before three digits is not guessed', () => {
@@ -273,6 +281,8 @@ test('every bad cell has its own message', () => {
     ['Name|Phone|Address', 'Mary|n/a|X', 'importBadValue'],
     ['Address|Date', 'X|someday', 'importBadValue'],
     ['Address|From|Until', 'X|14:00|12:00', 'importWindowEnds'],
+    ['Address|From|Until', 'X|14:00|14:00', 'importWindowEnds'],
+    ['Address|From|Until', 'X|17.11.2026 22:00|17.11.2026 02:00', 'importWindowEnds'],
     ['Address|Window', 'X|morning', 'importBadValue'],
     ['Lat|Lon', '91|2', 'importBadValue'],
     ['Lat|Lon', '1|', 'importBadValue'],

@@ -1,12 +1,13 @@
 // Reads the rows of a file as tasks, and finds what is wrong with their cells.
 
-import { instant } from '../schedule.ts';
+import { instant, next } from '../schedule.ts';
 import type { Address, Point } from '../wire.ts';
 import type { Words } from '../words.ts';
 import { fold, type Field, type Match } from './fields.ts';
-import { readDay, readTime, readWindow, type Order } from './times.ts';
+import { readClock, readDay, readTime, readWindow, type Order } from './times.ts';
 
 export const maxKey = 100; // maximum number of characters of an import key
+const longestNight = 16 * 3_600_000; // ms; maximum length of a time window that ends on the next day
 const maxAfter = 100; // maximum number of dependencies of a task
 
 export interface Problem {
@@ -255,6 +256,10 @@ export function draft(cells: readonly string[], o: Options): Draft {
   if (get('day') && !from && !until && !get('window')) {
     start = instant(day, '00:00', o.zone);
     end = instant(day, '23:59', o.zone);
+  }
+  if (start !== undefined && end !== undefined && end <= start && readClock(from) && readClock(until)) {
+    const nextDay = readTime(until, next(day, 1), o.zone, o.order)!;
+    if (nextDay - start <= longestNight) end = nextDay; // a longer one is more likely to be a mistake
   }
   if (start !== undefined && end !== undefined && end <= start)
     problems.push({ code: 'importWindowEnds', at: ['window', 'from', 'until'] });

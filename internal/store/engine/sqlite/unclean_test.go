@@ -15,20 +15,10 @@ import (
 )
 
 func TestAMissingLogIsNoticedAfterAKill(t *testing.T) {
-	folder := t.TempDir()
-	cmd := child(t, "write until killed", folder)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	acknowledged, lines := map[string]bool{}, bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "ready" {
+	folder, acknowledged := killed(t)
+	for !logIsNeeded(t, folder) { // the log was moved in the moment before
+		folder, acknowledged = killed(t)
 	}
-	for lines.Scan() {
-		if acknowledged[lines.Text()] = true; len(acknowledged) == 200 {
-			must(t, cmd.Process.Kill())
-		}
-	}
-	_ = cmd.Wait()
 	log := filepath.Join(folder, databaseFile+"-wal")
 	content, err := os.ReadFile(log)
 	must(t, err)
@@ -56,6 +46,35 @@ func TestAMissingLogIsNoticedAfterAKill(t *testing.T) {
 		}
 	}
 	must(t, e.Close())
+}
+
+// killed returns a new folder whose server was killed while it wrote, and the ids of what it
+// has acknowledged.
+func killed(t *testing.T) (folder string, acknowledged map[string]bool) {
+	t.Helper()
+	folder = t.TempDir()
+	cmd := child(t, "write until killed", folder)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	acknowledged, lines := map[string]bool{}, bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "ready" {
+	}
+	for lines.Scan() {
+		if acknowledged[lines.Text()] = true; len(acknowledged) == 200 {
+			must(t, cmd.Process.Kill())
+		}
+	}
+	_ = cmd.Wait()
+	return folder, acknowledged
+}
+
+// logIsNeeded reports whether the database file is incomplete without the log.
+func logIsNeeded(t *testing.T, folder string) bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, runningFile))
+	must(t, err)
+	return strings.Trim(string(text), "0\n") != ""
 }
 
 func TestTheStartAfterAnUncleanStop(t *testing.T) {

@@ -18,7 +18,7 @@ var phrases = []struct {
 	avoid *regexp.Regexp
 	write string
 }{
-	{regexp.MustCompile(`(?i)\btells\s+whether\b`), "reports whether"},
+	{regexp.MustCompile(`(?i)\btells?\s+whether\b`), "reports whether"},
 	{regexp.MustCompile(`(?i)\btells? (who|what|when|how|which|why) `), "reports, returns or describes"},
 	{regexp.MustCompile(`(?i)\bunless\s+given\b`), "default"},
 	{regexp.MustCompile(`(?i)\bmay\s+be\s+given\s+again\b`), "repeatable"},

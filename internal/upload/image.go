@@ -113,7 +113,7 @@ func (f format) sanitize(ctx context.Context, data []byte) (picture, error) {
 		return picture{}, unreadable(f.name)
 	}
 	if f.name == "WebP" && bytes.Contains(data, []byte("VP8L")) {
-		config.ColorModel = color.NRGBAModel // an extended header does not tell whether a lossless image follows
+		config.ColorModel = color.NRGBAModel // an extended header is the same for lossy and lossless images
 	}
 	var head jpegHead
 	if f.name == "JPEG" {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -251,4 +252,26 @@ func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
 		}
 	}
 	return t.raiseFleet(ctx, h.Organization)
+}
+
+// UnknownOwners returns those of containers of one kind whose owners the organization does
+// not have, in the given order.
+func (t containerTx) UnknownOwners(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, owners []string) ([]string, error) {
+	table := store.Workers
+	if kind == lastmile.InTeam {
+		table = store.Teams
+	}
+	known := map[string]bool{}
+	for chunk := range slices.Chunk(lastmile.Unique(owners), chunkSize) {
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := collect(ctx, t, scanID[string], `SELECT t.id FROM `+string(table)+` t WHERE `+where.text, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("look for owners of containers: %w", err)
+		}
+		for _, id := range found {
+			known[id] = true
+		}
+	}
+	return slices.DeleteFunc(lastmile.Unique(owners), func(id string) bool { return known[id] }), nil
 }

@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "boardapi", "codec", "driverapi", "edge", "events", "geo", "installation", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlboard", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
+	"access", "accountapi", "adminapi", "api", "auditapi", "blob", "boardapi", "codec", "driverapi", "durable", "edge", "events", "geo", "installation", "mail", "mapdata", "optimize", "orderapi", "osm/town", "rate", "recipientapi", "road", "simulate", "sms", "spec", "store", "store/backup", "store/sqlaccount", "store/sqlaudit", "store/sqlboard", "store/sqlorder", "store/sqlreport", "store/sqlrole", "store/sqlstore", "street", "tile", "tileapi", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -85,13 +85,14 @@ var rules = map[string]rule{
 	"road":        {may: []string{"mapdata", "osm"}, tests: []string{"osm/town"}},
 	"street":      {may: []string{"mapdata", "osm", "geo/gazetteer"}, tests: []string{"osm/town"}},
 	"tile":        {may: []string{"mapdata", "osm"}, tests: []string{"osm/osmtest", "osm/town"}},
-	"mapdata":     {},
+	"durable":     {},
+	"mapdata":     {may: []string{"durable"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
 
 	"store/engine":            {may: []string{"lastmile"}},
-	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
+	"store/engine/sqlite":     {may: []string{"durable", "lastmile", "store/engine"}},
 	"store/engine/postgres":   {may: []string{"lastmile", "rate", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlreport":         {may: []string{"lastmile", "store", "store/engine"}},
@@ -104,7 +105,7 @@ var rules = map[string]rule{
 	"store/sqlrole":    {may: []string{"lastmile", "role", "store/engine"}},
 	"store/sqlaccount": {may: []string{"identity", "lastmile", "store/engine"}},
 	"store/backup": {may: []string{
-		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
+		"durable", "lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
 	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/engine/enginetest", "store/sqlorder", "store/sqlstore", "work"}},
 
@@ -166,7 +167,7 @@ var reserved = map[string][]string{
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"accountapi", "api", "app", "blob", "boardapi", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "tileapi", "web", "webhook"},
 	"encoding/json/...":                       {"adminapi", "audit", "boardapi", "cli", "codec", "driverapi", "edge", "geo", "geo/generate", "mapdata", "optimize/bench", "orderapi", "simulate", "sms", "spec", "store/backup", "store/engine", "store/sqlorder", "store/sqlstore", "street", "tile", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
+	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "durable", "geo/generate", "mapdata", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
 	"golang.org/x/time/...":                   {"geo"},

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dray/internal/access"
+	"dray/internal/durable"
 	"dray/internal/store/sqlstore"
 )
 
@@ -145,19 +146,7 @@ func writeMasterKey(file string, master []byte, link func(from, to string) error
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make master key: %w", err)
 	}
-	return syncFolder(filepath.Dir(file))
-}
-
-// syncFolder makes the entries of a folder durable.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // cannot sync a folder
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return durable.SyncFolder(filepath.Dir(file))
 }
 
 // claimAndRename renames a file unless the new name exists. A crash may leave an empty file

@@ -16,6 +16,3 @@ func mapFile(path string) (content []byte, unmap func() error, err error) {
 // lockFile does not lock: two imports at a time delete each other's files, and the
 // later one fails or wins.
 func lockFile(path string) (io.Closer, error) { return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) }
-
-// ignoreUnsupported ignores that folders cannot be synced.
-func ignoreUnsupported(error) error { return nil }

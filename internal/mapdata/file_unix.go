@@ -46,5 +46,3 @@ func lockFile(path string) (io.Closer, error) {
 	}
 	return f, nil
 }
-
-func ignoreUnsupported(err error) error { return err }

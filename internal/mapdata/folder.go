@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dray/internal/durable"
 )
 
 // manifestName is the file that lists the maps of a folder.
@@ -210,7 +212,7 @@ func (f Folder) buildOne(ctx context.Context, p Product, source, name string, pr
 	if err == nil {
 		err = buffer.Flush()
 	}
-	if err = errors.Join(err, durable(out, err), out.Close()); err != nil {
+	if err = errors.Join(err, syncFile(out, err), out.Close()); err != nil {
 		return File{}, err
 	}
 	if err := check(part, p); err != nil {
@@ -221,8 +223,8 @@ func (f Folder) buildOne(ctx context.Context, p Product, source, name string, pr
 	return built, os.Rename(part, filepath.Join(f.Path, built.Name))
 }
 
-// durable makes a file durable unless writing it failed.
-func durable(f *os.File, err error) error {
+// syncFile makes a file durable unless writing it failed.
+func syncFile(f *os.File, err error) error {
 	if err != nil {
 		return nil //nolint:nilerr // that error is reported
 	}
@@ -258,23 +260,14 @@ func (f Folder) save(maps []Map) error {
 		return err
 	}
 	_, err = out.Write(append(content, '\n'))
-	if err = errors.Join(err, durable(out, err), out.Close()); err != nil {
+	if err = errors.Join(err, syncFile(out, err), out.Close()); err != nil {
 		return err
 	}
-	if err := f.syncNames(); err != nil { // the files that it names
+	if err := durable.SyncFolder(f.Path); err != nil { // the files that it names
 		return err
 	}
 	if err := os.Rename(path+partSuffix, path); err != nil {
 		return err
 	}
-	return f.syncNames()
-}
-
-// syncNames makes the entries of the folder survive a power cut.
-func (f Folder) syncNames() error {
-	dir, err := os.Open(f.Path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(ignoreUnsupported(dir.Sync()), dir.Close())
+	return durable.SyncFolder(f.Path)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"dray/internal/durable"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/postgres"
 	"dray/internal/store/engine/sqlite"
@@ -95,7 +96,7 @@ func publish(temporary, file string) error {
 	if err != nil {
 		return err
 	}
-	return sqlite.SyncFolder(filepath.Dir(file))
+	return durable.SyncFolder(filepath.Dir(file))
 }
 
 // exists reports whether there is a file.

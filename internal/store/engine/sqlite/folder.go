@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
+	"dray/internal/durable"
 	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 )
@@ -99,7 +99,7 @@ func install(path string, build func(temporary string) error) (err error) {
 	if err := os.Rename(temporary, path); err != nil {
 		return fmt.Errorf("put the new database in place: %w", err)
 	}
-	return SyncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // createDatabase creates a database file with the schema of the migrations.
@@ -146,18 +146,6 @@ func exists(path string) bool {
 // closing any descriptor of it releases the process's locks on it.
 func Sync(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// SyncFolder makes the entries of a folder durable.
-func SyncFolder(path string) error {
-	if runtime.GOOS == "windows" { // cannot sync a folder
-		return nil
-	}
-	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	lib "modernc.org/sqlite/lib"
+
+	"dray/internal/durable"
 )
 
 // runningFile exists while a folder is served, and after a server that did not stop
@@ -48,7 +50,7 @@ func startRunning(folder string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.settled(), SyncFolder(folder)); err != nil {
+	if err := errors.Join(r.settled(), durable.SyncFolder(folder)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the data folder: %w", err), r.stop(false))
 	}
 	return r, nil

@@ -158,10 +158,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 // organization's.
 func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assignment.Options) (*crew, error) {
 	org := who.Organization
-	if err := checkOwners(ctx, r, org, lastmile.InTeam, o.Teams); err != nil {
-		return nil, err
-	}
-	if err := checkOwners(ctx, r, org, lastmile.InWorker, o.ExcludedWorkers); err != nil {
+	if err := r.CheckMembers(ctx, org, o.Teams, o.ExcludedWorkers); err != nil {
 		return nil, err
 	}
 	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true, Manager: who.Manager()})
@@ -180,20 +177,6 @@ func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assig
 	}
 	c.versions, err = r.ListVersions(ctx, org, ids)
 	return c, err
-}
-
-// checkOwners rejects workers or teams that are not the organization's.
-func checkOwners[ID ~string](ctx context.Context, r crewReader, org lastmile.OrganizationID, kind lastmile.ContainerKind, ids []ID) error {
-	owners := make([]string, len(ids))
-	for i, id := range ids {
-		owners[i] = string(id)
-	}
-	unknown, err := r.UnknownOwners(ctx, org, kind, owners)
-	if err != nil || len(unknown) == 0 {
-		return err
-	}
-	_, err = r.Owner(ctx, org, lastmile.ContainerRef{Kind: kind, Owner: unknown[0]})
-	return err
 }
 
 // chooseAll finds workers for the tasks that are unassigned, and adds the tasks to the

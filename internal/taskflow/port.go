@@ -321,18 +321,15 @@ type familyReader interface {
 
 // crewReader reads the workers whom tasks can be assigned to.
 type crewReader interface {
+	// CheckMembers returns the error of the first team or worker that the organization
+	// does not have.
+	CheckMembers(ctx context.Context, org lastmile.OrganizationID, teams []lastmile.TeamID, workers []lastmile.WorkerID) error
 	// ListVersions returns the versions of workers' containers, without those that
 	// never changed.
 	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)
 	// Queues returns the unfinished tasks of workers on duty, the active task
 	// first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
-	// Owner returns when the worker or the team of a container was created, and an
-	// error if the organization does not have it.
-	Owner(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (created time.Time, err error)
-	// UnknownOwners returns those of containers of one kind whose owners the
-	// organization does not have.
-	UnknownOwners(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, owners []string) ([]string, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
 	// Whereabouts returns a worker's duty status and location.

@@ -254,24 +254,29 @@ func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
 	return t.raiseFleet(ctx, h.Organization)
 }
 
-// UnknownOwners returns those of containers of one kind whose owners the organization does
-// not have, in the given order.
-func (t containerTx) UnknownOwners(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, owners []string) ([]string, error) {
-	table := store.Workers
-	if kind == lastmile.InTeam {
-		table = store.Teams
+// CheckMembers returns the error of the first team or worker that the organization does not
+// have.
+func (t fleetTx) CheckMembers(ctx context.Context, org lastmile.OrganizationID, teams []lastmile.TeamID, workers []lastmile.WorkerID) error {
+	if err := checkAll(ctx, t.base, org, store.Teams, teams); err != nil {
+		return err
 	}
-	known := map[string]bool{}
-	for chunk := range slices.Chunk(lastmile.Unique(owners), chunkSize) {
+	return checkAll(ctx, t.base, org, store.Workers, workers)
+}
+
+// checkAll returns the error of the first record that the organization does not have.
+func checkAll[ID ~string](ctx context.Context, t *base, org lastmile.OrganizationID, kind store.Kind, ids []ID) error {
+	for chunk := range slices.Chunk(lastmile.Unique(ids), chunkSize) {
 		where := within(org)
 		in(where, `t.id`, chunk)
-		found, err := collect(ctx, t, scanID[string], `SELECT t.id FROM `+string(table)+` t WHERE `+where.text, where.args...)
+		known, err := collect(ctx, t, scanID[ID], `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args...)
 		if err != nil {
-			return nil, fmt.Errorf("look for owners of containers: %w", err)
+			return fmt.Errorf("look for members: %w", err)
 		}
-		for _, id := range found {
-			known[id] = true
+		for _, id := range chunk {
+			if !slices.Contains(known, id) {
+				return t.missing(ctx, kind, string(id))
+			}
 		}
 	}
-	return slices.DeleteFunc(lastmile.Unique(owners), func(id string) bool { return known[id] }), nil
+	return nil
 }

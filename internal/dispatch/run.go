@@ -401,22 +401,14 @@ func (ds *Dispatches) applyStep(ctx context.Context, w Writer, d lastmile.Dispat
 	if err != nil || !fits {
 		return err
 	}
-	from := sources(d, s)
-	for _, list := range from {
-		if list.Kind != lastmile.InWorker {
-			continue
-		}
-		pinned, err := newPins(ctx, w, d, routeOf(d, lastmile.WorkerID(list.Owner)))
-		if err != nil {
-			return err
-		}
-		s.tasks = missing(s.tasks, pinned)
+	if s.tasks, err = movable(ctx, w, d, s); err != nil {
+		return err
 	}
 	if err := w.SavePlannedService(ctx, d.Organization, s.tasks, d.Options.ServiceTime); err != nil {
 		return err
 	}
 	who := lastmile.AuthoredBy(d.Organization, d.Key)
-	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
+	return ds.Lists.PutRoute(ctx, w, who, s.worker, sources(d, s), s.tasks)
 }
 
 // routeOf returns the route that is planned for a worker.

@@ -118,14 +118,20 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 	}
 	for _, route := range d.Plan.Routes {
 		var ids []lastmile.TaskID
-		behind := now.Sub(d.Ended) // how far a worker who leaves now is behind the plan
+		shifts := shiftsAfter(route.Shifts, d.Ended)
+		behind := max(now.Sub(shifts[0]), 0) // how far a worker who leaves now is behind the plan
 		left := route.Stops[len(went[route.Worker]):]
 		if len(left) < len(route.Stops) && len(left) > 0 { // the worker has left
 			behind = max(now.Sub(left[0].Arrival), 0)
 		}
+		free := now // when the worker is done with the stops so far
 		for _, stop := range left {
 			ids = append(ids, stop.Task)
 			t := then[stop.Task]
+			if len(shifts) > 1 && !stop.Arrival.Before(shifts[1]) { // the break makes up for it
+				shifts = shifts[1:]
+				behind = max(free.Sub(shifts[0]), 0)
+			}
 			start := stop.Arrival
 			if wait := t.CompleteAfter.Sub(start); !t.CompleteAfter.IsZero() && wait > 0 {
 				start, behind = t.CompleteAfter, max(behind-wait, 0)
@@ -134,6 +140,7 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 			if stop.Late > allowed { // the worker had the task before, and it is late in any case
 				allowed += stop.Late
 			}
+			free = stop.Depart.Add(behind)
 			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > allowed {
 				note(planning.TaskLate, route.Worker, stop.Task)
 			}
@@ -172,6 +179,24 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 		}
 	}
 	return nil
+}
+
+// shiftsAfter returns when the shifts begin that have not ended at a time, the first of them
+// not before that time.
+func shiftsAfter(all []lastmile.Window, at time.Time) []time.Time {
+	var begin []time.Time
+	for _, shift := range all {
+		if !shift.To.After(at) {
+			continue
+		}
+		if begin = append(begin, shift.From); len(begin) == 1 && begin[0].Before(at) {
+			begin[0] = at
+		}
+	}
+	if len(begin) == 0 { // the plan is of an older version
+		return []time.Time{at}
+	}
+	return begin
 }
 
 // missing returns those of the tasks that are not in a list.

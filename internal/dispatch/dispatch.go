@@ -36,7 +36,7 @@ type Dispatches struct {
 // StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch
 // survives crashes.
 func (ds *Dispatches) StartTeam(ctx context.Context, who lastmile.Principal, team lastmile.TeamID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
-	return ds.start(ctx, who, lastmile.Dispatch{Team: team}, q)
+	return ds.start(ctx, who, lastmile.Dispatch{Team: team}, q, ds.Now())
 }
 
 // StartWorker begins to optimize the route of one worker.
@@ -44,11 +44,12 @@ func (ds *Dispatches) StartWorker(ctx context.Context, who lastmile.Principal, w
 	if q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub { // a worker may be in several teams
 		return lastmile.CreatedRecord[lastmile.Dispatch]{}, lastmile.Invalid("routeEnd must be %s, %s followed by the id of a hub, or null for the route of one worker", planning.EndAtWorkerAddress, planning.EndAtHub)
 	}
-	return ds.start(ctx, who, lastmile.Dispatch{Worker: worker}, q)
+	now := ds.Now()
+	q.ScheduleWindow = &lastmile.Window{From: now, To: now.Add(planning.MaxScheduleAhead)} // all of the route
+	return ds.start(ctx, who, lastmile.Dispatch{Worker: worker}, q, now)
 }
 
-func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastmile.Dispatch, q planning.Request) (made lastmile.CreatedRecord[lastmile.Dispatch], err error) {
-	now := ds.Now()
+func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastmile.Dispatch, q planning.Request, now time.Time) (made lastmile.CreatedRecord[lastmile.Dispatch], err error) {
 	if d.Options, err = q.Options(now); err != nil {
 		return made, err
 	}
@@ -76,6 +77,9 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 			}
 		}
 		situation, err := readSituation(ctx, r, d, now)
+		if err == nil && d.Worker != "" {
+			err = situation.CheckTakePart()
+		}
 		if err != nil {
 			return err
 		}

@@ -523,6 +523,41 @@ func TestAPlanWithWorkThatIsLateAlready(t *testing.T) {
 	}
 }
 
+// TestAPlanForLater checks that the age of a plan does not matter before its routes begin.
+func TestAPlanForLater(t *testing.T) {
+	f := newFleet(t, 1, 1)
+	window := lastmile.Window{From: f.Now().Add(2 * time.Hour), To: f.Now().Add(8 * time.Hour)}
+	due := window.From.Add(20 * time.Minute)
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &due}}); err != nil {
+		t.Fatal(err)
+	}
+	id := f.start(t, planning.Request{DryRun: true, ScheduleWindow: &window})
+	f.end(t, id)
+	for wait, want := range map[time.Duration]int{100 * time.Minute: 0, 180 * time.Minute: 1} {
+		f.dispatches.Now = func() time.Time { return f.Now().Add(wait) }
+		if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != want {
+			t.Errorf("after %s, the changes are %v: %v", wait, changes, err)
+		}
+	}
+}
+
+// TestRouteThatCannotBePlanned requests the route of a worker with no shift and no location.
+func TestRouteThatCannotBePlanned(t *testing.T) {
+	f := newFleet(t, 1, 0)
+	lost := f.Worker(t, "lost", nil, f.team).Worker
+	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, lost, planning.Request{RouteEnd: new(string)}); err == nil || !strings.Contains(err.Error(), "no known location") {
+		t.Errorf("without a location: %v", err)
+	}
+	today := f.Now().UTC().Format(time.DateOnly)
+	off := lastmile.Schedule{{Date: today, Timezone: "UTC"}, {Date: f.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly), Timezone: "UTC"}}
+	if _, err := f.Fleet.SetSchedule(t.Context(), f.Principal, f.workers[0], off); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, f.workers[0], planning.Request{RouteEnd: new(string)}); err == nil || !strings.Contains(err.Error(), "no shift between") {
+		t.Errorf("without a shift: %v", err)
+	}
+}
+
 func TestEstimateNeedsAHubAndAWorkerOnDuty(t *testing.T) {
 	o := apptest.NewOrg(t)
 	team := o.Team(t, "North")

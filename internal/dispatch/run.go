@@ -122,7 +122,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	d.Rounds++ // an interrupted attempt does not count
 	d.Plan, d.Tasks, d.Progress = model.Plan(solution), model.Tasks(), lastmile.DispatchProgress{}
 	if d.Replan != nil {
-		keepUnlessBetter(d, model.Plan(model.Current()))
+		keepUnlessBetter(d, model, model.Plan(model.Current()))
 	}
 	if d.DryRun {
 		d.Before = model.Before()
@@ -134,11 +134,11 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 }
 
 // keepUnlessBetter keeps the routes as they are if the plan is not better.
-func keepUnlessBetter(d *lastmile.Dispatch, current lastmile.DispatchPlan) {
+func keepUnlessBetter(d *lastmile.Dispatch, model *planning.Model, current lastmile.DispatchPlan) {
 	if d.Rounds == 1 {
 		d.Replan.Before, d.Replan.Unassigned = current.Cost, len(current.Unplanned)
 	}
-	if planning.Better(d.Plan, current) {
+	if model.Better(d.Plan, current) {
 		d.Replan.Changed = true
 		return
 	}

@@ -1,35 +1,47 @@
 package planning
 
 import (
-	"slices"
+	"math"
 
 	"dray/internal/lastmile"
 	"dray/internal/optimize"
 )
 
 // addLoads adds the loads of tasks and the capacities of workers. Amounts are counted in
-// thousandths, or more coarsely if they are very large.
+// thousandths, or more coarsely if capacities are very large. A task that is too much for
+// every worker counts as at most twice the largest capacity, or else it would make the
+// amounts of all others coarse.
 func (m *Model) addLoads() {
-	var total [optimize.Dimensions]float64
+	var most, total [optimize.Dimensions]float64
+	for _, c := range m.crew {
+		for d, limit := range amounts(c.Worker.Capacity, c.Worker.AdditionalCapacities) {
+			most[d] = max(most[d], limit)
+		}
+	}
+	cut := func(t lastmile.Task) [optimize.Dimensions]float64 {
+		all := amounts(t.Quantity, t.AdditionalQuantities)
+		for d := range all {
+			all[d] = min(all[d], 2*most[d])
+		}
+		return all
+	}
 	for _, t := range m.tasks {
-		for d, q := range amounts(t.Quantity, t.AdditionalQuantities) {
+		for d, q := range cut(t) {
 			total[d] += q
 		}
 	}
 	for d := range m.scale {
-		limited := slices.ContainsFunc(m.crew, func(c Candidate) bool { return amounts(c.Worker.Capacity, c.Worker.AdditionalCapacities)[d] > 0 })
-		if limited {
-			m.scale[d] = min(1000, optimize.MaxLoad/max(total[d], 1))
+		if most[d] > 0 { // not above half of what the optimizer accepts, because amounts are rounded up
+			m.scale[d] = min(1000, math.Pow(10, math.Floor(math.Log10(optimize.MaxLoad/2/max(total[d], most[d])))))
 		}
 	}
-	load := func(of [optimize.Dimensions]float64) (l optimize.Load) {
-		for d := range l {
-			l[d] = int(min(of[d]*m.scale[d]+0.5, optimize.MaxLoad))
-		}
-		return l
-	}
+	const tolerance = 0.0005 // half of a thousandth
 	for i, t := range m.tasks {
-		stop, amount := &m.Problem.Stops[i], load(amounts(t.Quantity, t.AdditionalQuantities))
+		stop := &m.Problem.Stops[i]
+		var amount optimize.Load
+		for d, q := range cut(t) {
+			amount[d] = int(max(math.Ceil((q-tolerance)*m.scale[d]), 0))
+		}
 		if t.Pickup {
 			stop.Change = amount
 			continue
@@ -39,11 +51,10 @@ func (m *Model) addLoads() {
 	m.pairLoads()
 	for i := range m.Problem.Vehicles {
 		worker := m.crew[m.owner[i]].Worker
-		most := amounts(worker.Capacity, worker.AdditionalCapacities)
-		limit := load(most)
-		for d := range limit {
-			if most[d] <= 0 || m.scale[d] == 0 {
-				limit[d] = optimize.MaxLoad
+		limit := optimize.Load{optimize.MaxLoad, optimize.MaxLoad, optimize.MaxLoad, optimize.MaxLoad}
+		for d, q := range amounts(worker.Capacity, worker.AdditionalCapacities) {
+			if q > 0 {
+				limit[d] = int((q + tolerance) * m.scale[d])
 			}
 		}
 		m.Problem.Vehicles[i].Capacity = limit

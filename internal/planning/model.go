@@ -66,6 +66,7 @@ type Model struct {
 	tasks    []lastmile.Task // by stop
 	holder   []int           // by stop: index of the crew member who has the task, or -1
 	crew     []Candidate
+	held     [][]lastmile.Task         // by crew member: the tasks on the route that are planned
 	pins     []lastmile.Pin            // by stop
 	free     []bool                    // by stop: whether it may leave the worker who has it
 	owner    []int                     // by vehicle: index in crew
@@ -76,6 +77,7 @@ type Model struct {
 	places   map[lastmile.Point]int
 	scale    [optimize.Dimensions]float64 // factor of loads by dimension; 0 if no worker has a limit
 	relaxed  bool                         // set by Relax
+	strict   []optimize.Vehicle           // the vehicles before KeepExisting
 
 	byFormula []func(from, to int) bool // by type: whether a travel time is by formula
 }
@@ -91,7 +93,8 @@ func NewModel(s Situation) (*Model, error) {
 	}
 	unread := 0
 	for i, c := range m.crew {
-		for _, t := range c.Tasks {
+		m.held = append(m.held, s.planned(c))
+		for _, t := range m.held[i] {
 			m.addStop(t, i)
 		}
 		for _, id := range c.Unread {
@@ -150,6 +153,16 @@ func (s Situation) TakesPart(c Candidate) bool {
 	return rule == ""
 }
 
+// CheckTakePart rejects a situation in which a candidate does not take part.
+func (s Situation) CheckTakePart() error {
+	for _, c := range s.Candidates {
+		if _, why := s.exclusion(c); why != "" {
+			return lastmile.Invalid("the route of worker %s cannot be planned: %s", c.Worker.ID, why)
+		}
+	}
+	return nil
+}
+
 // exclusion returns the rule by which a candidate does not take part, and why; both are
 // empty for a candidate who does.
 func (s Situation) exclusion(c Candidate) (rule lastmile.DispatchRule, why string) {
@@ -183,15 +196,25 @@ func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 // last location, however old.
 func startOf(c Candidate, s Situation) *lastmile.Point {
 	w := c.Worker.Whereabouts
-	switch {
-	case w.Location != nil && s.Now.Sub(w.LocatedAt) <= FreshLocation:
+	if w.Location != nil && s.Now.Sub(w.LocatedAt) <= FreshLocation {
 		return w.Location
+	}
+	if base := baseOf(c, s); base != nil {
+		return base
+	}
+	return w.Location
+}
+
+// baseOf returns where a worker begins a shift: at the hub of the team, otherwise at the
+// worker's address; nil if neither is known.
+func baseOf(c Candidate, s Situation) *lastmile.Point {
+	switch {
 	case s.Hub != nil:
 		return &s.Hub.Location
 	case c.Worker.Routing != nil:
 		return &c.Worker.Routing.Location
 	}
-	return w.Location
+	return nil
 }
 
 // endOf returns where the route of a worker ends; nil for anywhere.
@@ -205,6 +228,30 @@ func endOf(c Candidate, s Situation) *lastmile.Point {
 		return &c.Worker.Routing.Location
 	}
 	return nil
+}
+
+// planned returns the tasks on a worker's route that are planned. One that must not begin
+// before the last shift ends stays behind them, or else the worker would have to wait for it
+// and could be given other tasks until then. Positions that are pinned, and tasks that others
+// depend on, are kept.
+func (s Situation) planned(c Candidate) []lastmile.Task {
+	all := shifts(c.Schedule, s.working())
+	end := all[len(all)-1].To
+	needed := map[lastmile.TaskID]bool{}
+	var kept []lastmile.Task
+	before := false // a position that is pinned follows
+	for _, t := range slices.Backward(c.Tasks) {
+		before = before || s.Pins[t.ID] == lastmile.PinPosition
+		if t.State == lastmile.TaskAssigned && !t.CompleteAfter.Before(end) && !before && !needed[t.ID] {
+			continue
+		}
+		kept = append(kept, t)
+		for _, id := range t.Dependencies {
+			needed[id] = true
+		}
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // working returns the rest of the window in which workers are scheduled.
@@ -298,7 +345,8 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 }
 
 // addVehicles adds a vehicle for each shift of a worker. The shifts share the maximum number
-// of tasks in proportion to their lengths; the first one has the worker's tasks.
+// of tasks in proportion to their lengths; the first one has the worker's tasks. Later ones
+// start where routes end, or at the worker's base if they end anywhere.
 func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 	by := c.Worker.TravelsBy()
 	profile := slices.Index(m.Types, by)
@@ -307,8 +355,12 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		m.Types = append(m.Types, by)
 	}
 	v := optimize.Vehicle{Profile: profile, Start: m.place(*startOf(c, s)), End: optimize.None}
+	next := v.Start // where later shifts start
 	if end := endOf(c, s); end != nil {
 		v.End = m.place(*end)
+		next = v.End
+	} else if base := baseOf(c, s); base != nil {
+		next = m.place(*base)
 	}
 	all := shifts(c.Schedule, s.working())
 	tasks, left := m.options.MaxTasksPerRoute, time.Duration(0)
@@ -321,11 +373,13 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		v.MaxStops = int(math.Ceil(float64(tasks) * float64(length) / float64(left)))
 		var now []int
 		if i == 0 {
-			for _, t := range c.Tasks {
+			for _, t := range m.held[member] {
 				now = append(now, m.index[t.ID])
 			}
 			v.Route = slices.DeleteFunc(slices.Clone(now), func(stop int) bool { return m.free[stop] })
 			v.MaxStops = max(v.MaxStops, len(now))
+		} else {
+			v.Start = next
 		}
 		if tasks, left = max(tasks-v.MaxStops, 0), left-length; v.MaxStops == 0 {
 			continue

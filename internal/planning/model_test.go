@@ -113,11 +113,119 @@ func TestHugeQuantitiesFit(t *testing.T) {
 	for _, s := range m.Problem.Stops {
 		sum += s.Carried[0]
 	}
-	if a, b := m.Problem.Stops[0].Carried[0], m.Problem.Stops[1].Carried[0]; a != b || a < optimize.MaxLoad/3 || a > optimize.MaxLoad {
-		t.Errorf("half of the capacity is %d and %d of %d", a, b, optimize.MaxLoad)
+	c := m.Problem.Vehicles[0].Capacity[0]
+	if a, b := m.Problem.Stops[0].Carried[0], m.Problem.Stops[1].Carried[0]; a != b || a != c/2 || c < optimize.MaxLoad/20 {
+		t.Errorf("half of the capacity %d is %d and %d", c, a, b)
 	}
-	if c := m.Problem.Vehicles[0].Capacity[0]; sum > c+3 || c > optimize.MaxLoad {
-		t.Errorf("%d do not fit into %d", sum, c)
+	if sum <= c || sum > c+3 || sum > optimize.MaxLoad {
+		t.Errorf("%d fit into %d", sum, c)
+	}
+}
+
+// TestAmountsStayExact has amounts that are large in total, or far above all capacities.
+func TestAmountsStayExact(t *testing.T) {
+	ada := func(capacity float64, held ...lastmile.Task) Candidate {
+		w := worker("ada", held...)
+		w.Worker.Capacity = capacity
+		return w
+	}
+	many := func(n int, amount float64) (all []lastmile.Task) {
+		for i := range n {
+			all = append(all, task(fmt.Sprint(amount, "-", i), float64(i), quantity(amount)))
+		}
+		return all
+	}
+	m := filled(t, situation(append(many(3, 1), task("typing error", 1, quantity(1e9))), ada(10)))
+	if one, all := m.Problem.Stops[0].Carried[0], m.Problem.Vehicles[0].Capacity[0]; one != 1000 || all != 10_000 || m.Problem.Stops[3].Carried[0] <= all {
+		t.Errorf("one is %d of %d", one, all)
+	}
+	why := m.Plan(&optimize.Solution{Routes: make([]optimize.Route, 1), Unserved: []int{3}}).Unplanned[0].Reasons
+	if len(why) != 1 || why[0].Detail != "capacity 1e+09 of 10" {
+		t.Errorf("the reasons are %+v", why)
+	}
+	m = filled(t, situation(append(many(10, 7), many(1000, 2000)...), ada(70), ada(5000)))
+	if one, all := m.Problem.Stops[0].Carried[0], m.Problem.Vehicles[0].Capacity[0]; 10*one != all {
+		t.Errorf("ten of %d do not fill %d", one, all)
+	}
+	filled(t, situation(nil, ada(300_000, many(100, 2800)...))) // which rounding must not make too large
+}
+
+// TestWorkAfterTheShift has a task on a route that must wait until the worker's shift has
+// ended. Without it, the shift is not longer for other tasks.
+func TestWorkAfterTheShift(t *testing.T) {
+	tomorrow := func(t *lastmile.Task) { t.CompleteAfter = noon.Add(21 * time.Hour) }
+	shift := lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: noon.Add(-4 * time.Hour), End: noon.Add(5 * time.Hour)}}}}
+	for name, tt := range map[string]struct {
+		held []lastmile.Task
+		pins map[lastmile.TaskID]lastmile.Pin
+		want []lastmile.TaskID
+	}{
+		"stays behind":              {[]lastmile.Task{task("later", 10, tomorrow), task("now", 20)}, nil, []lastmile.TaskID{"now"}},
+		"with one that needs it":    {[]lastmile.Task{task("later", 10, tomorrow), task("now", 20, dependsOn("later"))}, nil, []lastmile.TaskID{"later", "now"}},
+		"that needs another":        {[]lastmile.Task{task("now", 20), task("later", 10, tomorrow, dependsOn("now"))}, nil, []lastmile.TaskID{"now"}},
+		"before a pinned position":  {[]lastmile.Task{task("later", 10, tomorrow), task("now", 20)}, map[lastmile.TaskID]lastmile.Pin{"now": lastmile.PinPosition}, []lastmile.TaskID{"later", "now"}},
+		"pinned to its worker only": {[]lastmile.Task{task("later", 10, tomorrow)}, map[lastmile.TaskID]lastmile.Pin{"later": lastmile.PinWorker}, nil},
+	} {
+		w := worker("ada", tt.held...)
+		w.Schedule = shift
+		s := situation([]lastmile.Task{task("new", 50)}, w)
+		s.Pins = tt.pins
+		m := filled(t, s)
+		var got []lastmile.TaskID
+		for _, stop := range m.now[0] {
+			got = append(got, m.tasks[stop].ID)
+		}
+		if end := m.Problem.Vehicles[0].ShiftEnd; !slices.Equal(got, tt.want) || (end == 5*3600) == slices.Contains(tt.want, "later") {
+			t.Errorf("%s: planned are %v, the shift ends after %d s", name, got, end)
+		}
+		if before := m.Plan(m.Current()).Routes[0].Before; len(before) != len(tt.held) {
+			t.Errorf("%s: the list is %v", name, before)
+		}
+	}
+}
+
+// TestLaterShiftsStartWhereRoutesEnd has a worker with two shifts who is far away at first.
+func TestLaterShiftsStartWhereRoutesEnd(t *testing.T) {
+	hub := lastmile.Hub{Location: lastmile.Point{Lon: 0.01}}
+	for end, want := range map[string]float64{EndAtTeamHub: 0.01, EndAtWorkerAddress: 0.02, "": 0.01} {
+		w := worker("ada")
+		w.Worker.Routing = &lastmile.Destination{Location: lastmile.Point{Lon: 0.02}}
+		w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+			{Start: noon, End: noon.Add(time.Hour)}, {Start: noon.Add(2 * time.Hour), End: noon.Add(3 * time.Hour)},
+		}}}
+		s := situation(nil, w)
+		s.Hub, s.Options.RouteEnd = &hub, end
+		m := filled(t, s)
+		if first, second := m.Problem.Vehicles[0].Start, m.Problem.Vehicles[1].Start; m.Places[first].Lon != 0 || m.Places[second].Lon != want {
+			t.Errorf("%q: the shifts start at %v and %v", end, m.Places[first], m.Places[second])
+		}
+	}
+}
+
+// TestReasonsNameTheShift leaves out the drop-off of a pickup that a worker with two shifts has.
+func TestReasonsNameTheShift(t *testing.T) {
+	w := worker("ada", task("far", 90_000), task("pick", 10, pickup))
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+		{Start: noon, End: noon.Add(time.Hour)}, {Start: noon.Add(5 * time.Hour), End: noon.Add(6 * time.Hour)},
+	}}}
+	m := filled(t, situation([]lastmile.Task{task("drop", 80_000, dependsOn("pick"))}, w))
+	why := m.Plan(m.Current()).Unplanned[0].Reasons
+	if len(why) != 1 || why[0].Rule != lastmile.RuleSchedule || !strings.HasSuffix(why[0].Detail, "the shift ends at 13:00 UTC") {
+		t.Errorf("the reasons are %+v", why)
+	}
+}
+
+// TestUnreachableWorkIsNotWorse compares plans of a worker who has a task that no way leads to.
+func TestUnreachableWorkIsNotWorse(t *testing.T) {
+	m := filled(t, situation(nil, worker("ada", task("island", 10), task("near", 20))))
+	slow := lastmile.DispatchPlan{Cost: lastmile.DispatchCost{Travel: time.Hour}}
+	fast := lastmile.DispatchPlan{Cost: lastmile.DispatchCost{Travel: time.Minute}, Unplanned: []lastmile.UnplannedTask{{Task: "island"}}}
+	if !m.Better(fast, slow) || m.Better(slow, fast) {
+		t.Error("a task that stays with its worker counts as left out")
+	}
+	fast.Unplanned[0].Task = "new"
+	if m.Better(fast, slow) {
+		t.Error("a task without a worker does not count")
 	}
 }
 

@@ -36,9 +36,9 @@ func (m *Model) lock(s Situation) {
 		m.Problem.Stops[i].Pinned = t.State == lastmile.TaskActive || m.pins[i] == lastmile.PinPosition
 		m.free[i] = s.Between && t.State != lastmile.TaskActive && m.pins[i] == "" && Considers(m.options, t)
 	}
-	for _, c := range m.crew { // a position is kept only if the tasks before it stay
+	for _, held := range m.held { // a position is kept only if the tasks before it stay
 		after := true
-		for _, t := range slices.Backward(c.Tasks) {
+		for _, t := range slices.Backward(held) {
 			i := m.index[t.ID]
 			after = after && !m.Problem.Stops[i].Pinned
 			m.free[i] = m.free[i] && after

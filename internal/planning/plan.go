@@ -50,6 +50,7 @@ func (m *Model) hasFormula(v int, route optimize.Route) bool {
 // the worker even if they are late, exceed the capacity or take too long, but nothing may
 // become worse than in the current order. It must be called after all calls of Fill.
 func (m *Model) KeepExisting() {
+	m.strict = slices.Clone(m.Problem.Vehicles)
 	for i := range m.Problem.Vehicles {
 		v := &m.Problem.Vehicles[i]
 		if len(m.now[i]) == 0 {
@@ -274,10 +275,12 @@ const (
 	minTravelPart = 20 // a twentieth of the travel time
 )
 
-// Better reports whether a plan is worth replacing the current one: it serves more tasks, or
-// as many with clearly less lateness, or with no more lateness and clearly less travel time.
-func Better(plan, current lastmile.DispatchPlan) bool {
-	if a, b := len(plan.Unplanned), len(current.Unplanned); a != b {
+// Better reports whether a plan is worth replacing the current one: it gives a worker to more
+// tasks, or to as many with clearly less lateness, or with no more lateness and clearly less
+// travel time. Tasks that a worker has already do not count: one that no road leads to is in
+// no plan, and stays with its worker.
+func (m *Model) Better(plan, current lastmile.DispatchPlan) bool {
+	if a, b := m.waiting(plan), m.waiting(current); a != b {
 		return a < b
 	}
 	less := current.Cost.Lateness - plan.Cost.Lateness
@@ -285,4 +288,14 @@ func Better(plan, current lastmile.DispatchPlan) bool {
 		return less > 0
 	}
 	return current.Cost.Travel-plan.Cost.Travel >= max(minTravel, current.Cost.Travel/minTravelPart)
+}
+
+// waiting returns how many tasks have no worker after a plan.
+func (m *Model) waiting(plan lastmile.DispatchPlan) (n int) {
+	for _, u := range plan.Unplanned {
+		if at, known := m.index[u.Task]; !known || m.holder[at] < 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -35,11 +35,20 @@ func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchRe
 	slices.SortStableFunc(explained, func(a, b optimize.Explanation) int { return len(a.Reasons) - len(b.Reasons) })
 	var all []lastmile.DispatchReason
 	for _, e := range explained {
+		if m.isOtherShift(e.Vehicle, stop) {
+			continue
+		}
 		for _, r := range e.Reasons {
 			all = append(all, m.reason(e.Vehicle, stop, r))
 		}
 	}
 	return all
+}
+
+// isOtherShift reports whether a stop belongs on another shift of the worker of a vehicle.
+func (m *Model) isOtherShift(vehicle, stop int) bool {
+	allowed := m.Problem.Stops[stop].Vehicles
+	return !slices.Contains(allowed, vehicle) && slices.ContainsFunc(allowed, func(v int) bool { return m.owner[v] == m.owner[vehicle] })
 }
 
 // shorten replaces the reasons beyond the first ones with their number by rule.
@@ -79,9 +88,10 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 		late := m.Problem.Stops[r.Stop].MaxLateness
 		detail = fmt.Sprintf("%searliest start %s, latest %s + %.0f min", at, clock(m.at(r.Got)), clock(m.at(r.Limit-late)), (time.Duration(late) * time.Second).Minutes())
 	case optimize.RuleCapacity:
-		detail = fmt.Sprintf("%s %g of %g", [...]string{"capacity", "capacityA", "capacityB", "capacityC"}[r.Dimension], m.amount(r.Got, r.Dimension), m.amount(r.Limit, r.Dimension))
+		got := max(m.amount(r.Got, r.Dimension), amounts(m.tasks[stop].Quantity, m.tasks[stop].AdditionalQuantities)[r.Dimension])
+		detail = fmt.Sprintf("%s %g of %g", [...]string{"capacity", "capacityA", "capacityB", "capacityC"}[r.Dimension], got, m.amount(m.strict[vehicle].Capacity[r.Dimension], r.Dimension))
 	case optimize.RuleSchedule:
-		detail = fmt.Sprintf("the route would end at %s, the shift ends at %s", clock(m.at(r.Got)), clock(m.at(r.Limit)))
+		detail = fmt.Sprintf("the route would end at %s, the shift ends at %s", clock(m.at(r.Got)), clock(m.at(m.strict[vehicle].ShiftEnd)))
 	case optimize.RuleLength:
 		detail = fmt.Sprintf("%d tasks, at most %d", r.Got, r.Limit)
 	case optimize.RuleDistance:

@@ -13,13 +13,13 @@ const (
 	DefaultTasksPerRoute = 100
 	MaxTasksPerRoute     = 200
 
-	defaultService = 2 * time.Minute
-	defaultDelay   = 10 * time.Minute
-	maxDelay       = 24 * time.Hour
-	maxSpan        = 16 * time.Hour
-	taskAhead      = 12 * time.Hour
-	scheduleAhead  = 16 * time.Hour
-	scheduleBack   = 3 * time.Hour
+	defaultService   = 2 * time.Minute
+	defaultDelay     = 10 * time.Minute
+	maxDelay         = 24 * time.Hour
+	maxSpan          = 16 * time.Hour
+	taskAhead        = 12 * time.Hour
+	MaxScheduleAhead = 16 * time.Hour
+	scheduleBack     = 3 * time.Hour
 )
 
 // The forms of the location where routes end.
@@ -78,7 +78,7 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 	return o, lastmile.FirstError(
 		checkSizes(o),
 		checkWindow("taskTimeWindow", o.TaskWindow, time.Time{}, taskAhead, now),
-		checkWindow("scheduleTimeWindow", o.ScheduleWindow, now.Add(-scheduleBack), scheduleAhead, now),
+		checkWindow("scheduleTimeWindow", o.ScheduleWindow, now.Add(-scheduleBack), MaxScheduleAhead, now),
 		checkRouteEnd(o.RouteEnd),
 	)
 }

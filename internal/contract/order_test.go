@@ -147,6 +147,15 @@ func testOrderPlaced(t *testing.T, p *apptest.Platform) {
 			invalid.check(t, c.Call(t, "PUT", "/tasks/"+fmt.Sprint(dropoff["id"]), `{"pickupTask":true}`), "pickupTask", shortID)
 		}
 	})
+	t.Run("the drop-off depends on the pickup, wherever that is listed", func(t *testing.T) {
+		other := id(t, m.shop, "/tasks", `{"destination":`+inline+`,"recipients":[],"executor":"`+courier+`"}`)
+		first, path := fmt.Sprint(pickup["id"]), "/tasks/"+fmt.Sprint(dropoff["id"])
+		for _, c := range []*apptest.Client{m.shop, m.courier} {
+			matches(t, c.Must(t, "PUT", path, `{"dependencies":`+idList(other, first)+`}`)["dependencies"], idList(other, first))
+			invalid.check(t, c.Call(t, "PUT", path, `{"dependencies":`+idList(other)+`}`), "dependencies", first, shortID)
+			matches(t, c.Must(t, "PUT", path, `{"dependencies":`+idList(first)+`}`)["dependencies"], idList(first))
+		}
+	})
 }
 
 func testOrderPrice(t *testing.T, p *apptest.Platform) {

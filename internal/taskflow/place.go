@@ -187,16 +187,22 @@ func (ts *Tasks) adopt(ctx context.Context, w TaskWriter, task *lastmile.Task) e
 
 // checkOrder rejects a change that would break the order of a task: its pickup must stay
 // a pickup, and its drop-off must depend on the pickup.
-func checkOrder(before, after lastmile.Task) error {
+func checkOrder(ctx context.Context, r tasksReader, before, after lastmile.Task) error {
 	switch {
 	case before.OrderShortID == "":
 		return nil
 	case before.Pickup != after.Pickup:
 		return lastmile.Invalid("pickupTask cannot be changed for a task of order %s", before.OrderShortID)
-	case !before.Pickup && len(before.Dependencies) > 0 && !slices.Contains(after.Dependencies, before.Dependencies[0]):
-		return lastmile.Invalid("dependencies must contain %s, the pickup of order %s", before.Dependencies[0], before.OrderShortID)
+	case before.Pickup || slices.Equal(before.Dependencies, after.Dependencies):
+		return nil
 	}
-	return nil
+	known, err := r.TasksOf(ctx, before.Organization, before.Dependencies)
+	for _, task := range known {
+		if task.OrderShortID == before.OrderShortID && !slices.Contains(after.Dependencies, task.ID) {
+			return lastmile.Invalid("dependencies must contain %s, the pickup of order %s", task.ID, before.OrderShortID)
+		}
+	}
+	return err
 }
 
 // checkOrdered rejects a change, by the client, of a field that the price of an order

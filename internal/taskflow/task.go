@@ -174,7 +174,7 @@ func (ts *Tasks) amend(ctx context.Context, w TaskWriter, who lastmile.Principal
 	before, actor := task.Container, inside(who, task.Organization).Actor()
 	events, err := task.Update(change, ts.NewID, actor, now)
 	if err == nil {
-		err = checkOrder(was, task)
+		err = checkOrder(ctx, w, was, task)
 	}
 	if err != nil {
 		return task, err

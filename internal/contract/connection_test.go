@@ -307,12 +307,19 @@ func testSides(t *testing.T, p *apptest.Platform, m market) {
 func testEndedConnection(t *testing.T, m market) {
 	made := placed(t, m.both, order(m.slow))
 	path := "/tasks/" + fmt.Sprint(made["id"])
+	own := "/tasks/" + id(t, m.both, "/tasks", newTask(`,"merchant":"`+of(m.slow.Client)+`"`))
 	m.slow.Call(t, "DELETE", "/clients/"+of(m.both), nil).OK(t)
 	for _, c := range []*apptest.Client{m.both, m.slow.Client} {
 		matches(t, c.Must(t, "GET", path, nil), string(encode(t, made)))
 	}
 	outsideScope.check(t, m.both.Call(t, "POST", "/tasks", order(m.slow)))
 	outsideScope.check(t, m.both.Call(t, "POST", path+"/clone", nil))
+	// Nor can a clone have the other as its merchant.
+	for source, c := range map[string]*apptest.Client{own: m.both, path: m.slow.Client} {
+		outsideScope.check(t, c.Call(t, "POST", source+"/clone", nil))
+		clone := c.Must(t, "POST", source+"/clone", `{"overrides":{"merchant":"`+of(c)+`"}}`)
+		matches(t, clone["merchant"], `"`+of(c)+`"`)
+	}
 	m.both.Must(t, "POST", "/tasks", order(m.fast)) // the other connection remains
 	m.both.Call(t, "DELETE", path, nil).OK(t)
 }

@@ -219,11 +219,14 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 			return lastmile.Task{}, err
 		}
 		home := source.Organization
-		if home != who.Organization {
-			if err := checkConnections(ctx, w, who.Organization, lastmile.TaskChange{Executor: &home}); err != nil {
-				return lastmile.Task{}, err
-			}
-		} else if source.Origin != "" {
+		copied := lastmile.TaskChange{Executor: &home}
+		if overrides.Change.Merchant == nil {
+			copied.Merchant = &source.Merchant
+		}
+		if err := checkConnections(ctx, w, who.Organization, copied); err != nil {
+			return lastmile.Task{}, err
+		}
+		if home == who.Organization && source.Origin != "" {
 			if err := ts.adopt(ctx, w, &source); err != nil {
 				return lastmile.Task{}, err
 			}

@@ -307,15 +307,22 @@ func testSides(t *testing.T, p *apptest.Platform, m market) {
 func testEndedConnection(t *testing.T, m market) {
 	made := placed(t, m.both, order(m.slow))
 	path := "/tasks/" + fmt.Sprint(made["id"])
-	own := "/tasks/" + id(t, m.both, "/tasks", newTask(`,"merchant":"`+of(m.slow.Client)+`"`))
+	mine := newTask(`,"merchant":"` + of(m.slow.Client) + `"`)
+	own, former := "/tasks/"+id(t, m.both, "/tasks", mine), "/tasks/"+id(t, m.both, "/tasks", mine)
 	m.slow.Call(t, "DELETE", "/clients/"+of(m.both), nil).OK(t)
 	for _, c := range []*apptest.Client{m.both, m.slow.Client} {
 		matches(t, c.Must(t, "GET", path, nil), string(encode(t, made)))
+		matches(t, c.Must(t, "PUT", path, made), string(encode(t, made)))
 	}
+	read := m.both.Must(t, "GET", own, nil)
+	matches(t, m.both.Must(t, "PUT", own, read), string(encode(t, read)))
+	// A change to the other is not possible.
+	matches(t, m.both.Must(t, "PUT", own, `{"merchant":"`+of(m.both)+`"}`)["merchant"], `"`+of(m.both)+`"`)
+	outsideScope.check(t, m.both.Call(t, "PUT", own, `{"merchant":"`+of(m.slow.Client)+`"}`))
 	outsideScope.check(t, m.both.Call(t, "POST", "/tasks", order(m.slow)))
 	outsideScope.check(t, m.both.Call(t, "POST", path+"/clone", nil))
 	// Nor can a clone have the other as its merchant.
-	for source, c := range map[string]*apptest.Client{own: m.both, path: m.slow.Client} {
+	for source, c := range map[string]*apptest.Client{former: m.both, path: m.slow.Client} {
 		outsideScope.check(t, c.Call(t, "POST", source+"/clone", nil))
 		clone := c.Must(t, "POST", source+"/clone", `{"overrides":{"merchant":"`+of(c)+`"}}`)
 		matches(t, clone["merchant"], `"`+of(c)+`"`)

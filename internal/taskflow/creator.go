@@ -108,7 +108,7 @@ func (p prepared) change(ctx context.Context, w creationWriter, who lastmile.Pri
 		}
 		change.Recipients = &recipients
 	}
-	if err := checkConnections(ctx, w, org, change); err != nil {
+	if err := checkConnections(ctx, w, org, p.newParties()); err != nil {
 		return change, err
 	}
 	if p.of != nil && change.Executor != nil && *change.Executor != p.of.Executor {
@@ -137,6 +137,22 @@ func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org last
 		recipients = append(recipients, found)
 	}
 	return recipients, nil
+}
+
+// newParties returns the merchant and the executor of a draft, without those that the task
+// to change has already: the connection with them may have ended.
+func (p prepared) newParties() lastmile.TaskChange {
+	named := lastmile.TaskChange{Merchant: p.draft.Change.Merchant, Executor: p.draft.Change.Executor}
+	if p.of == nil || p.clones {
+		return named
+	}
+	if named.Merchant != nil && *named.Merchant == p.of.Merchant {
+		named.Merchant = nil
+	}
+	if named.Executor != nil && *named.Executor == p.of.Executor {
+		named.Executor = nil
+	}
+	return named
 }
 
 // checkConnections rejects a merchant or executor that the organization is not

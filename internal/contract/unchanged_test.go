@@ -24,6 +24,7 @@ func TestUnchangedContract(t *testing.T) {
 		t.Run("records", func(t *testing.T) { testUnchangedRecords(t, p, r) })
 		t.Run("lists", func(t *testing.T) { testUnchangedLists(t, p, r) })
 		t.Run("duty", func(t *testing.T) { testUnchangedDuty(t, p, r) })
+		t.Run("references", func(t *testing.T) { testUnchangedReferences(t, p, r) })
 	})
 }
 
@@ -219,4 +220,34 @@ func testUnchangedDuty(t *testing.T, p *apptest.Platform, r roads) {
 	if after := r.Must(t, http.MethodGet, "/workers/"+worker, nil)["timeLastModified"]; after != before {
 		t.Errorf("the same phone changed the worker from %v to %v", before, after)
 	}
+}
+
+// testUnchangedReferences sends the ids of the destination and recipient that a record has.
+func testUnchangedReferences(t *testing.T, p *apptest.Platform, r roads) {
+	p.Book.Geocoder = &geocoder{found: foundHouse}
+	const geocoded = `"destination":{"address":{"number":"12","street":"Elm Street","city":"Alderbrook","country":"US"}},"recipients":[{"name":"Eve","phone":"+12125550641"}]`
+	m := newTrade(t, p, "Same")
+	for name, tt := range map[string]struct {
+		origin, executor *apptest.Client
+	}{
+		"of a task":        {r.Client, r.Client},
+		"of a placed task": {m.shop, m.courier},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := tt.origin.Must(t, "POST", "/tasks", `{`+geocoded+`,"executor":"`+of(tt.executor)+`"}`)
+			path := "/tasks/" + fmt.Sprint(made["id"])
+			sent := map[string]any{"destination": part(made, "destination", "id"), "recipients": []any{made["recipients"].([]any)[0].(map[string]any)["id"]}}
+			for _, by := range []*apptest.Client{tt.origin, tt.executor} {
+				for _, seenBy := range []*apptest.Client{tt.origin, tt.executor} {
+					untouched(t, seenBy, path, func([]byte) { by.Call(t, "PUT", path, sent).OK(t) })
+				}
+			}
+		})
+	}
+	t.Run("of a worker", func(t *testing.T) {
+		where := id(t, r.Client, "/destinations", `{"address":{"number":"12","street":"Elm Street","city":"Alderbrook","country":"US"}}`)
+		routing := map[string]any{"addresses": map[string]any{"routing": where}}
+		r.Must(t, "PUT", "/workers/"+r.ada, routing)
+		untouched(t, r.Client, "/workers/"+r.ada, func([]byte) { r.Call(t, "PUT", "/workers/"+r.ada, routing).OK(t) })
+	})
 }

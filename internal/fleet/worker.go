@@ -220,7 +220,7 @@ func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAd
 
 // unless returns no address if the worker has the same one already.
 func (l located) unless(current *lastmile.Destination) located {
-	if l.made != nil && current != nil && current.SamePlace(*l.made) {
+	if current != nil && (l.id == current.ID || l.made != nil && current.SamePlace(*l.made)) {
 		return located{}
 	}
 	return l

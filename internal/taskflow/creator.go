@@ -87,8 +87,9 @@ func (p prepared) change(ctx context.Context, w creationWriter, who lastmile.Pri
 	}
 	change := p.draft.Change
 	switch {
-	case p.destination != nil && p.of != nil && !p.clones && p.of.Destination.SamePlace(*p.destination):
-		// The client sent the destination that the task has.
+	case p.sameDestination():
+		// The copy in the task stays: one that is read from an address book differs in
+		// fields that are not shown.
 	case p.destination != nil:
 		change.Destination = p.destination
 		if err := w.SaveDestination(ctx, *p.destination); err != nil {
@@ -115,6 +116,18 @@ func (p prepared) change(ctx context.Context, w creationWriter, who lastmile.Pri
 		return change, lastmile.Invalid("executor cannot be changed; create a task with the other executor, and delete this one")
 	}
 	return change, p.customFields(ctx, w, who, &change)
+}
+
+// sameDestination reports whether the destination that was sent is that of the task to
+// change.
+func (p prepared) sameDestination() bool {
+	switch {
+	case p.of == nil || p.clones || p.draft.Destination == nil:
+		return false
+	case p.destination != nil:
+		return p.of.Destination.SamePlace(*p.destination)
+	}
+	return p.draft.Destination.ID == p.of.Destination.ID
 }
 
 func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {

@@ -124,8 +124,7 @@ func shareDestination(ctx context.Context, w creationWriter, home lastmile.Organ
 func (p prepared) keepPlacement() (prepared, error) {
 	change, of := &p.draft.Change, p.of
 	switch {
-	case p.destination != nil && !of.Destination.SamePlace(*p.destination),
-		p.draft.Destination != nil && p.draft.Destination.Draft == nil && p.draft.Destination.ID != of.Destination.ID:
+	case p.draft.Destination != nil && !p.sameDestination():
 		return p, onlyOrigin("destination")
 	case p.draft.Recipients != nil && !p.sameRecipient():
 		return p, onlyOrigin("recipients")

@@ -244,6 +244,20 @@ func testUnchangedReferences(t *testing.T, p *apptest.Platform, r roads) {
 			}
 		})
 	}
+	t.Run("of an order", func(t *testing.T) {
+		made := m.shop.Must(t, "POST", "/taskOrders", `{"pickupTask":{`+geocoded+`},"dropoffTask":{`+dropoffPlace+`}}`)
+		path := "/taskOrders/" + fmt.Sprint(made["shortId"])
+		ids := map[string]any{"dropoffTask": map[string]any{}, "pickupTask": map[string]any{
+			"destination": part(made, "pickupTask", "destination", "id"), "recipients": []any{part(made, "pickupTask", "recipients").([]any)[0].(map[string]any)["id"]},
+		}}
+		for _, by := range []*apptest.Client{m.shop, m.courier} {
+			for _, seenBy := range []*apptest.Client{m.shop, m.courier} {
+				untouched(t, seenBy, path, func([]byte) { by.Call(t, "PUT", path, ids).OK(t) })
+				untouched(t, seenBy, path, func([]byte) { by.Call(t, "PUT", path, made).OK(t) })
+				untouched(t, seenBy, path, func([]byte) { by.Call(t, "PUT", path, `{"pickupTask":{},"dropoffTask":{}}`).OK(t) })
+			}
+		}
+	})
 	t.Run("of a worker", func(t *testing.T) {
 		where := id(t, r.Client, "/destinations", `{"address":{"number":"12","street":"Elm Street","city":"Alderbrook","country":"US"}}`)
 		routing := map[string]any{"addresses": map[string]any{"routing": where}}

@@ -231,6 +231,10 @@ func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string,
 				return err
 			}
 		}
+		if pickup.Modified.Equal(tasks[0].Modified) && dropoff.Modified.Equal(tasks[1].Modified) { // nothing has changed
+			placed = seen(found, pickup, dropoff, who)
+			return nil
+		}
 		// The events of the tasks may have changed the order.
 		if found, err = w.Order(ctx, who.Organization, id); err != nil {
 			return err

@@ -157,6 +157,17 @@ func testChangePlaced(t *testing.T, m market) {
 	} {
 		invalid.check(t, m.fast.Call(t, "PUT", path, body), field, "placed")
 	}
+	m.shop.Must(t, "PUT", "/recipients/"+fmt.Sprint(changed["recipients"].([]any)[0].(map[string]any)["id"]),
+		`{"notes":"rings","metadata":[{"name":"a","type":"string","value":"1","visibility":["api"]},{"name":"w","type":"string","value":"1","visibility":["worker"]},{"name":"d","type":"string","value":"1","visibility":["dashboard"]}]}`)
+	for _, recipient := range []string{
+		`{"name":"Other","phone":"+12125550198"}`, `{"name":"Bea","phone":"+12125550198","notes":"other"}`, `{"name":"Bea","phone":"+12125550197"}`,
+		`{"name":"Bea","phone":"+12125550198","skipSMSNotifications":true}`, `{"name":"Bea","phone":"+12125550198","metadata":[{"name":"a","type":"string","value":"2"}]}`,
+	} {
+		invalid.check(t, m.fast.Call(t, "PUT", path, `{"recipients":[`+recipient+`]}`), "recipients", "placed")
+	}
+	m.fast.Must(t, "PUT", path, `{"recipients":[{"name":"Bea","phone":"(212) 555-0198"}]}`)
+	read := m.fast.Must(t, "GET", path, nil)
+	matches(t, m.fast.Must(t, "PUT", path, read), string(encode(t, read)))
 	invalid.check(t, m.fast.Call(t, "PUT", path, `{"executor":"`+of(m.shop)+`"}`), "executor")
 	matches(t, m.fast.Must(t, "PUT", path, `{"notes":"by the courier","metadata":[{"name":"k","type":"string","value":"v"}]}`)["notes"], `"by the courier"`)
 	matches(t, m.shop.Must(t, "GET", path, nil)["notes"], `"by the courier"`)

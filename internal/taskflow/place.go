@@ -139,7 +139,8 @@ func onlyOrigin(field string) error {
 	return lastmile.Invalid("%s can be changed only by the organization that placed the task", field)
 }
 
-// sameRecipient reports whether the recipients that were sent are those of the task.
+// sameRecipient reports whether the recipients that were sent are those of the task,
+// unchanged.
 func (p prepared) sameRecipient() bool {
 	known, sent := p.of.Recipient, *p.draft.Recipients
 	switch {
@@ -148,7 +149,11 @@ func (p prepared) sameRecipient() bool {
 	case sent[0].Draft == nil:
 		return sent[0].ID == known.ID
 	}
-	return len(p.recipients) == 1 && p.recipients[0].New.Phone == known.Phone
+	if len(p.recipients) != 1 || p.recipients[0].New.Phone != known.Phone {
+		return false
+	}
+	_, changed, err := p.recipients[0].Merge(known)
+	return err == nil && !changed
 }
 
 // checkPlaced rejects a container for a task that the caller places, or placed, with

@@ -232,6 +232,15 @@ func testClonePlaced(t *testing.T, m market) {
 	matches(t, []any{own["organization"], own["recipients"].([]any)[0].(map[string]any)["name"]}, `["`+of(m.fast.Client)+`","Courier's Ann"]`)
 	matches(t, m.fast.Must(t, "GET", "/tasks/"+fmt.Sprint(own["id"]), nil), string(encode(t, own)))
 	outsideScope.check(t, m.shop.Call(t, "GET", "/tasks/"+fmt.Sprint(own["id"]), nil))
+	// A recipient whom the courier does not know becomes one of its own, unless another
+	// replaces it.
+	path = "/tasks/" + fmt.Sprint(placed(t, m.shop, strings.Replace(order(m.fast), "0199", "0196", 1))["id"]) + "/clone"
+	for _, recipients := range []string{`[]`, `[{"name":"Cid","phone":"+12125550195"}]`} {
+		m.fast.Must(t, "POST", path, `{"overrides":{"recipients":`+recipients+`}}`)
+		notFound.check(t, m.fast.Call(t, "GET", "/recipients/phone/+12125550196", nil))
+	}
+	m.fast.Must(t, "POST", path, nil)
+	matches(t, m.fast.Must(t, "GET", "/recipients/phone/+12125550196", nil)["name"], `"Ann"`)
 	outsideScope.check(t, m.cafe.Call(t, "POST", path, nil))
 	invalid.check(t, m.shop.Call(t, "POST", path, `{"overrides":{"executor":"`+of(m.shop)+`"}}`), "executor")
 }

@@ -226,6 +226,9 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 		if err := checkConnections(ctx, w, who.Organization, copied); err != nil {
 			return lastmile.Task{}, err
 		}
+		if overrides.Recipients != nil {
+			source.Recipient = nil
+		}
 		if home == who.Organization && source.Origin != "" {
 			if err := ts.adopt(ctx, w, &source); err != nil {
 				return lastmile.Task{}, err

@@ -50,11 +50,15 @@ func (qs *Quotes) Request(ctx context.Context, who lastmile.Principal, q QuoteRe
 	if err := job.Check(now); err != nil {
 		return nil, err
 	}
-	pickup, err := qs.Places.Locate(ctx, who, "pickup.", q.Pickup)
+	caller, err := qs.caller(ctx, who, q.Client)
 	if err != nil {
 		return nil, err
 	}
-	dropoff, err := qs.Places.Locate(ctx, who, "dropoff.", q.Dropoff)
+	pickup, err := qs.Places.Locate(ctx, caller, "pickup.", q.Pickup)
+	if err != nil {
+		return nil, err
+	}
+	dropoff, err := qs.Places.Locate(ctx, caller, "dropoff.", q.Dropoff)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +84,21 @@ func (qs *Quotes) Request(ctx context.Context, who lastmile.Principal, q QuoteRe
 		}
 		return quotes, nil
 	})
+}
+
+// caller returns a caller that acts as the client: addresses are located as for its orders.
+func (qs *Quotes) caller(ctx context.Context, who lastmile.Principal, named string) (caller lastmile.Principal, err error) {
+	if named == "" || named == string(who.Organization) {
+		return who, nil
+	}
+	err = qs.Store.Read(ctx, func(r QuoteReader) error {
+		relations, err := relationsOf(ctx, r, who, named)
+		if err == nil {
+			caller = asClient(who, relations[0])
+		}
+		return err
+	})
+	return caller, err
 }
 
 // quote prices a delivery by services.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +26,9 @@ type market struct {
 	services func(courier int) int
 	reads    int // number of reads of the services of a courier
 	valid    int // number of valid quotes
+
+	mu      sync.Mutex
+	located []lastmile.OrganizationID // organizations for which addresses were located
 }
 
 func (m *market) Read(_ context.Context, fn func(ordering.QuoteReader) error) error { return fn(m) }
@@ -53,7 +58,21 @@ func (m *market) DeliveryServices(_ context.Context, courier lastmile.Organizati
 	return all, err
 }
 
-func (m *market) Locate(_ context.Context, _ lastmile.Principal, _ string, _ lastmile.DestinationDraft) (lastmile.Destination, error) {
+func (m *market) Client(_ context.Context, courier lastmile.OrganizationID, id string) (store.Client, error) {
+	if id == "unknown" {
+		return store.Client{}, lastmile.NotFound("client", id)
+	}
+	return store.Client{Courier: courier, Organization: "client", Status: store.ClientActive}, nil
+}
+
+func (m *market) Courier(_ context.Context, _ lastmile.OrganizationID, id string) (store.Client, error) {
+	return store.Client{}, lastmile.NotFound("client", id)
+}
+
+func (m *market) Locate(_ context.Context, who lastmile.Principal, _ string, _ lastmile.DestinationDraft) (lastmile.Destination, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.located = append(m.located, who.Organization)
 	return lastmile.Destination{}, nil
 }
 
@@ -126,4 +145,26 @@ func TestQuotesTakeTurns(t *testing.T) {
 			t.Errorf("%d of 3 requests have ended", len(done))
 		}
 	})
+}
+
+// The order for a quote is located in the same way, or it would be another delivery.
+func TestQuotesAreLocatedForTheClient(t *testing.T) {
+	for name, tt := range map[string]struct {
+		caller  lastmile.OrganizationID
+		client  string
+		located []lastmile.OrganizationID
+	}{
+		"a courier for its client":   {"1", "id", []lastmile.OrganizationID{"client", "client"}},
+		"a courier for an unknown":   {"1", "unknown", nil},
+		"a client for itself":        {"client", "", []lastmile.OrganizationID{"client", "client"}},
+		"a client that names itself": {"client", "client", []lastmile.OrganizationID{"client", "client"}},
+	} {
+		m := &market{couriers: 1, services: func(int) int { return 1 }}
+		q := aDelivery
+		q.Client = tt.client
+		_, err := m.quotes().Request(t.Context(), lastmile.Principal{Organization: tt.caller}, q)
+		if !slices.Equal(m.located, tt.located) || (err == nil) != (tt.located != nil) {
+			t.Errorf("%s: located for %v, want %v: %v", name, m.located, tt.located, err)
+		}
+	}
 }

@@ -90,5 +90,15 @@ func estimate(t *testing.T, o *apptest.Org, id lastmile.TaskID, e lastmile.Estim
 	})
 }
 
+// listen saves a webhook with a threshold.
+func listen(t *testing.T, o *apptest.Org, trigger lastmile.Trigger, threshold float64) {
+	t.Helper()
+	hook := lastmile.Webhook{
+		ID: apptest.NewID[lastmile.WebhookID](), Organization: o.Principal.Organization, Created: o.Now(), Modified: o.Now(),
+		URL: "https://hooks.example.com/", Trigger: trigger, Threshold: &threshold, Enabled: true,
+	}
+	o.Write(t, func(w *sqlstore.Tx) error { return w.SaveWebhook(t.Context(), hook) })
+}
+
 // since selects the tasks since a time.
 func since(from time.Time) taskflow.Query { return taskflow.Query{From: from} }

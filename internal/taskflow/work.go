@@ -42,7 +42,7 @@ type Arrivals interface {
 	Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (lastmile.Estimates, error)
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
-	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
+	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, report lastmile.CompletionEvent, now time.Time) error
 	Tracks
 }
 
@@ -338,7 +338,8 @@ func (wk *Work) visit(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
-		if err := wk.Arrivals.Reached(ctx, w, task, wk.Now()); err != nil {
+		report := lastmile.CompletionEvent{Name: name, At: a.At, Location: a.Location}
+		if err := wk.Arrivals.Reached(ctx, w, task, report, wk.Now()); err != nil {
 			return nil, err
 		}
 		return task.Visit(name, a, who.Actor())
@@ -354,7 +355,8 @@ func (wk *Work) Finish(ctx context.Context, who lastmile.Principal, id lastmile.
 		if err := checkGeofence(ctx, w, task, a, who); err != nil {
 			return nil, err
 		}
-		if err := wk.Arrivals.Reached(ctx, w, task, wk.Now()); err != nil {
+		report := lastmile.CompletionEvent{Name: verbComplete, At: a.At, Location: a.Location}
+		if err := wk.Arrivals.Reached(ctx, w, task, report, wk.Now()); err != nil {
 			return nil, err
 		}
 		var err error

@@ -237,6 +237,39 @@ func TestAGeofenceRejectsACompletionFarAway(t *testing.T) {
 	}
 }
 
+// TestActionsWithoutPositionsReachThresholds performs tasks as a phone without signal reports
+// them: the actions come first, with their locations, and the positions later.
+func TestActionsWithoutPositionsReachThresholds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		arrive, complete *lastmile.Point
+		want             []string
+	}{
+		"arrives there":             {&middle, nil, []string{"taskStarted", "taskArrival", "taskUpdated", "taskCompleted", "taskUpdated"}},
+		"completes there":           {nil, &middle, []string{"taskStarted", "taskUpdated", "taskArrival", "taskCompleted", "taskUpdated"}},
+		"does both elsewhere":       {&east, &west, []string{"taskStarted", "taskUpdated", "taskCompleted", "taskUpdated"}},
+		"does both there, once":     {&middle, &middle, []string{"taskStarted", "taskArrival", "taskUpdated", "taskCompleted", "taskUpdated"}},
+		"does not report locations": {nil, nil, []string{"taskStarted", "taskUpdated", "taskCompleted", "taskUpdated"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := apptest.NewOrg(t)
+			ada := o.Worker(t, "Ada", &west)
+			listen(t, o, lastmile.TriggerTaskArrival, 100)
+			task := o.Task(t, in(listOf(ada)))
+			o.Triggers(t)
+			if _, err := o.Work.Start(t.Context(), ada, task.ID, action(&west)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := o.Work.Arrive(t.Context(), ada, task.ID, action(tt.arrive)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := o.Work.Finish(t.Context(), ada, task.ID, action(tt.complete), lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
+				t.Fatal(err)
+			}
+			expectTriggers(t, o, tt.want...)
+		})
+	}
+}
+
 func TestRecipientsFollowAndRate(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)

@@ -90,6 +90,7 @@ type snapshot struct {
 	whole      bool               // it has all tasks, not only the active one
 	hooks      []lastmile.Webhook // webhooks of the active task, and thresholds for recipients as webhooks
 	experience travel.Experience
+	reported   *lastmile.Point // location of the worker's action that is performed; nil for none
 }
 
 // refresh estimates the tasks of a worker and checks the active task against

@@ -104,8 +104,9 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 
 // Reached checks an active task against the thresholds of arrivals when its
 // worker reports its arrival or completion, because the task may be completed
-// before the next refresh. It runs in the transaction of that action.
-func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error {
+// before the next refresh. Its location counts as well, because phones send positions
+// later than actions. It runs in the transaction of that action.
+func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, report lastmile.CompletionEvent, now time.Time) error {
 	w, err := t.Store.Join(tx)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if err != nil {
 		return err
 	}
-	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
+	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks, reported: report.Location}
 	met, measured, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
 	if err != nil {
 		return err
@@ -172,6 +173,9 @@ func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e l
 	if slices.ContainsFunc(waiting, func(h lastmile.Webhook) bool { return h.Trigger == lastmile.TriggerTaskArrival }) {
 		if points, err = visited(ctx, r, snap.Worker, task); err != nil {
 			return nil, by, err
+		}
+		if snap.reported != nil {
+			points = append(points, *snap.reported)
 		}
 	}
 	by = threshold.Measure(&task, points)

@@ -39,7 +39,7 @@ type Work struct {
 type Arrivals interface {
 	// Started is called in the transaction in which a worker starts a task. It
 	// returns the estimates of the task as the active one.
-	Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (lastmile.Estimates, error)
+	Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, a lastmile.Action, now time.Time) (lastmile.Estimates, error)
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
 	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, report lastmile.CompletionEvent, now time.Time) error
@@ -303,10 +303,7 @@ func (wk *Work) Start(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
-		if worker.Whereabouts.Location == nil { // no position was reported yet
-			worker.Whereabouts.Location = a.Location
-		}
-		estimates, err := wk.Arrivals.Started(ctx, w, worker, *task, wk.Now())
+		estimates, err := wk.Arrivals.Started(ctx, w, worker, *task, a, wk.Now())
 		if err != nil {
 			return nil, err
 		}

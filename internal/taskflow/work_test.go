@@ -270,6 +270,47 @@ func TestActionsWithoutPositionsReachThresholds(t *testing.T) {
 	}
 }
 
+// TestOldLocationsReachNoThresholds starts tasks whose workers were located some time ago.
+func TestOldLocationsReachNoThresholds(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, tt := range map[string]struct {
+		seen    lastmile.Point
+		ago     time.Duration
+		started *lastmile.Point
+		want    []string
+	}{
+		"was there yesterday":                   {middle, day, nil, []string{"taskStarted"}},
+		"was there yesterday, starts elsewhere": {middle, day, &west, []string{"taskStarted"}},
+		"was elsewhere yesterday, starts there": {west, day, &middle, []string{"taskStarted", "taskEta", "taskArrival"}},
+		"was there a minute ago":                {middle, time.Minute, nil, []string{"taskStarted", "taskEta", "taskArrival"}},
+		"was there five minutes ago":            {middle, 5 * time.Minute, nil, []string{"taskStarted", "taskEta"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := apptest.NewOrg(t)
+			ada := o.Worker(t, "Ada", &tt.seen)
+			listen(t, o, lastmile.TriggerTaskEta, 30)
+			listen(t, o, lastmile.TriggerTaskArrival, 100)
+			o.Advance(tt.ago)
+			task := o.Task(t, in(listOf(ada)))
+			o.RefreshDue(t)
+			o.Triggers(t)
+			o.Advance(time.Second)
+			started, err := o.Work.Start(t.Context(), ada, task.ID, action(tt.started))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if eta := started.Estimates.ETA; tt.started != nil && (eta == nil || (*eta == 0) != (*tt.started == middle)) {
+				t.Errorf("the ETA is %v from %v to %v", eta, *tt.started, middle)
+			}
+			o.RefreshDue(t)
+			expectTriggers(t, o, tt.want...)
+			if eta := o.Stored(t, task.ID).Estimates.ETA; tt.started != nil && (eta == nil || (*eta == 0) != (*tt.started == middle)) {
+				t.Errorf("the ETA is %v after a refresh, from %v to %v", eta, *tt.started, middle)
+			}
+		})
+	}
+}
+
 func TestRecipientsFollowAndRate(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)

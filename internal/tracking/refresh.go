@@ -149,6 +149,7 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 			return err
 		}
 		if active := s.Active(); active != nil {
+			s.Worker.Whereabouts = sinceStart(s.Worker.Whereabouts, *active)
 			if s.hooks, err = hooksOf(ctx, r, *active); err != nil {
 				return err
 			}
@@ -206,12 +207,19 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 	return t.appendEvents(ctx, w, out)
 }
 
+// sinceStart returns the whereabouts of a worker updated with the location at which the active
+// task was started.
+func sinceStart(at lastmile.Whereabouts, active lastmile.Task) lastmile.Whereabouts {
+	return travel.WithReport(at, active.Completion.FirstLocation, active.Started())
+}
+
 // Started estimates a task that its worker starts now. It runs in the transaction
 // of the start and calls no service: it uses the travel time of the last refresh if
 // that is still valid (see refreshedLeg), or else that of t.Ways. The next refresh,
 // which is due at once, may be more accurate.
-func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (e lastmile.Estimates, err error) {
-	at := worker.Whereabouts.Location
+func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, a lastmile.Action, now time.Time) (e lastmile.Estimates, err error) {
+	refreshed := a.Location == nil || travel.LocatedSince(worker.Whereabouts, a.At) != nil // from about here
+	at := travel.WithReport(worker.Whereabouts, a.Location, a.At).Location
 	if at == nil {
 		return e, nil
 	}
@@ -223,9 +231,11 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 	if err != nil {
 		return e, err
 	}
-	leg, err := refreshedLeg(ctx, w, worker, task, now)
-	if err != nil {
-		return e, err
+	var leg travel.Leg
+	if refreshed {
+		if leg, err = refreshedLeg(ctx, w, worker, task, now); err != nil {
+			return e, err
+		}
 	}
 	legs := []travel.Leg{leg}
 	if leg.Duration == 0 {

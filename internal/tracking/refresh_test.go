@@ -175,7 +175,7 @@ func TestLongListRests(t *testing.T) {
 		}
 		who.Tasks, who.Whereabouts.Location = []lastmile.TaskID{task.ID}, &lastmile.Point{Lon: -74, Lat: 40.5}
 		r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
-			e, err := tracker.Started(ctx, w, who, task, r.now)
+			e, err := tracker.Started(ctx, w, who, task, lastmile.Action{At: r.now}, r.now)
 			if err == nil && (e.ETA == nil || *e.ETA != 10*time.Minute) {
 				t.Errorf("%d tasks: the estimate of a start after a change is %+v; want the ten minutes of the road", tt.tasks, e)
 			}
@@ -262,7 +262,7 @@ func TestStartIsEstimatedOnImportedRoads(t *testing.T) {
 	who.Whereabouts.Location = &lastmile.Point{Lon: -74, Lat: 40.5}
 	task := lastmile.Task{Organization: who.Organization, Destination: lastmile.Destination{Location: lastmile.Point{Lon: -74, Lat: 40.7}}}
 	r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
-		e, err := tracker.Started(ctx, w, who, task, r.now)
+		e, err := tracker.Started(ctx, w, who, task, lastmile.Action{At: r.now}, r.now)
 		if err == nil && (e.ETA == nil || *e.ETA != 10*time.Minute) {
 			t.Errorf("the estimate is %+v; want the ten minutes of the road", e)
 		}

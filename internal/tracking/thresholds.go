@@ -123,6 +123,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if err != nil {
 		return err
 	}
+	worker.Whereabouts = sinceStart(worker.Whereabouts, *task)
 	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks, reported: report.Location}
 	met, measured, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
 	if err != nil {
@@ -179,6 +180,9 @@ func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e l
 		}
 	}
 	by = threshold.Measure(&task, points)
+	if task.Completion.Arrived().IsZero() && !travel.IsCurrent(snap.Worker.Whereabouts, now) {
+		by.ETA = nil // it is the travel time from where the worker was long ago
+	}
 	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool {
 		if h.ID == recipientETA {
 			return !forRecipient(task, by, now).Reaches(h)
@@ -206,8 +210,8 @@ func visited(ctx context.Context, r Reader, worker lastmile.Worker, task lastmil
 		return nil, err
 	}
 	var points []lastmile.Point
-	if worker.Whereabouts.Location != nil {
-		points = append(points, *worker.Whereabouts.Location)
+	if at := travel.LocatedSince(worker.Whereabouts, task.Started()); at != nil {
+		points = append(points, *at)
 	}
 	for _, p := range positions {
 		points = append(points, p.Location)

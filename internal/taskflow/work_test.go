@@ -311,6 +311,50 @@ func TestOldLocationsReachNoThresholds(t *testing.T) {
 	}
 }
 
+// TestActionsReachThresholdsAtOnce performs tasks without a refresh of their estimates in
+// between. Their windows close now.
+func TestActionsReachThresholdsAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		arrive, complete time.Duration // after the window closes; 0 for no arrival
+		want             []string
+	}{
+		"completes late":                   {0, time.Hour, []string{"taskStarted", "taskDelayed", "taskCompleted", "taskUpdated"}},
+		"completes in time":                {0, -time.Minute, []string{"taskStarted", "taskCompleted", "taskUpdated"}},
+		"arrives late":                     {time.Hour, time.Hour, []string{"taskStarted", "taskEta", "taskDelayed", "taskUpdated", "taskCompleted", "taskUpdated"}},
+		"arrives in time":                  {-time.Minute, time.Hour, []string{"taskStarted", "taskEta", "taskUpdated", "taskCompleted", "taskUpdated"}},
+		"arrives a little late, and stays": {20 * time.Second, time.Hour, []string{"taskStarted", "taskEta", "taskUpdated", "taskCompleted", "taskUpdated"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := apptest.NewOrg(t)
+			ada, closes := o.Worker(t, "Ada", &west), o.Now()
+			listen(t, o, lastmile.TriggerTaskEta, 30)
+			listen(t, o, lastmile.TriggerTaskDelayed, 60)
+			d := in(listOf(ada))
+			d.Change.CompleteBefore = &closes
+			task := o.Task(t, d)
+			o.Advance(2 * time.Hour) // until the phone has signal
+			o.Triggers(t)
+			at := func(after time.Duration) lastmile.Action {
+				a := action(nil)
+				a.At = closes.Add(after)
+				return a
+			}
+			if _, err := o.Work.Start(t.Context(), ada, task.ID, at(-5*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if tt.arrive != 0 {
+				if _, err := o.Work.Arrive(t.Context(), ada, task.ID, at(tt.arrive)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := o.Work.Finish(t.Context(), ada, task.ID, at(tt.complete), lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
+				t.Fatal(err)
+			}
+			expectTriggers(t, o, tt.want...)
+		})
+	}
+}
+
 func TestRecipientsFollowAndRate(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)

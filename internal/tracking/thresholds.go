@@ -91,21 +91,16 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
 	}
-	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
-		if len(hooks[trigger]) > 0 {
-			out.webhooks = append(out.webhooks, measured.Event(&task, trigger, hooks[trigger], now))
-		}
-	}
-	if len(out.webhooks) == 0 {
+	if out.webhooks = reachedEvents(&task, measured, hooks, now); len(out.webhooks) == 0 {
 		return out, nil
 	}
 	return out, w.SaveTask(ctx, task)
 }
 
-// Reached checks an active task against the thresholds of arrivals when its
-// worker reports its arrival or completion, because the task may be completed
-// before the next refresh. Its location counts as well, because phones send positions
-// later than actions. It runs in the transaction of that action.
+// Reached checks an active task against thresholds when its worker reports its
+// arrival or completion, because the task may be completed before the next refresh.
+// The location of the report counts as well, because phones send positions later
+// than actions. It runs in the transaction of that action.
 func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, report lastmile.CompletionEvent, now time.Time) error {
 	w, err := t.Store.Join(tx)
 	if err != nil {
@@ -115,7 +110,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if err != nil {
 		return err
 	}
-	hooks = slices.DeleteFunc(hooks, func(h lastmile.Webhook) bool { return h.Trigger != lastmile.TriggerTaskArrival })
+	hooks = slices.DeleteFunc(hooks, func(h lastmile.Webhook) bool { return !h.Trigger.HasThreshold() })
 	if len(hooks) == 0 || task.State != lastmile.TaskActive {
 		return nil
 	}
@@ -124,25 +119,42 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 		return err
 	}
 	worker.Whereabouts = sinceStart(worker.Whereabouts, *task)
-	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks, reported: report.Location}
-	met, measured, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
+	after := *task
+	after.Completion.Events = append(slices.Clip(task.Completion.Events), report)
+	var e lastmile.Estimates // of this moment: the lateness, and nothing to travel after the arrival
+	if late := after.Late(report.At); late > 0 {
+		e.Delay = &late
+	}
+	if !after.Completion.Arrived().IsZero() {
+		e.ETA = new(time.Duration(0))
+	}
+	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{after}}, hooks: hooks, reported: report.Location}
+	met, measured, err := t.newlyReached(ctx, w, snap, e, now)
 	if err != nil {
 		return err
 	}
-	var fired []lastmile.WebhookID
+	fired := map[lastmile.Trigger][]lastmile.WebhookID{}
 	for _, h := range met {
 		first, err := w.Fire(ctx, task.Organization, string(h.ID), string(task.ID), now)
 		if err != nil {
 			return err
 		}
 		if first {
-			fired = append(fired, h.ID)
+			fired[h.Trigger] = append(fired[h.Trigger], h.ID)
 		}
 	}
-	if len(fired) == 0 {
-		return nil
+	return t.Events.Append(ctx, w, reachedEvents(task, measured, fired, now)...)
+}
+
+// reachedEvents returns an event for each trigger whose webhooks have thresholds that a task
+// has reached.
+func reachedEvents(task *lastmile.Task, by threshold.Measurement, hooks map[lastmile.Trigger][]lastmile.WebhookID, now time.Time) (events []lastmile.Event) {
+	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
+		if len(hooks[trigger]) > 0 {
+			events = append(events, by.Event(task, trigger, hooks[trigger], now))
+		}
 	}
-	return t.Events.Append(ctx, w, measured.Event(task, lastmile.TriggerTaskArrival, fired, now))
+	return events
 }
 
 // hooksOf returns the webhooks that may be notified of a task: of the organization that

@@ -60,19 +60,15 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 	if o.ConsiderDependencies { // one task may bring hundreds of others
 		chunk = 1
 	}
-	if len(ids) > chunk { // reject all of them if one does not exist
-		err = cs.Store.Read(ctx, func(r ContainerReader) error {
-			_, err := r.TasksOf(ctx, who.Organization, ids)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	if len(ids) > chunk {
 		end, err := cs.large.Take(ctx, string(who.Organization))
 		if err != nil {
 			return nil, err
 		}
 		defer end()
+	}
+	if err := cs.checkAssignable(ctx, who, ids, o.ConsiderDependencies && len(ids) > chunk); err != nil {
+		return nil, err
 	}
 	for ; len(ids) > chunk; ids = ids[chunk:] {
 		var some assignment.Assigned
@@ -103,6 +99,36 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 		return nil, err
 	}
 	return all, nil
+}
+
+// checkAssignable rejects tasks that do not exist and, if asked for, tasks whose related tasks
+// cannot be assigned with them, so that a request that is rejected has assigned none.
+func (cs *Containers) checkAssignable(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, related bool) error {
+	var tasks []lastmile.Task
+	err := cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+		tasks, err = r.TasksOf(ctx, who.Organization, ids)
+		return err
+	})
+	if err != nil || !related {
+		return err
+	}
+	checked := map[lastmile.TaskID]bool{}
+	for _, task := range tasks {
+		if task.State != lastmile.TaskUnassigned || checked[task.ID] {
+			continue
+		}
+		err := cs.Store.Read(ctx, func(r ContainerReader) error {
+			family, err := relatedTasks(ctx, r, who, []lastmile.TaskID{task.ID})
+			for _, member := range family {
+				checked[member.ID] = true
+			}
+			return err
+		})
+		if err != nil && !lastmile.IsNotFound(err) { // it was deleted meanwhile
+			return err
+		}
+	}
+	return nil
 }
 
 // assignSome assigns some tasks in one transaction, which run runs. It returns the
@@ -179,10 +205,10 @@ func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assig
 	return c, err
 }
 
-// chooseAll finds workers for the tasks that are unassigned, and adds the tasks to the
-// lists of these workers in the crew.
+// chooseAll finds workers for the tasks that are unassigned and were not deleted meanwhile, and
+// adds the tasks to the lists of these workers in the crew.
 func (b *Base) chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, ids []lastmile.TaskID, c *crew, o assignment.Options, now time.Time) ([]choice, error) {
-	tasks, err := r.TasksOf(ctx, who.Organization, ids)
+	tasks, err := tasksLeft(ctx, r, who.Organization, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -210,6 +236,23 @@ func (b *Base) chooseAll(ctx context.Context, r ContainerReader, who lastmile.Pr
 	return choices, nil
 }
 
+// tasksLeft returns those of the tasks that exist.
+func tasksLeft(ctx context.Context, r tasksReader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	tasks, err := r.TasksOf(ctx, org, ids)
+	if !lastmile.IsNotFound(err) {
+		return tasks, err
+	}
+	tasks = nil
+	for _, id := range ids {
+		one, err := r.TasksOf(ctx, org, []lastmile.TaskID{id})
+		if err != nil && !lastmile.IsNotFound(err) {
+			return nil, err
+		}
+		tasks = append(tasks, one...)
+	}
+	return tasks, nil
+}
+
 // pick finds the best worker for a task and its related tasks.
 func (b *Base) pick(ctx context.Context, task lastmile.Task, together []lastmile.Task, c *crew, o assignment.Options, now time.Time) assignment.Explanation {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
@@ -218,7 +261,7 @@ func (b *Base) pick(ctx context.Context, task lastmile.Task, together []lastmile
 
 // assign assigns tasks to the workers chosen for them, stores the reasons, and returns
 // the assigned tasks and the new versions of the workers' lists. The error is
-// errListChanged if a task is no longer unassigned or checkCrew returns it.
+// errListChanged if a task is no longer unassigned or was deleted, or checkCrew returns it.
 func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmile.Principal, choices []choice, c *crew) (assignment.Assigned, map[lastmile.WorkerID]int64, error) {
 	workers, err := checkCrew(ctx, w, who.Organization, choices, c)
 	if err != nil {
@@ -243,6 +286,9 @@ func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmil
 		return nil, nil, err
 	}
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if lastmile.IsNotFound(err) {
+		return nil, nil, errListChanged
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,12 +1,17 @@
 package taskflow_test
 
 import (
+	"context"
 	"maps"
+	"slices"
+	"sync"
 	"testing"
 
 	"dray/internal/app/apptest"
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
 )
 
 func TestAutoAssignChoosesTheNearestWorker(t *testing.T) {
@@ -65,4 +70,52 @@ func TestAutoAssignRejects(t *testing.T) {
 			expectCode(t, err, c.want)
 		})
 	}
+}
+
+// TestAutoAssignRejectsBeforeItAssigns assigns a task together with one that has too many
+// related tasks.
+func TestAutoAssignRejectsBeforeItAssigns(t *testing.T) {
+	o := apptest.NewOrg(t)
+	o.Worker(t, "Ada", &west)
+	first, parent := o.Task(t, apptest.Draft(west)), o.Task(t, apptest.Draft(west))
+	withChildren(t, o, parent.ID, taskflow.MaxRelated)
+	_, err := o.Containers.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{first.ID, parent.ID},
+		assignment.Options{Mode: assignment.ByDistance, ConsiderDependencies: true})
+	expectCode(t, err, lastmile.CodeInvalid)
+	if got := o.Stored(t, first.ID); got.State != lastmile.TaskUnassigned {
+		t.Errorf("the first task is %v, though the request was rejected", got.State)
+	}
+}
+
+// interrupted calls a function after every transaction that writes.
+type interrupted struct {
+	sqlstore.View[taskflow.ContainerReader, taskflow.ContainerWriter]
+	after func()
+}
+
+func (s interrupted) Write(ctx context.Context, fn func(taskflow.ContainerWriter) error) error {
+	err := s.View.Write(ctx, fn)
+	s.after()
+	return err
+}
+
+// TestAutoAssignLeavesOutDeletedTasks deletes a task after others of the same request were
+// assigned.
+func TestAutoAssignLeavesOutDeletedTasks(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada, tasks := o.Worker(t, "Ada", &west), many(t, o, 30)
+	gone := tasks[28]
+	cs := &taskflow.Containers{Base: o.Containers.Base, Store: interrupted{
+		sqlstore.For[taskflow.ContainerReader, taskflow.ContainerWriter](o.Store),
+		sync.OnceFunc(func() {
+			if err := o.Tasks.Delete(t.Context(), o.Principal, gone); err != nil {
+				t.Error(err)
+			}
+		}),
+	}}
+	got, err := cs.AutoAssign(t.Context(), o.Principal, tasks, assignment.Options{Mode: assignment.ByDistance})
+	if _, has := got[gone]; err != nil || has || len(got) != len(tasks)-1 {
+		t.Errorf("%d tasks were assigned, want all but one: %v", len(got), err)
+	}
+	expectList(t, o, listOf(ada), slices.Delete(tasks, 28, 29)...)
 }

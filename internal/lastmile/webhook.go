@@ -149,16 +149,15 @@ func (h *Webhook) Succeeded() {
 }
 
 // Failed records a failed attempt to send a notification that first became due at due. It
-// returns the time of the next attempt, or zero to give up. The last attempt may be slightly
-// more than a day after the first, because each attempt is a little late and the next one is
-// scheduled relative to it.
-func (h *Webhook) Failed(due, now time.Time) (again time.Time) {
+// returns the time of the next attempt, or zero to give up: after a day and the attempts of a
+// day, which take longer if each is a little late or no node was running.
+func (h *Webhook) Failed(due time.Time, attempts int64, now time.Time) (again time.Time) {
 	h.FailureStreak++
 	if h.FailureStreak > MaxFailureStreak {
 		h.Enabled = false
 	}
 	next := now.Add(RetryInterval)
-	if !h.Enabled || next.After(due.Add(RetryPeriod+RetryInterval/2)) {
+	if !h.Enabled || attempts > int64(RetryPeriod/RetryInterval) && next.After(due.Add(RetryPeriod+RetryInterval/2)) {
 		return time.Time{}
 	}
 	return next
@@ -217,7 +216,7 @@ func (n *Notification) Record(h *Webhook, a Attempt) {
 		n.State, n.Next = NotificationDelivered, time.Time{}
 		return
 	}
-	if n.Next = h.Failed(n.Due, a.At); n.Next.IsZero() {
+	if n.Next = h.Failed(n.Due, n.Attempts, a.At); n.Next.IsZero() {
 		n.State = NotificationGivenUp
 	}
 }

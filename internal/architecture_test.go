@@ -114,7 +114,7 @@ var rules = map[string]rule{
 	"addressbook":  {may: []string{"lastmile", "store"}},
 	"audit":        {may: []string{"lastmile", "rate", "store"}},
 	"installation": {may: []string{"identity", "lastmile", "rate", "textmessage", "travel"}},
-	"fleet":        {may: []string{"calendar", "lastmile", "analytics", "textmessage", "travel", "store", "events"}},
+	"fleet":        {may: []string{"calendar", "lastmile", "analytics", "textmessage", "travel", "store", "events", "work"}},
 	"taskflow":     {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":     {may: []string{"lastmile", "order", "rate", "store", "travel"}},
 	"dispatch":     {may: []string{"lastmile", "assignment", "optimize", "planning", "travel", "rate", "store", "events", "work"}},

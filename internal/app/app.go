@@ -90,6 +90,7 @@ type App struct {
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
 	Clearing      *clearingLoop
+	Positions     *positionLoop
 	Feed          *webhook.Feed
 	Tracking      *tracking.Tracker
 	Travel        *geo.Travel
@@ -201,6 +202,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", PublicURL: c.URL(), Events: a.Events, Messages: texts,
 		Invitations: &messaging.Invitations{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Policy: c.SMS.policy(), Now: now},
 	}
+	a.Positions = newPositionLoop(a, newID)
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
+	"dray/internal/work"
 )
 
 // The intervals of periodic steps of a node.
@@ -20,6 +22,7 @@ const (
 	purgeInterval      = 10 * time.Minute
 	accountInterval    = time.Minute // so that streams of expired sessions end soon
 	fillInterval       = time.Minute
+	positionsInterval  = 10 * time.Second
 )
 
 // RefreshKeysEvery returns the interval at which a node refreshes API keys, which is also how
@@ -66,6 +69,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Clearing.Run(ctx) })
+	a.loops.Go(func() { a.Positions.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 	a.loops.Go(func() { a.Tracking.Run(ctx) })
 	a.loops.Go(func() { a.Hub.Run(ctx) })
@@ -212,6 +216,20 @@ func (a *App) purgeSessions(ctx context.Context) error {
 	return a.purge(ctx, a.Now(), func(w *sqlstore.Tx, now time.Time, limit int) (int64, error) {
 		return w.DeleteSignInAllowances(ctx, now, limit)
 	})
+}
+
+// positionLoop deletes the positions of deleted workers.
+type positionLoop = work.Loop[work.Reader, fleet.ClearingWriter]
+
+func newPositionLoop(a *App, newID func() string) *positionLoop {
+	clearer := &fleet.Clearer{Store: sqlstore.For[work.Reader, fleet.ClearingWriter](a.Store), Now: a.Now}
+	return &positionLoop{
+		Kind: fleet.Clearing, Store: clearer.Store, Do: clearer.Clear,
+		Limits: work.Limits{Total: 2, PerOrganization: 1},
+		Poll:   work.Poll{Idle: cmp.Or(a.Config.Poll, positionsInterval)},
+		Alone:  a.Store.Engine() == "sqlite",
+		Now:    a.Now, NewID: newID, Log: a.Log,
+	}
 }
 
 func (a *App) purgePositions(ctx context.Context) error {

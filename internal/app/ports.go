@@ -70,6 +70,7 @@ var (
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
 	_ dispatch.ReplanWriter    = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
+	_ fleet.ClearingWriter     = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
 	_ ordering.ClientWriter    = parts{}
 	_ ordering.FollowWriter    = parts{}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dray/internal/account"
+	"dray/internal/fleet"
 	"dray/internal/messaging"
 	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
@@ -113,7 +114,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 }
 
 // workKinds are the kinds of background work.
-var workKinds = []work.Kind{work.Webhooks, work.Messages, account.SendMail, work.Estimates, work.CreateBatch, work.Dispatch, work.Replans, webhook.Clearing}
+var workKinds = []work.Kind{work.Webhooks, work.Messages, account.SendMail, work.Estimates, work.CreateBatch, work.Dispatch, work.Replans, webhook.Clearing, fleet.Clearing}
 
 // readBacklogs counts the work of every kind.
 func readBacklogs(ctx context.Context, db *sqlstore.Store, now time.Time) (map[work.Kind]work.Backlog, error) {

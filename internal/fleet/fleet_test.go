@@ -13,6 +13,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/work"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -189,14 +190,14 @@ func TestDeleteWorkerUnassignsTasks(t *testing.T) {
 
 // steps runs transactions and records how many positions of a worker each of them deleted.
 type steps struct {
-	store.Transactor[fleet.Reader, fleet.Writer]
+	work.Store[work.Reader, fleet.ClearingWriter]
 	count   func() int
 	deleted []int
 }
 
-func (s *steps) Write(ctx context.Context, fn func(fleet.Writer) error) error {
+func (s *steps) Write(ctx context.Context, fn func(fleet.ClearingWriter) error) error {
 	before := s.count()
-	err := s.Transactor.Write(ctx, fn)
+	err := s.Store.Write(ctx, fn)
 	s.deleted = append(s.deleted, before-s.count())
 	return err
 }
@@ -258,8 +259,7 @@ func TestDeleteWorkerDeletesPositionsInSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stepwise := *o.Fleet
-	seen := &steps{Transactor: o.Fleet.Store, count: func() (n int) {
+	seen := &steps{Store: sqlstore.For[work.Reader, fleet.ClearingWriter](o.Store), count: func() (n int) {
 		err := o.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 			left, err := r.Positions(t.Context(), worker.Organization, worker.Worker, time.UnixMilli(0), 2*many)
 			n = len(left)
@@ -270,9 +270,16 @@ func TestDeleteWorkerDeletesPositionsInSteps(t *testing.T) {
 		}
 		return n
 	}}
-	stepwise.Store = seen
-	if err := stepwise.DeleteWorker(t.Context(), o.Principal, worker.Worker); err != nil {
+	if err := o.Fleet.DeleteWorker(t.Context(), o.Principal, worker.Worker); err != nil {
 		t.Fatal(err)
+	}
+	if left := seen.count(); left != many {
+		t.Errorf("the request left %d positions, want all for the job", left)
+	}
+	clearer := &fleet.Clearer{Store: seen, Now: o.Now}
+	jobs := &work.Loop[work.Reader, fleet.ClearingWriter]{Kind: fleet.Clearing, Store: seen, Do: clearer.Clear, Limits: work.Limits{Total: 1, PerOrganization: 1}, Now: o.Now, NewID: o.Tasks.NewID, Log: o.Log}
+	if n, err := jobs.RunDue(t.Context()); n == 0 || err != nil {
+		t.Errorf("%d jobs were done: %v", n, err)
 	}
 	if slices.Max(seen.deleted) > most || seen.count() != 0 {
 		t.Errorf("transactions deleted %v positions and left %d, want at most %d at once and none left", seen.deleted, seen.count(), most)

@@ -8,6 +8,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
+	"dray/internal/work"
 )
 
 // Reader is what the package reads in a transaction.
@@ -51,9 +52,8 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
-	// DeletePositionsOf deletes at most most positions of a worker, oldest first, and
-	// returns how many it deleted.
-	DeletePositionsOf(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, most int) (int64, error)
+	// AddJob adds a job.
+	AddJob(ctx context.Context, j work.Job) error
 	// DeleteSessions ends the sessions of a worker except one, given by the hash of
 	// its token; empty to end all.
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
@@ -63,7 +63,7 @@ type Writer interface {
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// DeleteImage deletes an upload that is stored in the database.
 	DeleteImage(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
-	// DeleteWorker deletes a worker. Callers delete the worker's positions afterwards.
+	// DeleteWorker deletes a worker, but not the worker's positions.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
 	// RaiseKeyGeneration makes every node authenticate the followers of streams again.
 	RaiseKeyGeneration(ctx context.Context) error

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
 // RoutingAddress is where a worker's routes may end, as sent: the id of a
@@ -128,7 +129,7 @@ func (f *Fleet) appendEvent(ctx context.Context, w Writer, who lastmile.Principa
 }
 
 // DeleteWorker deletes a worker who has no active task, and unassigns the worker's
-// other tasks.
+// other tasks. A job deletes the positions, which may be very many.
 func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) error {
 	now := f.Now()
 	err := f.Store.Read(ctx, func(r Reader) error {
@@ -141,7 +142,7 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 	if err := f.Tasks.Drain(ctx, who, lastmile.WorkerContainer(id)); err != nil {
 		return err
 	}
-	err = f.Store.Write(ctx, func(w Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		worker, err := deletable(ctx, w, who, id)
 		if err != nil {
 			return err
@@ -155,31 +156,11 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		if err := w.DeleteWorker(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
-	})
-	if err != nil {
-		return err
-	}
-	return f.deletePositions(context.WithoutCancel(ctx), who.Organization, id)
-}
-
-// positionsAtOnce is the number of positions that one transaction deletes. A larger one
-// would delay other writes.
-const positionsAtOnce = 500
-
-// deletePositions deletes the positions of a worker who was deleted. If it is interrupted, the
-// rest is deleted when it has become old.
-func (f *Fleet) deletePositions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
-	for {
-		var deleted int64
-		err := f.Store.Write(ctx, func(w Writer) (err error) {
-			deleted, err = w.DeletePositionsOf(ctx, org, id, positionsAtOnce)
-			return err
-		})
-		if err != nil || deleted < positionsAtOnce {
+		if err := w.AddJob(ctx, work.Job{Organization: who.Organization, ID: string(id), Kind: Clearing, Due: now, Created: now}); err != nil {
 			return err
 		}
-	}
+		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
+	})
 }
 
 // deletable reads a worker who must have no active task.

@@ -712,6 +712,7 @@ export default {
   oldestDue: 'Am längsten fällig',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Aufräumen von Webhooks',
+  queuepositionClearing: 'Löschen von Positionen',
   queuetextMessage: 'Textnachrichten',
   queuemail: 'E-Mails',
   queueestimate: 'Ankunftszeiten',

@@ -696,6 +696,7 @@ export default {
   oldestDue: 'Oldest due',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Cleaning up webhooks',
+  queuepositionClearing: 'Deleting positions',
   queuetextMessage: 'Text messages',
   queuemail: 'Mails',
   queueestimate: 'Arrival times',

@@ -701,6 +701,7 @@ export default {
   oldestDue: 'Pendiente más antiguo',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Limpieza de webhooks',
+  queuepositionClearing: 'Borrado de posiciones',
   queuetextMessage: 'Mensajes de texto',
   queuemail: 'Correos',
   queueestimate: 'Horas de llegada',

@@ -710,6 +710,7 @@ export default {
   oldestDue: 'Le plus ancien',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Nettoyage des webhooks',
+  queuepositionClearing: 'Suppression des positions',
   queuetextMessage: 'SMS',
   queuemail: 'E-mails',
   queueestimate: 'Heures d’arrivée',

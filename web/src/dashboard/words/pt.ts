@@ -700,6 +700,7 @@ export default {
   oldestDue: 'Pendente mais antigo',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Limpeza de webhooks',
+  queuepositionClearing: 'Exclusão de posições',
   queuetextMessage: 'Mensagens de texto',
   queuemail: 'E-mails',
   queueestimate: 'Horas de chegada',

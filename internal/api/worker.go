@@ -97,7 +97,7 @@ func routing(body wire.WorkerUpdate) *fleet.RoutingAddress {
 }
 
 func (s workers) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.Worker], error) {
-	q := fleet.WorkerQuery{Phones: c.List("phones")}
+	q := fleet.WorkerQuery{Phones: c.Phones("phones")}
 	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
 	}

@@ -53,10 +53,13 @@ func TestWorkerListContract(t *testing.T) {
 				"?phones=%2B12125550101":                {idle},
 				"?phones=" + url.QueryEscape("+12125550103,2125550102"): {off, both},
 				"?phones=2125550199": {},
-				"?phones=" + url.QueryEscape("[+12125550103 +12125550102]"): {off, both},
-				"?phones=2125550101&states=1&teams=" + c.north:              {idle},
-				"?phones=2125550101&states=0&teams=" + c.north:              {},
-				"?unknown=parameter&states=1":                               {idle},
+				"?phones=" + url.QueryEscape("[+12125550103 +12125550102]"):     {off, both},
+				"?phones=" + url.QueryEscape("+1 212 555 0103, (212) 555-0102"): {off, both},
+				"?phones=" + url.QueryEscape("+1 212 555 0103 +12125550102"):    {off, both},
+				"?phones=+12125550103,+12125550102":                             {off, both},
+				"?phones=2125550101&states=1&teams=" + c.north:                  {idle},
+				"?phones=2125550101&states=0&teams=" + c.north:                  {},
+				"?unknown=parameter&states=1":                                   {idle},
 			} {
 				if got := ids(list(t, c.Client, "/workers"+query)); !slices.Equal(got, want) {
 					t.Errorf("%s listed %v, want %v", query, got, want)

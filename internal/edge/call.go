@@ -78,11 +78,7 @@ func (c *Call) Path(name string) string { return c.HTTP.PathValue(name) }
 // some clients put in brackets or separate with spaces. Others send the parameter
 // several times, as name, as name[], or as name[0], name[1] and so on.
 func (c *Call) List(name string) []string {
-	sent := slices.Concat(c.Query[name], c.Query[name+"[]"])
-	for i := 0; c.Query.Has(fmt.Sprintf("%s[%d]", name, i)); i++ {
-		sent = append(sent, c.Query[fmt.Sprintf("%s[%d]", name, i)]...)
-	}
-	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(strings.Join(sent, ","))
+	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(strings.Join(c.sent(name), ","))
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item != "" {
@@ -90,6 +86,39 @@ func (c *Call) List(name string) []string {
 		}
 	}
 	return items
+}
+
+// sent returns the values of a query parameter that may be sent several times.
+func (c *Call) sent(name string) []string {
+	all := slices.Concat(c.Query[name], c.Query[name+"[]"])
+	for i := 0; c.Query.Has(fmt.Sprintf("%s[%d]", name, i)); i++ {
+		all = append(all, c.Query[fmt.Sprintf("%s[%d]", name, i)]...)
+	}
+	return all
+}
+
+// Phones returns a query parameter with several phone numbers, in the forms of List. The
+// numbers may have spaces: these separate numbers only before a plus, and in brackets without
+// commas. A value that begins with a space has lost a plus that was not encoded.
+func (c *Call) Phones(name string) []string {
+	var phones []string
+	for _, text := range c.sent(name) {
+		lost := strings.HasPrefix(text, " ")
+		if strings.HasPrefix(text, "[") && !strings.Contains(text, ",") {
+			text = strings.ReplaceAll(text, " ", ",")
+		}
+		for item := range strings.SplitSeq(strings.NewReplacer("[", "", "]", "", " +", ",+").Replace(text), ",") {
+			phone := strings.TrimSpace(item)
+			if phone == "" {
+				continue
+			}
+			if lost && item[0] == ' ' {
+				phone = "+" + phone
+			}
+			phones = append(phones, phone)
+		}
+	}
+	return phones
 }
 
 // Number returns a numeric query parameter, and whether it was sent. Clients send

@@ -229,7 +229,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler serves every path of the server.
 func (a *App) Handler() http.Handler {
 	settings := edge.Settings{
-		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
+		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Client: a.clientIPs.client, Ended: a.ended, Observe: a.metrics.observe,
 		Budget: a.budget, Trail: a.trail,
 	}
 	people := accountServer(a, settings)

@@ -23,34 +23,50 @@ func newClientIPResolver(networks []string) (clientIPResolver, error) {
 	return c, nil
 }
 
-// resolve returns the nearest address that is not a trusted proxy; entries of
-// X-Forwarded-For beyond it could be forged. It returns "" if there are only proxies,
-// and the network of an IPv6 address; see networkOf.
+// resolve returns the address of the client for limits: the network of an IPv6 address, see
+// networkOf, and "" if the address is unknown.
 func (c clientIPResolver) resolve(r *http.Request) string {
+	ip, known := c.find(r)
+	if !known {
+		return ""
+	}
+	if network := networkOf(ip); network.Bits() < ip.BitLen() {
+		return network.String()
+	}
+	return ip.String()
+}
+
+// client returns the whole address of the client, or "" if it is unknown.
+func (c clientIPResolver) client(r *http.Request) string {
+	if ip, known := c.find(r); known {
+		return ip.String()
+	}
+	return ""
+}
+
+// find returns the nearest address that is not a trusted proxy; entries of
+// X-Forwarded-For beyond it could be forged. It reports false if there are only proxies.
+func (c clientIPResolver) find(r *http.Request) (netip.Addr, bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return ""
+		return netip.Addr{}, false
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	ip := peer.Addr()
 	for {
 		ip = ip.Unmap().WithZone("")
 		if !c.isProxy(ip) {
-			break
+			return ip, true
 		}
 		if len(hops) == 0 {
-			return ""
+			return netip.Addr{}, false
 		}
 		last := strings.TrimSpace(hops[len(hops)-1])
 		hops = hops[:len(hops)-1]
 		if ip, err = parseHop(last); err != nil {
-			return ""
+			return netip.Addr{}, false
 		}
 	}
-	if network := networkOf(ip); network.Bits() < ip.BitLen() {
-		return network.String()
-	}
-	return ip.String()
 }
 
 // parseHop parses an entry of X-Forwarded-For. Some proxies add the port, and brackets around

@@ -40,6 +40,10 @@ func TestClientIP(t *testing.T) {
 			}
 		})
 	}
+	whole := &http.Request{RemoteAddr: "10.1.2.3:1234", Header: http.Header{"X-Forwarded-For": {"2001:db8:1:2::3"}}}
+	if got := c.client(whole); got != "2001:db8:1:2::3" {
+		t.Errorf("the whole address is %q", got)
+	}
 	if _, err := newClientIPResolver([]string{"10.0.0.1"}); err == nil {
 		t.Error("an address was accepted as a network")
 	}

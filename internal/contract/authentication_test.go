@@ -20,6 +20,14 @@ func TestAuthenticationContract(t *testing.T) {
 		}
 		encode := base64.StdEncoding.EncodeToString
 
+		t.Run("the greeting shows the address of the client", func(t *testing.T) {
+			for _, address := range []string{"198.51.100.7", "2001:db8:1:2::3"} {
+				a := greeting(t, "Authorization", basic(acme.Key+":"), "X-Forwarded-For", address)
+				if !strings.Contains(string(a.Body), " from "+address+`"`) {
+					t.Errorf("a client at %s behind a proxy got %s", address, a.Body)
+				}
+			}
+		})
 		t.Run("a key is accepted in every form that clients send", func(t *testing.T) {
 			for form, authorization := range map[string]string{
 				"with a colon":              basic(acme.Key + ":"),

@@ -30,6 +30,9 @@ type Settings struct {
 	// Address returns the address that a request comes from, to limit the rate;
 	// empty when it is unknown.
 	Address func(*http.Request) string
+	// Client returns the whole address of the client, where Address may return its
+	// network; empty when it is unknown. It may be nil.
+	Client func(*http.Request) string
 	// Budget is the memory that requests share; nil for no limit.
 	Budget *Budget
 	// Trail records denied requests; it may be nil.

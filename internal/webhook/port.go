@@ -54,6 +54,8 @@ type Writer interface {
 	events.Transaction
 	// AddJob adds a job.
 	AddJob(ctx context.Context, j work.Job) error
+	// DeleteFiredOf deletes the thresholds that were met for a webhook.
+	DeleteFiredOf(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 	// DeleteJob deletes a job. A process that has leased it loses the lease.
 	DeleteJob(ctx context.Context, org lastmile.OrganizationID, id string) error
 	// DeleteNotifications deletes notifications of a webhook that is deleted, their

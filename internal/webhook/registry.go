@@ -117,7 +117,7 @@ func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.W
 	if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
 		return hook, false, err
 	}
-	enabled := hook.Enabled
+	enabled, trigger := hook.Enabled, hook.Trigger
 	changed, err := hook.Update(change, now)
 	if err != nil || !changed {
 		return hook, true, err
@@ -133,6 +133,11 @@ func update(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.W
 	}
 	if hook.Enabled && !enabled {
 		if cleared, err := finishClearing(ctx, w, who.Organization, id); err != nil || !cleared {
+			return hook, false, err
+		}
+	}
+	if hook.Trigger != trigger { // its thresholds were other ones
+		if err := w.DeleteFiredOf(ctx, who.Organization, id); err != nil {
 			return hook, false, err
 		}
 	}

@@ -336,6 +336,15 @@ func (t trackingTx) Fire(ctx context.Context, org lastmile.OrganizationID, name,
 	return n > 0, nil
 }
 
+// DeleteFiredOf deletes what has fired for a webhook. Only active tasks have, so that there are
+// few rows.
+func (t trackingTx) DeleteFiredOf(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+	if err := t.send(ctx, `DELETE FROM firing WHERE org = $1 AND webhook = $2`, org, id); err != nil {
+		return fmt.Errorf("delete what has fired for webhook %s: %w", id, err)
+	}
+	return nil
+}
+
 // DeleteFired deletes the names under which a task or a route plan has fired.
 func (t trackingTx) DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
 	if err := t.send(ctx, `DELETE FROM firing WHERE org = $1 AND task = $2`, org, id); err != nil {

@@ -144,6 +144,14 @@ func testFiring(t *testing.T, s *sqlstore.Store) {
 	if got := read(t, s, func(r *sqlstore.Tx) ([]string, error) { return r.Fired(ctx, zenith, "t") }); len(got) != 0 {
 		t.Errorf("another organization's task fired %v", got)
 	}
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteFiredOf(ctx, zenith, "a") })
+	if fire("a") {
+		t.Error("what has fired was deleted for another organization")
+	}
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteFiredOf(ctx, acme, "a") })
+	if !fire("a") || fire("b") {
+		t.Error("a task fires again only under the name that was deleted")
+	}
 }
 
 func testPositionHistory(t *testing.T, s *sqlstore.Store) {

@@ -29,16 +29,27 @@ func (a admission) Admit(i work.Item) bool {
 	}
 	reserved := p.slot
 	p.reserved = &reserved
+	a.profiles[lastmile.WebhookID(i.ID)] = p // or it may have been removed meanwhile, with the slot
 	a.use(p, now)
 	return true
 }
 
 // Done implements work.Admission. It releases the slot of a webhook that could
 // not be leased.
-func (a admission) Done(i work.Item) { a.profileOf(i).release(a.limiter) }
+func (a admission) Done(i work.Item) {
+	p := a.profileOf(i)
+	a.mu.Lock()
+	reserved := p.reserved
+	p.reserved = nil
+	a.mu.Unlock()
+	if reserved != nil {
+		a.limiter.release(*reserved)
+	}
+}
 
 // profileOf returns the profile of a webhook. It also removes profiles that have not
-// been used for profileTTL.
+// been used for profileTTL, except those with a reserved slot: the clock may have been set
+// after the webhook was admitted.
 func (s *Sender) profileOf(i work.Item) *profile {
 	now := s.Now()
 	s.mu.Lock()
@@ -46,7 +57,7 @@ func (s *Sender) profileOf(i work.Item) *profile {
 	if now.Sub(s.purged).Abs() >= profileTTL {
 		s.purged = now
 		for id, p := range s.profiles {
-			if p.delivery == nil && now.Sub(p.used).Abs() >= profileTTL {
+			if p.delivery == nil && p.reserved == nil && now.Sub(p.used).Abs() >= profileTTL {
 				delete(s.profiles, id)
 			}
 		}

@@ -38,7 +38,7 @@ const maxInFlight = 1024
 // one, and to the loop otherwise.
 type profile struct {
 	slot         slot          // slot that an attempt needs
-	reserved     *slot         // slot for the next attempt
+	reserved     *slot         // slot for the next attempt; guarded by Sender.mu while there is no delivery
 	usual        time.Duration // moving average of the quick attempts
 	blockedUntil time.Time     // set when no secret was found or the database failed
 

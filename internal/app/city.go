@@ -26,7 +26,7 @@ const TownMap = "town"
 // imported before.
 func (c *Config) ImportTown(ctx context.Context, seed uint64, progress func(product string, share float64)) (err error) {
 	folder := c.MapFolder()
-	if c.hasTown(folder) {
+	if c.hasTown(ctx, folder) {
 		return nil
 	}
 	if err := os.MkdirAll(folder.Path, 0o700); err != nil {
@@ -51,7 +51,7 @@ func (c *Config) ImportTown(ctx context.Context, seed uint64, progress func(prod
 
 // hasTown reports whether the town was imported and can be used. It may have been imported by
 // another version of the program, whose files differ.
-func (c *Config) hasTown(folder mapdata.Folder) bool {
+func (c *Config) hasTown(ctx context.Context, folder mapdata.Folder) bool {
 	maps, err := folder.List()
 	at := slices.IndexFunc(maps, func(m mapdata.Map) bool { return m.Name == TownMap })
 	if err != nil || at < 0 {
@@ -63,7 +63,7 @@ func (c *Config) hasTown(folder mapdata.Folder) bool {
 			return false
 		}
 		content, err := os.ReadFile(filepath.Join(folder.Path, maps[at].Files[k].Name))
-		if err != nil || p.Check(content) != nil {
+		if err != nil || p.Check(ctx, content) != nil {
 			return false
 		}
 	}

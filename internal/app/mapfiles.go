@@ -79,14 +79,19 @@ func isExtract(path string) bool {
 	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && bytes.Contains(begin[:n], []byte("OSMHeader"))
 }
 
+// verifier is a product that can be verified.
+type verifier interface {
+	Verify(ctx context.Context) error
+}
+
 // checked returns a check that opens and verifies a product.
-func checked[T interface{ Verify() error }](open func([]byte) (T, error)) func([]byte) error {
-	return func(content []byte) error {
+func checked[T verifier](open func([]byte) (T, error)) func(context.Context, []byte) error {
+	return func(ctx context.Context, content []byte) error {
 		product, err := open(content)
 		if err != nil {
 			return err
 		}
-		return product.Verify()
+		return product.Verify(ctx)
 	}
 }
 
@@ -172,9 +177,13 @@ func (m *Maps) open() {
 }
 
 // Refresh opens imported maps and drops those that were removed or are damaged.
-func (m *Maps) Refresh(context.Context) error {
+func (m *Maps) Refresh(ctx context.Context) error {
 	m.open()
-	if err := errors.Join(m.roads.Verify(), m.streets.Verify(), m.tiles.Verify()); err != nil {
+	err := errors.Join(m.roads.Verify(ctx), m.streets.Verify(ctx), m.tiles.Verify(ctx))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
 		m.log.Error("a map is not used", "error", err)
 	}
 	return nil

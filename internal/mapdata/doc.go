@@ -21,7 +21,7 @@ type Product struct {
 	// is called with the share that is done.
 	Build func(ctx context.Context, open func() (io.ReadCloser, error), out io.Writer, progress func(share float64)) error
 	// Check opens the content of a file and verifies all of it.
-	Check func(content []byte) error
+	Check func(ctx context.Context, content []byte) error
 	// Accepts reports whether the product can be built from a file with a name.
 	Accepts func(name string) bool
 	// Empty is the error of Build for an extract that has nothing for the product.

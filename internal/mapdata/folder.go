@@ -215,7 +215,7 @@ func (f Folder) buildOne(ctx context.Context, p Product, source, name string, pr
 	if err = errors.Join(err, syncFile(out, err), out.Close()); err != nil {
 		return File{}, err
 	}
-	if err := check(part, p); err != nil {
+	if err := check(ctx, part, p); err != nil {
 		return File{}, err
 	}
 	checksum := hex.EncodeToString(sum.Sum(nil))
@@ -232,12 +232,12 @@ func syncFile(f *os.File, err error) error {
 }
 
 // check opens a new file in the same way as servers, and verifies it.
-func check(path string, p Product) error {
+func check(ctx context.Context, path string, p Product) error {
 	content, unmap, err := mapFile(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.Check(content), unmap())
+	return errors.Join(p.Check(ctx, content), unmap())
 }
 
 type counter struct{ n int64 }

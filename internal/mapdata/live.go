@@ -1,6 +1,7 @@
 package mapdata
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ type Live[T any] struct {
 	folder  Folder
 	product string
 	open    func(content []byte) (*T, error)
-	verify  func(*T) error
+	verify  func(*T, context.Context) error
 
 	current atomic.Pointer[[]Loaded[T]]
 
@@ -53,7 +54,7 @@ type stamp struct {
 
 // NewLive returns the files of a product in a folder. Open opens the content of a
 // file quickly; verify reads all of it.
-func NewLive[T any](f Folder, product string, open func([]byte) (*T, error), verify func(*T) error) *Live[T] {
+func NewLive[T any](f Folder, product string, open func([]byte) (*T, error), verify func(*T, context.Context) error) *Live[T] {
 	l := &Live[T]{folder: f, product: product, open: open, verify: verify, damaged: map[edition]bool{}, verified: map[edition]bool{}}
 	l.current.Store(new([]Loaded[T]))
 	return l
@@ -141,8 +142,8 @@ func (l *Live[T]) use(next []Loaded[T]) bool {
 }
 
 // Verify reads the files in use that have not been verified yet, and drops those that are
-// damaged.
-func (l *Live[T]) Verify() (err error) {
+// damaged. If the context ends, it verifies the others the next time.
+func (l *Live[T]) Verify(ctx context.Context) (err error) {
 	for _, used := range l.All() {
 		l.mu.Lock()
 		known := l.verified[used.edition]
@@ -150,7 +151,10 @@ func (l *Live[T]) Verify() (err error) {
 		if known {
 			continue
 		}
-		problem := l.verify(used.Product)
+		problem := l.verify(used.Product, ctx)
+		if problem != nil && ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
 		l.mu.Lock()
 		if problem == nil {
 			l.verified[used.edition] = true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func openIndex(content []byte) (*index, error) {
 	return &index{content}, nil
 }
 
-func (x *index) verify() error {
+func (x *index) verify(context.Context) error {
 	if bytes.Contains(x.content, []byte("ROTTEN")) {
 		return errBroken
 	}
@@ -70,13 +71,13 @@ func newFolder(t *testing.T) mapdata.Folder {
 		return mapdata.Product{
 			Name: name, Build: buildIndex, Empty: errEmpty,
 			Accepts: func(file string) bool { return name == "roads" || strings.HasSuffix(file, ".pbf") },
-			Check: func(content []byte) error {
+			Check: func(ctx context.Context, content []byte) error {
 				x, err := openIndex(content)
 				return errors.Join(err, func() error {
 					if x == nil {
 						return nil
 					}
-					return x.verify()
+					return x.verify(ctx)
 				}())
 			},
 		}
@@ -359,7 +360,7 @@ func TestLiveWithDamage(t *testing.T) {
 // TestLiveVerifies drops a file whose content is found to be damaged later.
 func TestLiveVerifies(t *testing.T) {
 	f := newFolder(t)
-	f.Products[0].Check = func([]byte) error { return nil }
+	f.Products[0].Check = func(context.Context, []byte) error { return nil }
 	live := mapdata.NewLive(f, "roads", openIndex, (*index).verify)
 	for _, content := range []string{"sound", "rotten"} {
 		if err := doImport(t, f, source(t, "a.csv", content), content); err != nil {
@@ -369,13 +370,13 @@ func TestLiveVerifies(t *testing.T) {
 	if _, err := live.Refresh(); err != nil || len(live.All()) != 2 {
 		t.Fatalf("%d files in use, %v", len(live.All()), err)
 	}
-	if err := live.Verify(); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "rotten") {
+	if err := live.Verify(t.Context()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "rotten") {
 		t.Errorf("verified: %v", err)
 	}
 	if all := live.All(); len(all) != 1 || all[0].Map != "sound" {
 		t.Errorf("in use: %+v", all)
 	}
-	if err := live.Verify(); err != nil {
+	if err := live.Verify(t.Context()); err != nil {
 		t.Errorf("verified again: %v", err)
 	}
 	if err := doImport(t, f, source(t, "b.csv", "other"), "other"); err != nil {
@@ -393,7 +394,7 @@ func TestImportAfterDamage(t *testing.T) {
 	now := f.Now()
 	f.Now = func() time.Time { return now }
 	var damage error
-	live := mapdata.NewLive(f, "roads", openIndex, func(*index) error { return damage })
+	live := mapdata.NewLive(f, "roads", openIndex, func(*index, context.Context) error { return damage })
 	extract := source(t, "a.csv", "one")
 	replace := func() *index {
 		t.Helper()
@@ -408,12 +409,12 @@ func TestImportAfterDamage(t *testing.T) {
 	}
 	replace()
 	damage = errBroken
-	if err := live.Verify(); !errors.Is(err, errBroken) || len(live.All()) != 0 {
+	if err := live.Verify(t.Context()); !errors.Is(err, errBroken) || len(live.All()) != 0 {
 		t.Fatalf("in use: %+v, %v", live.All(), err)
 	}
 	damage = nil
 	first := replace()
-	if err := live.Verify(); err != nil {
+	if err := live.Verify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// The file may have been damaged after it was verified.
@@ -421,7 +422,59 @@ func TestImportAfterDamage(t *testing.T) {
 		t.Error("the file of the earlier import is still in use")
 	}
 	damage = errBroken
-	if err := live.Verify(); !errors.Is(err, errBroken) {
+	if err := live.Verify(t.Context()); !errors.Is(err, errBroken) {
 		t.Errorf("the file of the later import is not verified: %v", err)
+	}
+}
+
+// TestVerificationEndsWithItsContext: a file that was not read to its end is neither damaged
+// nor verified.
+func TestVerificationEndsWithItsContext(t *testing.T) {
+	f := newFolder(t)
+	begun := 0
+	live := mapdata.NewLive(f, "roads", openIndex, func(_ *index, ctx context.Context) error {
+		begun++
+		_, err := mapdata.Checksum(ctx, 0, make([]byte, 10))
+		return err
+	})
+	for _, content := range []string{"one", "two"} {
+		if err := doImport(t, f, source(t, "a.csv", content), content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := live.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := live.Verify(stopped); !errors.Is(err, context.Canceled) || begun != 1 || len(live.All()) != 2 {
+		t.Errorf("%d files were begun, and %d are in use: %v", begun, len(live.All()), err)
+	}
+	if err := live.Verify(t.Context()); err != nil || begun != 3 || len(live.All()) != 2 {
+		t.Errorf("later, %d files were begun, and %d are in use: %v", begun, len(live.All()), err)
+	}
+}
+
+// ending is a context that ends when it was asked a number of times.
+type ending struct {
+	context.Context
+	asked *int
+}
+
+func (c ending) Err() error {
+	if *c.asked--; *c.asked < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestChecksumAsksWhetherToEnd(t *testing.T) {
+	content, asked := bytes.Repeat([]byte("map"), 1<<20), 2
+	if _, err := mapdata.Checksum(ending{t.Context(), &asked}, 0, content); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was read to its end: %v", err)
+	}
+	want := crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
+	if sum, err := mapdata.Checksum(t.Context(), 0, content); sum != want || err != nil {
+		t.Errorf("the checksum is %x, want %x: %v", sum, want, err)
 	}
 }

@@ -2,6 +2,7 @@ package road
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -233,14 +234,18 @@ func indexes(first []uint32, n, length int) bool {
 	return len(first) == n+1 && first[0] == 0 && int(first[n]) == length
 }
 
-// Verify checks the checksums of the whole file, which reads all of it.
-func (m *Map) Verify() (err error) {
+// Verify checks the checksums of the whole file, which reads all of it, unless the context ends.
+func (m *Map) Verify(ctx context.Context) (err error) {
 	defer runtime.KeepAlive(m)
 	defer mapdata.Protect(&err, ErrDamaged)()
 	for i := range m.sections() {
 		entry := m.data[headSize+entrySize*i:]
 		offset, length := binary.LittleEndian.Uint64(entry), binary.LittleEndian.Uint64(entry[8:])
-		if crc32.Checksum(m.data[offset:offset+length], castagnoli) != binary.LittleEndian.Uint32(entry[16:]) {
+		sum, err := mapdata.Checksum(ctx, 0, m.data[offset:offset+length])
+		if err != nil {
+			return err
+		}
+		if sum != binary.LittleEndian.Uint32(entry[16:]) {
 			return fmt.Errorf("section %d: %w", i, ErrDamaged)
 		}
 	}

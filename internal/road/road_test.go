@@ -344,7 +344,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := opened.Verify(); err != nil {
+	if err := opened.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	r := rand.New(rand.NewPCG(4, 4))
@@ -394,7 +394,7 @@ func TestDamagedFile(t *testing.T) {
 		}
 		m, err := Open(damaged)
 		if err == nil {
-			if m.Verify() == nil {
+			if m.Verify(t.Context()) == nil {
 				t.Error("the checksums do not find the damage")
 			}
 			_, err = m.Matrix(t.Context(), Car, points, points)

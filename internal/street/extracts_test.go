@@ -43,7 +43,7 @@ func build(t testing.TB, content []byte) *street.Index {
 	}
 	x, err := street.Open(out.Bytes())
 	if err == nil {
-		err = x.Verify()
+		err = x.Verify(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)

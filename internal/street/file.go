@@ -2,6 +2,7 @@ package street
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -126,12 +127,16 @@ func Open(data []byte) (_ *Index, err error) {
 	return x, nil
 }
 
-// Verify checks the checksums of the whole file, which reads all of it.
-func (x *Index) Verify() (err error) {
+// Verify checks the checksums of the whole file, which reads all of it, unless the context ends.
+func (x *Index) Verify(ctx context.Context) (err error) {
 	defer runtime.KeepAlive(x)
 	defer mapdata.Protect(&err, ErrDamaged)()
 	for i, part := range x.parts {
-		if crc32.Checksum(part, castagnoli) != binary.LittleEndian.Uint32(x.data[headSize+entrySize*i+16:]) {
+		sum, err := mapdata.Checksum(ctx, 0, part)
+		if err != nil {
+			return err
+		}
+		if sum != binary.LittleEndian.Uint32(x.data[headSize+entrySize*i+16:]) {
 			return fmt.Errorf("section %d: %w", i, ErrDamaged)
 		}
 	}

@@ -552,7 +552,7 @@ func searchDamaged(t *testing.T, count int) {
 			noticed++
 			continue
 		}
-		if x.Verify() == nil && !bytes.Equal(damaged[street.HeadSize:], content[street.HeadSize:]) {
+		if x.Verify(t.Context()) == nil && !bytes.Equal(damaged[street.HeadSize:], content[street.HeadSize:]) {
 			t.Error("Verify does not notice the damage")
 		}
 		for _, q := range queries {

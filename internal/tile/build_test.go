@@ -89,7 +89,7 @@ func open(t *testing.T, d *drawing) *tile.Map {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Verify(); err != nil {
+	if err := m.Verify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return m

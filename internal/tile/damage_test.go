@@ -138,7 +138,7 @@ func buildMutants(t *testing.T, count int) {
 		if err != nil {
 			t.Fatalf("mutant %d: %v", seed, err)
 		}
-		if err := m.Verify(); err != nil {
+		if err := m.Verify(t.Context()); err != nil {
 			t.Fatalf("mutant %d: %v", seed, err)
 		}
 		for zoom := 8; zoom <= tile.MaxZoom; zoom++ {
@@ -180,7 +180,7 @@ func readDamaged(t *testing.T, count int) {
 			noticed++
 			continue
 		}
-		if m.Verify() == nil { // only the text of the metadata may be different
+		if m.Verify(t.Context()) == nil { // only the text of the metadata may be different
 			for zoom := range tile.MaxZoom + 1 {
 				x, y := at(zoom, 10.05, 50.05)
 				got, err := m.Tile(t.Context(), zoom, x, y)
@@ -229,7 +229,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = m.Verify()
+		_ = m.Verify(t.Context())
 		visit(t, m)
 	})
 }

@@ -48,7 +48,7 @@ func TestExtracts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := m.Verify(); err != nil {
+			if err := m.Verify(t.Context()); err != nil {
 				t.Error(err)
 			}
 			s := survey(t, m)

@@ -402,18 +402,23 @@ func (m *Map) content(read reader, e dirEntry) ([]byte, error) {
 }
 
 // Verify checks the checksum and all directories of a file that is in memory, which reads
-// all of it.
-func (m *Map) Verify() (err error) {
+// all of it, unless the context ends.
+func (m *Map) Verify(ctx context.Context) (err error) {
 	defer runtime.KeepAlive(m)
 	defer mapdata.Protect(&err, ErrDamaged)()
 	sum := crc32.Checksum(m.data[:headSize], castagnoli)
 	for _, s := range []section{m.head.root, m.head.leaves, m.head.tiles} {
-		sum = crc32.Update(sum, castagnoli, m.data[s.offset:s.offset+s.length])
+		if sum, err = mapdata.Checksum(ctx, sum, m.data[s.offset:s.offset+s.length]); err != nil {
+			return err
+		}
 	}
 	if m.meta.Checksum != fmt.Sprintf("%08x", sum) {
 		return ErrDamaged
 	}
 	for _, e := range m.root {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if e.run > 0 {
 			if !within(e, m.head.tiles) {
 				return ErrDamaged

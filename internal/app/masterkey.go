@@ -100,11 +100,25 @@ func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]by
 	if err != nil {
 		return nil, fmt.Errorf("read master key: %w", err)
 	}
-	master, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	digits := strings.TrimSpace(string(text))
+	if digits == "" {
+		return nil, emptyMasterKey(ctx, db, file)
+	}
+	master, err := hex.DecodeString(digits)
 	if err != nil || len(master) != access.MasterKeySize {
 		return nil, fmt.Errorf("the master key file %s does not hold %d hexadecimal digits", file, 2*access.MasterKeySize)
 	}
 	return master, nil
+}
+
+// emptyMasterKey returns the error for an empty file, which a crash may have left; see
+// claimAndRename. It says to remove the file only if the next start can create it.
+func emptyMasterKey(ctx context.Context, db *sqlstore.Store, file string) error {
+	if _, err := firstMasterKey(ctx, db, file); err != nil {
+		return fmt.Errorf("the master key file %s is empty: %w", file, err)
+	}
+	return fmt.Errorf("the master key file %s is empty, because the start that created it was interrupted: "+
+		"remove the file, and the next start creates it again. Nothing that is stored is lost", file)
 }
 
 // firstMasterKey returns the key for a file that does not exist yet. It returns an

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,5 +38,39 @@ func TestMasterKeyIsWrittenOnce(t *testing.T) {
 				t.Errorf("the folder holds %v, want only the key: %v", left, err)
 			}
 		})
+	}
+}
+
+// TestAnEmptyMasterKey: a crash at the first start leaves an empty file where the file system
+// has no hard links. The error says what to do.
+func TestAnEmptyMasterKey(t *testing.T) {
+	c := DefaultConfig()
+	c.Data = t.TempDir()
+	file := filepath.Join(c.Data, "master.key")
+	start := func() error {
+		a, err := New(t.Context(), c, slog.New(slog.DiscardHandler), Clock, false)
+		if err == nil {
+			err = a.Store.Close()
+		}
+		return err
+	}
+	empty := func() {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty()
+	if err := start(); err == nil || !strings.Contains(err.Error(), file+" is empty") || !strings.Contains(err.Error(), "remove the file") {
+		t.Errorf("at the first start: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(); err != nil {
+		t.Fatalf("after the file was removed: %v", err)
+	}
+	empty()
+	if err := start(); err == nil || !strings.Contains(err.Error(), "fingerprint") || strings.Contains(err.Error(), "remove") {
+		t.Errorf("with data that need the key: %v", err)
 	}
 }

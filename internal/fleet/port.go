@@ -13,8 +13,9 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
-	// Admin returns an administrator.
-	Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error)
+	// CheckMembers returns the id of the first member that the organization does not have,
+	// and the error for it.
+	CheckMembers(ctx context.Context, org lastmile.OrganizationID, m store.Members) (id string, err error)
 	// CompletedBy returns the tasks that a worker completed in a window.
 	CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, in lastmile.Window) ([]lastmile.Task, error)
 	// Destination returns a destination.

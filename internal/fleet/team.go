@@ -118,31 +118,8 @@ func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata last
 // checkTeam rejects a team whose name is in use, or that refers to records of
 // another organization.
 func checkTeam(ctx context.Context, r Reader, t lastmile.Team) error {
-	unknown := map[lastmile.WorkerID]bool{}
-	for chunk := range slices.Chunk(t.Workers, 200) {
-		for _, id := range chunk {
-			unknown[id] = true
-		}
-		found, err := r.Workers(ctx, t.Organization, store.WorkerFilter{IDs: chunk, NoTasks: true})
-		if err != nil {
-			return err
-		}
-		for _, worker := range found {
-			delete(unknown, worker.ID)
-		}
-	}
-	for _, id := range t.Workers {
-		if !unknown[id] {
-			continue
-		}
-		if _, err := r.Worker(ctx, t.Organization, id); err != nil {
-			return invalidMember(err, string(id))
-		}
-	}
-	for _, id := range t.Managers {
-		if _, err := r.Admin(ctx, t.Organization, id); err != nil {
-			return invalidMember(err, string(id))
-		}
+	if id, err := r.CheckMembers(ctx, t.Organization, store.Members{Workers: t.Workers, Admins: t.Managers}); err != nil {
+		return invalidMember(err, id)
 	}
 	if t.Hub != "" {
 		if _, err := r.Hub(ctx, t.Organization, t.Hub); err != nil {

@@ -174,12 +174,8 @@ func deletable(ctx context.Context, r Reader, who lastmile.Principal, id lastmil
 
 // checkTeams rejects teams that are not the organization's.
 func checkTeams(ctx context.Context, r Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
-	for _, id := range ids {
-		if _, err := r.Team(ctx, org, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := r.CheckMembers(ctx, org, store.Members{Teams: ids})
+	return err
 }
 
 // located is a geocoded routing address.

@@ -24,6 +24,13 @@ type RecipientFilter struct {
 	Limit  int                     // 0 means no limit
 }
 
+// Members are the teams, workers and administrators that a request names.
+type Members struct {
+	Teams   []lastmile.TeamID
+	Workers []lastmile.WorkerID
+	Admins  []lastmile.AdminID
+}
+
 // AdminFilter selects administrators.
 type AdminFilter struct {
 	Metadata lastmile.Metadata // must have all of these entries
@@ -31,7 +38,6 @@ type AdminFilter struct {
 
 // WorkerFilter selects workers; zero fields select all.
 type WorkerFilter struct {
-	IDs      []lastmile.WorkerID
 	Teams    []lastmile.TeamID // in any of these
 	Phones   []lastmile.Phone  // with any of these
 	OnDuty   bool              // on duty

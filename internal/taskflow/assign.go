@@ -184,7 +184,7 @@ func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, id
 // organization's.
 func readCrew(ctx context.Context, r crewReader, who lastmile.Principal, o assignment.Options) (*crew, error) {
 	org := who.Organization
-	if err := r.CheckMembers(ctx, org, o.Teams, o.ExcludedWorkers); err != nil {
+	if _, err := r.CheckMembers(ctx, org, store.Members{Teams: o.Teams, Workers: o.ExcludedWorkers}); err != nil {
 		return nil, err
 	}
 	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true, Manager: who.Manager()})

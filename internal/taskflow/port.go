@@ -321,9 +321,9 @@ type familyReader interface {
 
 // crewReader reads the workers whom tasks can be assigned to.
 type crewReader interface {
-	// CheckMembers returns the error of the first team or worker that the organization
-	// does not have.
-	CheckMembers(ctx context.Context, org lastmile.OrganizationID, teams []lastmile.TeamID, workers []lastmile.WorkerID) error
+	// CheckMembers returns the id of the first member that the organization does not have,
+	// and the error for it.
+	CheckMembers(ctx context.Context, org lastmile.OrganizationID, m store.Members) (id string, err error)
 	// ListVersions returns the versions of workers' containers, without those that
 	// never changed.
 	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)

@@ -254,29 +254,33 @@ func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
 	return t.raiseFleet(ctx, h.Organization)
 }
 
-// CheckMembers returns the error of the first team or worker that the organization does not
-// have.
-func (t fleetTx) CheckMembers(ctx context.Context, org lastmile.OrganizationID, teams []lastmile.TeamID, workers []lastmile.WorkerID) error {
-	if err := checkAll(ctx, t.base, org, store.Teams, teams); err != nil {
-		return err
+// CheckMembers returns the id of the first member that the organization does not have, and the
+// error for it.
+func (t fleetTx) CheckMembers(ctx context.Context, org lastmile.OrganizationID, m store.Members) (id string, err error) {
+	if id, err := checkAll(ctx, t.base, org, store.Teams, m.Teams); err != nil {
+		return id, err
 	}
-	return checkAll(ctx, t.base, org, store.Workers, workers)
+	if id, err := checkAll(ctx, t.base, org, store.Workers, m.Workers); err != nil {
+		return id, err
+	}
+	return checkAll(ctx, t.base, org, store.Admins, m.Admins)
 }
 
-// checkAll returns the error of the first record that the organization does not have.
-func checkAll[ID ~string](ctx context.Context, t *base, org lastmile.OrganizationID, kind store.Kind, ids []ID) error {
+// checkAll returns the id of the first record that the organization does not have, and the
+// error for it.
+func checkAll[ID ~string](ctx context.Context, t *base, org lastmile.OrganizationID, kind store.Kind, ids []ID) (string, error) {
 	for chunk := range slices.Chunk(lastmile.Unique(ids), chunkSize) {
 		where := within(org)
 		in(where, `t.id`, chunk)
 		known, err := collect(ctx, t, scanID[ID], `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args...)
 		if err != nil {
-			return fmt.Errorf("look for members: %w", err)
+			return "", fmt.Errorf("look for members: %w", err)
 		}
 		for _, id := range chunk {
 			if !slices.Contains(known, id) {
-				return t.missing(ctx, kind, string(id))
+				return string(id), t.missing(ctx, kind, string(id))
 			}
 		}
 	}
-	return nil
+	return "", nil
 }

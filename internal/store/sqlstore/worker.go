@@ -59,7 +59,6 @@ const selectTeamsOfWorker = `SELECT t.worker, t.team FROM team_worker t WHERE t.
 // Workers lists workers, oldest first.
 func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
 	where := within(org).has(store.Workers, f.Metadata).own(ownWorker, f.Manager)
-	in(where, `t.id`, f.IDs)
 	in(where, `t.phone`, f.Phones)
 	if len(f.Teams) > 0 {
 		members := &condition{args: where.args}

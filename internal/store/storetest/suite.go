@@ -229,6 +229,30 @@ func testMembership(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(w *sqlstore.Tx) error { return w.SaveTeam(ctx, red) })
 	check("red", nil)
 	check("blue", []lastmile.WorkerID{two.ID})
+
+	boss, stranger := admin(acme, "boss"), admin(zenith, "stranger")
+	write(t, s, func(w *sqlstore.Tx) error { return errors.Join(w.SaveAdmin(ctx, boss), w.SaveAdmin(ctx, stranger)) })
+	members := store.Members{
+		Teams: []lastmile.TeamID{blue.ID, red.ID}, Workers: []lastmile.WorkerID{two.ID, one.ID, two.ID}, Admins: []lastmile.AdminID{boss.ID},
+	}
+	missing := func(m store.Members, want string, wantCode lastmile.Code) {
+		t.Helper()
+		var got string
+		err := s.Read(ctx, func(r *sqlstore.Tx) (err error) {
+			got, err = r.CheckMembers(ctx, acme, m)
+			return err
+		})
+		if got != want || code(err) != wantCode {
+			t.Errorf("the first member that is missing is %q, want %q: %v", got, want, err)
+		}
+	}
+	if got := read(t, s, func(r *sqlstore.Tx) (string, error) { return r.CheckMembers(ctx, acme, members) }); got != "" {
+		t.Errorf("%s is missing", got)
+	}
+	unknown := id[string]("unknown")
+	missing(store.Members{Teams: []lastmile.TeamID{blue.ID, lastmile.TeamID(unknown)}}, unknown, lastmile.CodeNotFound)
+	missing(store.Members{Workers: []lastmile.WorkerID{lastmile.WorkerID(unknown), one.ID}, Admins: members.Admins}, unknown, lastmile.CodeNotFound)
+	missing(store.Members{Workers: members.Workers, Admins: []lastmile.AdminID{boss.ID, stranger.ID}}, string(stranger.ID), lastmile.CodeOutsideScope)
 }
 
 func testMetadata(t *testing.T, s *sqlstore.Store) {

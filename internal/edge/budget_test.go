@@ -253,6 +253,16 @@ func TestReadsAreCounted(t *testing.T) {
 	})
 }
 
+// TestTheErrorForALongListSaysHowToReadIt: not every route has filters or pages.
+func TestTheErrorForALongListSaysHowToReadIt(t *testing.T) {
+	h := budgeted(NewBudget(96*mib), Get("/bells", "List bells", func(ctx context.Context, _ *Call) (bellReply, error) {
+		return bellReply{}, lastmile.MeterOf(ctx).Count(1_000 * mib)
+	}).Divided("ring them one by one"))
+	if w := serve(h, "GET", "acme", nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "memory for: ring them one by one") {
+		t.Errorf("responded with %d %s", w.Code, w.Body)
+	}
+}
+
 // TestAListThatIsTooLongDoesNotBlockItsRoute: the client gets a smaller part of it right after.
 func TestAListThatIsTooLongDoesNotBlockItsRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

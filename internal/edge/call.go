@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,9 +21,10 @@ type Call struct {
 	Body  []byte
 	Query url.Values
 
-	hold   hold
-	read   int64       // bytes read from the database
-	header http.Header // header of the response
+	hold    hold
+	read    int64       // bytes read from the database
+	header  http.Header // header of the response
+	divided string      // see Route.Divided
 }
 
 // RequestID returns the id of the request, which is also in its response.
@@ -63,7 +65,8 @@ func (c *Call) Count(bytes int) error {
 	}
 	most := c.hold.budget.most()
 	if want > most {
-		return lastmile.Invalid("the response would have more than %d MiB, which is more than the server has memory for: use filters or smaller pages", most/readWeight>>20)
+		advice := cmp.Or(c.divided, "use filters or smaller pages")
+		return lastmile.Invalid("the response would have more than %d MiB, which is more than the server has memory for: %s", most/readWeight>>20, advice)
 	}
 	return c.Hold(int(min(want+readStep-want%readStep, most)))
 }

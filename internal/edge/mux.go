@@ -198,7 +198,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	c := &Call{HTTP: r, header: w.Header(), hold: hold{budget: m.Budget}}
+	c := &Call{HTTP: r, header: w.Header(), hold: hold{budget: m.Budget}, divided: rt.divided}
 	defer c.hold.force(0)
 	reply, err := m.handle(r.Context(), w, c, rt, requestID)
 	if before, ok := errors.AsType[*lastmile.Replay](err); ok {

@@ -40,9 +40,10 @@ type Route struct {
 	show func(ctx context.Context, c *Call, ids []string) ([][]byte, error) // returns some records of such a list
 
 	temporaryPassword bool
-	semicolons        bool  // values in the query may have semicolons that are not encoded
-	lists             bool  // the response has a list that can be long
-	maxBody           int64 // the default when zero
+	semicolons        bool   // values in the query may have semicolons that are not encoded
+	lists             bool   // the response has a list that can be long
+	divided           string // how to read a response in parts that is too large; the default if empty
+	maxBody           int64  // the default when zero
 }
 
 // handler serves a request and returns the encoded reply.
@@ -291,6 +292,13 @@ func (rt Route) Limit(bytes int64) Route {
 // the tasks of a team. Usually it is short.
 func (rt Route) Lists() Route {
 	rt.lists = true
+	return rt
+}
+
+// Divided says how a caller can read the response in parts if the server has too little memory
+// for it. The text continues the error.
+func (rt Route) Divided(advice string) Route {
+	rt.divided = advice
 	return rt
 }
 

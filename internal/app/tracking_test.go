@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -16,6 +19,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/tracking"
 	"dray/internal/travel"
 )
 
@@ -156,4 +160,46 @@ func started(task lastmile.Task) lastmile.Task {
 	task.State = lastmile.TaskActive
 	task.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: task.Created}}
 	return task
+}
+
+// callers records on whose behalf positions are saved.
+type callers struct {
+	tracking.Store
+	seen []string
+}
+
+func (c *callers) Write(ctx context.Context, fn func(tracking.Writer) error) error {
+	c.seen = append(c.seen, lastmile.CallerOf(ctx))
+	return c.Store.Write(ctx, fn)
+}
+
+// TestTrackerAppsAreTheirOrganization: the route is public, but the positions are saved like
+// those of phones, and do not wait for requests without credentials.
+func TestTrackerAppsAreTheirOrganization(t *testing.T) {
+	a, err := app.New(t.Context(), app.Config{Data: storetest.Folder(t)}, slog.New(slog.DiscardHandler), app.Clock, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	made, err := a.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := made.Organization.ID
+	_, drivers := saveTracked(t, a, org, 1)
+	token, err := a.Sessions.NewTracker(t.Context(), lastmile.Principal{Organization: org, Worker: drivers[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := &callers{Store: a.Tracking.Store}
+	a.Tracking.Store = saved
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/driver/v1/osmand?lat=40.7&lon=-74&id="+token, nil))
+	if w.Code != http.StatusOK || !slices.Equal(saved.seen, []string{string(org)}) {
+		t.Errorf("responded %d %s, and saved for %q, want %q", w.Code, w.Body, saved.seen, org)
+	}
 }

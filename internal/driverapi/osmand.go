@@ -62,7 +62,7 @@ func (s *Server) osmand(ctx context.Context, c *edge.Call) (AcceptedPositions, e
 	if err != nil {
 		return AcceptedPositions{}, err
 	}
-	accepted, err := s.Tracking.Report(ctx, who, []lastmile.Position{position})
+	accepted, err := s.Tracking.Report(lastmile.WithCaller(ctx, string(who.Organization)), who, []lastmile.Position{position})
 	return AcceptedPositions{Accepted: accepted}, err
 }
 

@@ -86,7 +86,8 @@ type Mux struct {
 
 // withoutCredentials is the caller of public requests. They share the database as if they had
 // one caller, whatever their addresses. Credentials are verified on behalf of the server
-// itself, because the caller is not known before.
+// itself, because the caller is not known before. An address with too many denied requests
+// is a caller of its own in both cases; see Trail.caller.
 const withoutCredentials = "anonymous"
 
 // NewMux returns a handler of routes, to be mounted at base.
@@ -143,14 +144,17 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Limited wraps a handler that is no route with the rate limit of the API.
+// Limited wraps a handler that is no route with the rate limit of the API. Its requests share
+// the database like those to public routes.
 func (m *Mux) Limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := m.limiter.take(w.Header(), m.address(r)); err != nil {
+		address := m.address(r)
+		if err := m.limiter.take(w.Header(), address); err != nil {
 			m.reject(w, r, err)
 			return
 		}
-		next.ServeHTTP(w, r)
+		caller := m.Trail.caller(address, withoutCredentials)
+		next.ServeHTTP(w, r.WithContext(lastmile.WithCaller(r.Context(), caller)))
 	})
 }
 
@@ -228,12 +232,13 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 // or a long list. From then on the request holds memory for the response, and no longer
 // for its body.
 func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) (reply []byte, err error) {
+	unverified := m.Trail.caller(m.address(c.HTTP), "")
 	if !rt.Operation.Public {
-		if c.Who, err = m.access.Authenticate(ctx, c.HTTP); err != nil {
+		if c.Who, err = m.access.Authenticate(lastmile.WithCaller(ctx, unverified), c.HTTP); err != nil {
 			return nil, err
 		}
 	}
-	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), withoutCredentials))
+	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), unverified, withoutCredentials))
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}

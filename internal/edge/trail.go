@@ -97,6 +97,16 @@ func (t *Trail) deny(e *lastmile.Error, address string, r *http.Request, request
 	return e
 }
 
+// caller returns the caller that an address is before its credentials are verified: the
+// usual one, or the address itself if it had too many denied requests. The look-ups of
+// invalid credentials then delay only others from this address, and those only a little.
+func (t *Trail) caller(address, usual string) string {
+	if t == nil || address == "" || !t.limiter.Lacks(address, 1) {
+		return usual
+	}
+	return "address " + address
+}
+
 // count returns how often an address was denied in this period, and whether that
 // is logged.
 func (t *Trail) count(d denial, limited bool) (n uint, log bool) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -105,4 +106,53 @@ func TestDetailsOfErrorsAreLoggedOnly(t *testing.T) {
 			t.Errorf("%s: logged %s", name, out)
 		}
 	}
+}
+
+// TestAnAddressWithTooManyDenialsIsACallerOfItsOwn checks on whose behalf credentials are
+// looked up, and public requests and pages are served.
+func TestAnAddressWithTooManyDenialsIsACallerOfItsOwn(t *testing.T) {
+	clock, log := newTestClock(), slog.New(slog.DiscardHandler)
+	settings := Settings{Now: clock.now, Log: log, Trail: NewTrail(log, clock.now), Address: func(r *http.Request) string { return r.Header.Get("From") }}
+	var lookedUp, served string
+	access := Access{Authenticate: func(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
+		lookedUp = lastmile.CallerOf(ctx)
+		if r.Header.Get("Authorization") == "" {
+			return lastmile.Principal{}, lastmile.Unauthenticated()
+		}
+		return lastmile.Principal{Organization: "acme"}, nil
+	}}
+	serve := func(ctx context.Context, _ *Call) (bellReply, error) {
+		served = lastmile.CallerOf(ctx)
+		return bellReply{}, nil
+	}
+	mux := NewMux(settings, "/v1", access, Get("/bells", "List bells", serve), Get("/public", "List bells", serve).Public())
+	page := mux.Limited(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served = lastmile.CallerOf(r.Context()) }))
+	get := func(h http.Handler, path, address, key string) {
+		lookedUp, served = "", ""
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("From", address)
+		r.Header.Set("Authorization", key)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	check := func(when, address, wantLookup, wantPublic string) {
+		t.Helper()
+		if get(mux, "/v1/bells", address, "right"); lookedUp != wantLookup || served != "acme" {
+			t.Errorf("%s: credentials are looked up for %q, and the request is served for %q", when, lookedUp, served)
+		}
+		if get(mux, "/v1/public", address, ""); served != wantPublic {
+			t.Errorf("%s: a public request is served for %q", when, served)
+		}
+		if get(page, "/page", address, ""); served != wantPublic {
+			t.Errorf("%s: a page is served for %q", when, served)
+		}
+	}
+	check("before", "192.0.2.1", "", withoutCredentials)
+	for range DeniedBurst {
+		get(mux, "/v1/bells", "192.0.2.1", "")
+	}
+	check("after many denials", "192.0.2.1", "address 192.0.2.1", "address 192.0.2.1")
+	check("from another address", "192.0.2.2", "", withoutCredentials)
+	check("from an unknown address", "", "", withoutCredentials)
+	clock.advance(time.Second)
+	check("later", "192.0.2.1", "", withoutCredentials)
 }

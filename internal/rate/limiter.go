@@ -86,6 +86,30 @@ func (l *Limiter) Spend(key string, n int) (remaining int, wait time.Duration) {
 	return int(b.tokens), 0
 }
 
+// Lacks reports whether fewer than n tokens of a key are left. It uses none, and a key
+// without a bucket does not get one.
+func (l *Limiter) Lacks(key string, n int) bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.recent[key]
+	if b == nil {
+		b = l.older[key]
+	}
+	switch {
+	case b != nil:
+	case len(l.recent)+len(l.older) < maxKeys:
+		return float64(n) > l.limit.Burst
+	default:
+		b = l.sharedBucket(key)
+	}
+	filled := *b
+	filled.fill(l.now(), l.limit)
+	return filled.tokens < float64(n)
+}
+
 // Return gives back tokens that were taken for an operation that was not performed.
 func (l *Limiter) Return(key string, n int) {
 	if l == nil {
@@ -121,10 +145,15 @@ func (l *Limiter) find(key string) *bucket {
 	case len(l.recent)+len(l.older) < maxKeys:
 		b = &bucket{}
 	default:
-		return &l.shared[maphash.String(l.seed, key)%sharedBuckets]
+		return l.sharedBucket(key)
 	}
 	l.recent[key] = b
 	return b
+}
+
+// sharedBucket returns the bucket of a key that has none of its own. The caller holds the lock.
+func (l *Limiter) sharedBucket(key string) *bucket {
+	return &l.shared[maphash.String(l.seed, key)%sharedBuckets]
 }
 
 // fill adds the tokens for the time since the last update. If the clock was set back, the

@@ -146,3 +146,34 @@ func BenchmarkLimiter(b *testing.B) {
 		}
 	})
 }
+
+// TestLacksUsesNoTokens also checks that clients cannot fill the limiter by asking.
+func TestLacksUsesNoTokens(t *testing.T) {
+	c := &clock{time.UnixMilli(1_800_000_000_000)}
+	l := perSecond(2, c.now)
+	if l.Lacks("new", 2) || !l.Lacks("new", 3) || len(l.recent) != 0 {
+		t.Error("a key without a bucket does not have the tokens of a full one, or got a bucket")
+	}
+	taken(l, "greedy")
+	if !l.Lacks("greedy", 1) {
+		t.Error("a key has tokens after it has used all")
+	}
+	c.at = c.at.Add(500 * time.Millisecond)
+	if l.Lacks("greedy", 1) || l.Lacks("greedy", 1) || !l.Lacks("greedy", 2) {
+		t.Error("a key does not have the one token that was refilled")
+	}
+	if got := taken(l, "greedy"); got != 1 {
+		t.Errorf("%d tokens were left", got)
+	}
+	for i := range maxKeys {
+		l.Take(strconv.Itoa(i), 1)
+	}
+	late := strconv.Itoa(maxKeys + 1)
+	taken(l, late)
+	if !l.Lacks(late, 1) {
+		t.Error("a key that shares a bucket has tokens after it has used all")
+	}
+	if (*Limiter)(nil).Lacks("any", 1) {
+		t.Error("a nil limiter has a limit")
+	}
+}

@@ -10,10 +10,12 @@ import (
 )
 
 // activeFor is the time for which a caller counts as active after beginning an operation.
-// lately is the time over which its use of slots is averaged.
+// lately is the time over which its use of slots is averaged, and forgotten the time after
+// which nothing of it is left.
 const (
 	activeFor = time.Second
 	lately    = 2 * time.Second
+	forgotten = 10 * lately
 )
 
 // spare is how much the average use of a caller that gets a burst of slots may exceed
@@ -31,7 +33,8 @@ type Slots struct {
 	free   sync.Cond // no operation runs
 	taken  int
 	of     map[string]int       // slots held, by caller
-	use    map[string]use       // by caller, if slots are shared; as many entries as organizations
+	use    map[string]use       // by caller, if slots are shared
+	swept  time.Time            // when callers were last removed from use
 	latest activity             // the latest of all callers
 	before activity             // the latest of another caller
 	queues map[string][]*waiter // waiters by caller, in the order of arrival
@@ -170,6 +173,7 @@ func (s *Slots) change(caller string, by int) {
 	if caller != "" && s.Shared > 0 {
 		now := s.Now()
 		s.use[caller] = use{s.used(caller, now), now}
+		s.sweep(now)
 	}
 	s.taken += by
 	if s.of[caller] += by; s.of[caller] == 0 {
@@ -183,6 +187,20 @@ func (s *Slots) used(caller string, now time.Time) float64 {
 	before := s.use[caller]
 	faded := math.Exp(-max(now.Sub(before.at), 0).Seconds() / lately.Seconds())
 	return before.slots*faded + float64(s.of[caller])*(1-faded)
+}
+
+// sweep removes the callers that have used no slots for long. The caller of sweep holds the
+// lock.
+func (s *Slots) sweep(now time.Time) {
+	if now.Sub(s.swept).Abs() < forgotten {
+		return
+	}
+	for caller, u := range s.use {
+		if s.of[caller] == 0 && now.Sub(u.at).Abs() >= forgotten {
+			delete(s.use, caller)
+		}
+	}
+	s.swept = now
 }
 
 // abandon ends the wait of an operation, and releases its slot if it has just got one.

@@ -234,3 +234,22 @@ func TestACallerHasFewSlotsWhileOthersAreActive(t *testing.T) {
 		}
 	})
 }
+
+// TestFormerCallersAreForgotten: callers may be addresses, of which there are many.
+func TestFormerCallersAreForgotten(t *testing.T) {
+	testSlots(t, SlotOptions{Most: 6, Each: 1, Shared: 2}, func(s slotTest) {
+		<-s.take("long")
+		for i := range 100 {
+			caller := strconv.Itoa(i)
+			<-s.take(caller)
+			s.Give(caller)
+		}
+		time.Sleep(forgotten)
+		<-s.take("late")
+		if len(s.use) != 2 {
+			t.Errorf("%d callers are kept, want the two that have a slot", len(s.use))
+		}
+		s.Give("late")
+		s.Give("long")
+	})
+}

@@ -28,17 +28,19 @@ func (s *Sessions) admit(ctx context.Context, t throttle) error {
 // admitNational is nationalNumber for attempts that are admitted. It takes about as long as
 // hashing, and the account is not known before: it has a slot for hashing, and attempts
 // with numbers that are valid nowhere count as attempts of the network. A device that may have
-// signed in before does not depend on its network; see throttle.
+// signed in before does not depend on the other attempts of its network; see throttle. If it
+// turns out that it has not, the attempt counts as one of such devices.
 func (s *Sessions) admitNational(ctx context.Context, attempt SignInAttempt) (lastmile.Phone, error) {
 	t := throttle{network: attempt.Network, caller: "phone " + attempt.Phone}
 	if t.network != "" {
 		t.caller = "network " + t.network
 		t.always = []rate.Allowance{rate.OfNetwork(t.caller)}
-	}
-	if attempt.Device == "" {
-		if err := s.admit(ctx, t); err != nil {
-			return "", err
+		if attempt.Device != "" {
+			t.always = []rate.Allowance{rate.OfDevices(t.caller)}
 		}
+	}
+	if err := s.admit(ctx, t); err != nil {
+		return "", err
 	}
 	leave, err := s.Passwords.Enter(ctx, t.caller, false)
 	if err != nil {
@@ -46,10 +48,15 @@ func (s *Sessions) admitNational(ctx context.Context, attempt SignInAttempt) (la
 	}
 	defer leave()
 	number, err := s.nationalNumber(ctx, attempt.Phone)
-	if number != "" || err != nil {
-		return number, err
+	if err != nil {
+		return "", err
 	}
-	return "", s.Store.Write(ctx, func(w Writer) error {
+	if number != "" {
+		if _, known := s.Vault.OpenDevice(string(number), attempt.Device); known || attempt.Device == "" {
+			return number, nil // signIn counts it
+		}
+	}
+	return number, s.Store.Write(ctx, func(w Writer) error {
 		_, err := rate.Reserve(ctx, w, t.always, s.Now())
 		return err
 	})

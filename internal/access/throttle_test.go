@@ -70,6 +70,46 @@ func TestNationalNumbersOfANetworkAreLimited(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
+// A device cannot be verified before the account is known, so any text could be one.
+func TestNationalNumbersFromInvalidDevicesAreLimited(t *testing.T) {
+	i := invite(t)
+	session, _ := i.accept(t)
+	for name, found := range map[string]lastmile.Phone{"valid nowhere": "", "valid": lastmile.Phone(i.phone)} {
+		t.Run(name, func(t *testing.T) {
+			parsed, now := 0, i.Now()
+			node := access.Sessions{
+				Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: func() time.Time { return now }, Countries: []string{"DE"}, Log: i.Log,
+				ParsePhone: func(raw, country string) (lastmile.Phone, error) {
+					if country != "" {
+						parsed++
+						if found != "" {
+							return found, nil
+						}
+					}
+					return "", lastmile.InvalidPhone(raw)
+				},
+			}
+			network := "2001:db8:" + apptest.NewID[string]()[:4] + "::/64"
+			attempt := access.SignInAttempt{Phone: "12", Password: "guess", Network: network, Device: "a device"}
+			for range 1003 {
+				if _, err := node.SignIn(t.Context(), attempt); err == nil {
+					t.Fatal("signed in with a guess")
+				}
+			}
+			if parsed != 1000 {
+				t.Errorf("%d numbers of a network were parsed, want 1000", parsed)
+			}
+			now = now.Add(time.Second)
+			for range 3 {
+				_, err := node.SignIn(t.Context(), access.SignInAttempt{Phone: "12", Password: chosen, Network: network, Device: session.Device})
+				if found != "" && err != nil {
+					t.Errorf("the worker cannot sign in with a phone used before: %v", err)
+				}
+			}
+		})
+	}
+}
+
 // Two nodes share nothing but the store.
 func TestConcurrentGuessesAreCountedOnAllNodes(t *testing.T) {
 	i := invite(t)

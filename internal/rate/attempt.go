@@ -19,6 +19,8 @@ const (
 	accountEvery       = 5 * time.Minute
 	maxNetworkAttempts = 200 // from a network, at all accounts
 	networkEvery       = 3 * time.Second
+	maxDeviceAttempts  = 1000 // from a network, with national phone numbers and invalid tokens of devices
+	deviceEvery        = time.Second
 )
 
 // OfSource returns the allowance for attempts at an account from a source, which is a network
@@ -35,6 +37,12 @@ func OfAccount(account string) Allowance {
 // OfNetwork returns the allowance for attempts at all accounts from a network.
 func OfNetwork(network string) Allowance {
 	return Allowance{Source: network, Most: maxNetworkAttempts, Every: networkEvery}
+}
+
+// OfDevices returns the allowance for attempts from a network with national phone numbers and
+// invalid tokens of devices. Before the account is known, a token cannot be verified.
+func OfDevices(network string) Allowance {
+	return Allowance{Source: "devices of " + network, Most: maxDeviceAttempts, Every: deviceEvery}
 }
 
 // Check returns how long to wait if an allowance is used up. news reports whether that was not

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,8 +67,8 @@ func Unmarshal(data []byte, into any) error {
 func DecodePart(data []byte, into any) error {
 	// The scanner has checked for duplicate keys, at a fraction of the cost.
 	options := []json.Options{jsontext.AllowDuplicateNames(true)}
-	if bytes.Contains(data, []byte("null")) {
-		options = append(options, json.WithUnmarshalers(noNullItems))
+	if bytes.Contains(data, []byte("null")) || hasEmptyItem(data) {
+		options = append(options, json.WithUnmarshalers(noEmptyItems))
 	}
 	err := json.Unmarshal(data, into, options...)
 	if err == nil {
@@ -76,7 +77,7 @@ func DecodePart(data []byte, into any) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && otherNotation(semantic) {
 		// Decode everything again with anyNotation. That is rare, and without it decoding
 		// is faster.
-		unmarshalers := json.JoinUnmarshalers(noNullItems, anyNotation)
+		unmarshalers := json.JoinUnmarshalers(noEmptyItems, anyNotation)
 		if err = json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), json.WithUnmarshalers(unmarshalers)); err == nil {
 			return nil
 		}
@@ -107,6 +108,45 @@ var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) err
 	}
 	return Malformed("must be %s, not null", want)
 })
+
+// noEmptyIDs rejects an empty string in a list of ids, which would be reported as the id of a
+// record that does not exist, without the name of the field. A list that is a part itself, such
+// as an optional one, is for the caller to check.
+var noEmptyIDs = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
+	item, depth := reflect.ValueOf(into).Elem(), d.StackDepth()
+	if d.PeekKind() != '"' || item.Kind() != reflect.String || !strings.HasSuffix(item.Type().Name(), "ID") {
+		return errors.ErrUnsupported
+	}
+	if parent, _ := d.StackIndex(depth); parent != '[' || depth < 2 {
+		return errors.ErrUnsupported
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if token.String() == "" {
+		return Malformed("must be an id, not an empty string")
+	}
+	item.SetString(token.String())
+	return nil
+})
+
+var noEmptyItems = json.JoinUnmarshalers(noNullItems, noEmptyIDs)
+
+// hasEmptyItem reports whether JSON seems to have an empty string in an array.
+func hasEmptyItem(data []byte) bool {
+	for at := 0; ; at++ {
+		next := bytes.Index(data[at:], []byte(`""`))
+		if next < 0 {
+			return false
+		}
+		at += next
+		before := bytes.TrimRight(data[:at], " \t\r\n")
+		if n := len(before); n > 0 && (before[n-1] == '[' || before[n-1] == ',') {
+			return true
+		}
+	}
+}
 
 // DecodeID decodes the id of a field that also has another form. want describes all forms in
 // the error for an empty id.

@@ -40,6 +40,7 @@ type taskLike struct {
 	ServiceTime   wire.Minutes              `json:"serviceTime"`
 	Travel        wire.Seconds              `json:"travel"`
 	Worker        *lastmile.WorkerID        `json:"worker"`
+	Excluded      []lastmile.WorkerID       `json:"excluded"`
 	Capacity      wire.Optional[float64]    `json:"capacity,omitzero"`
 	Window        wire.Optional[windowLike] `json:"window,omitzero"`
 	Pair          [2]int                    `json:"pair"`
@@ -97,6 +98,9 @@ func TestDecodeRejects(t *testing.T) {
 		"a number for a string":           {`{"destination":{"address":{"number":543}}}`, malformed, "destination.address.number must be a string, not a number"},
 		"null among objects":              {`{"recipients":[{"name":"R"},null]}`, malformed, "recipients[1] must be an object, not null"},
 		"null among strings":              {`{"teams":{"a":["b",null]}}`, malformed, "teams.a[1] must be a string, not null"},
+		"an empty id":                     {`{"excluded":[""]}`, malformed, "excluded[0] must be an id, not an empty string"},
+		"an empty id among others":        {`{"notes":"","excluded":["a","b\"c" , "" ]}`, malformed, "excluded[2] must be an id, not an empty string"},
+		"an empty id and other notations": {`{"priority":"2","excluded":["a",""]}`, malformed, "excluded[1] must be an id, not an empty string"},
 		"null among numbers":              {`{"pair":[1,null]}`, malformed, "pair[1] must be a number, not null"},
 		"an object for a string":          {`{"notes":{}}`, malformed, "notes must be a string, not an object"},
 		"a string for a boolean":          {`{"pickupTask":"true"}`, malformed, "pickupTask must be a boolean, not a string"},

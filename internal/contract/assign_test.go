@@ -313,6 +313,7 @@ func testAssignFaults(t *testing.T, p *apptest.Platform, s *shift) {
 		"another organization's task":   {`{"tasks":["` + task + `","` + theirs.taskAt(t, 0) + `"]}`, outsideScope, ""},
 		"an unknown team":               {`{"tasks":["` + task + `"],"options":{"mode":"load","teams":["` + unknownID + `"]}}`, notFound, unknownID},
 		"another organization's team":   {`{"tasks":["` + task + `"],"options":{"mode":"load","teams":["` + theirs.north + `"]}}`, outsideScope, ""},
+		"an empty task":                 {`{"tasks":[""]}`, malformed, "tasks[0]"},
 		"another organization's worker": {`{"tasks":["` + task + `"],"options":{"mode":"load","excludedWorkerIds":["` + theirs.ada + `"]}}`, outsideScope, ""},
 		"too many tasks":                {`{"tasks":[` + strings.Repeat(`"`+task+`",`, 1_000) + `"` + task + `"]}`, invalid, "1000"},
 	} {

@@ -236,6 +236,7 @@ func testContainerFaults(t *testing.T, p *apptest.Platform, r roads) {
 		"a position after a task":     {`{"tasks":["` + b + `",0]}`, malformed, []string{"tasks"}},
 		"a task twice":                {`{"tasks":[0,"` + b + `","` + b + `"]}`, invalid, []string{"twice"}},
 		"an object":                   {`{"tasks":[0,{"id":"` + b + `"}]}`, malformed, []string{"tasks", "an object"}},
+		"an empty task":               {`{"tasks":[0,"` + b + `",""]}`, malformed, []string{"tasks", "empty"}},
 		"null among the tasks":        {`{"tasks":[0,null]}`, malformed, []string{"tasks", "null"}},
 		"an unknown task":             {`{"tasks":[0,"` + b + `","` + unknownID + `"]}`, notFound, []string{unknownID}},
 		"another organization's task": {`{"tasks":[0,"` + b + `","` + theirs.task(t) + `"]}`, outsideScope, nil},

@@ -58,6 +58,7 @@ func TestHubContract(t *testing.T) {
 				"not a phone number":       {`{"name":"H",` + place + `,"phone":"12"}`, invalid, []string{"phone", "12"}},
 				"teams as a text":          {`{"name":"H",` + place + `,"teams":"` + c.north + `"}`, malformed, []string{"teams", "array"}},
 				"an unknown team":          {`{"name":"H",` + place + `,"teams":["` + c.north + `","` + unknownID + `"]}`, notFound, []string{"team", unknownID}},
+				"an empty team":            {`{"name":"H",` + place + `,"teams":["` + c.north + `",""]}`, malformed, []string{"teams[1]", "empty"}},
 				"another's team":           {`{"name":"H",` + place + `,"teams":["` + c.north + `","` + stranger.north + `"]}`, outsideScope, []string{stranger.north}},
 				"an address as a text":     {`{"name":"H","address":"X","location":[1,2]}`, malformed, []string{"address", "object"}},
 				"a latitude off the earth": {`{"name":"H","address":{"city":"X","country":"Y"},"location":[1,91]}`, invalid, []string{"location", "latitude"}},

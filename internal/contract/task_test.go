@@ -352,6 +352,8 @@ func taskFaults() map[string]struct {
 		"a pickup of a number":            {`"pickupTask":1`, malformed, []string{"pickupTask"}},
 		"a dependency that is a number":   {`"dependencies":[1]`, malformed, []string{"dependencies[0]"}},
 		"an empty dependency":             {`"dependencies":[""]`, malformed, []string{"dependencies", "empty"}},
+		"an empty team":                   {`"autoAssign":{"mode":"distance","teams":[""]}`, malformed, []string{"autoAssign.teams[0]", "empty"}},
+		"an empty excluded worker":        {`"autoAssign":{"mode":"distance","excludedWorkerIds":["x",""]}`, malformed, []string{"autoAssign.excludedWorkerIds[1]", "empty"}},
 		"dependencies in one text":        {`"dependencies":"a,b"`, malformed, []string{"dependencies"}},
 		"a fourth color":                  {`"appearance":{"triangleColor":3}`, invalid, []string{"appearance.triangleColor", "3"}},
 		"a color by name":                 {`"appearance":{"triangleColor":"teal"}`, malformed, []string{"appearance.triangleColor"}},

@@ -295,6 +295,7 @@ func testWorkerFaults(t *testing.T, p *apptest.Platform, c fleet) {
 		"null teams":            {`{"name":"W","phone":"+12125550140","teams":null}`, malformed, []string{"teams"}},
 		"an empty list":         {`{"name":"W","phone":"+12125550140","teams":[]}`, malformed, []string{"teams"}},
 		"one team as a text":    {`{"name":"W","phone":"+12125550140","teams":"` + c.north + `"}`, malformed, []string{"teams", "array"}},
+		"an empty team":         {`{"name":"W","phone":"+12125550140","teams":[""]}`, malformed, []string{"teams[0]", "empty"}},
 		"a number for a team":   {`{"name":"W","phone":"+12125550140","teams":[7]}`, malformed, []string{"teams[0]", "string"}},
 		"a long name":           {`{"name":"` + strings.Repeat("x", 1001) + `","phone":"+12125550140","teams":["` + c.north + `"]}`, invalid, []string{"name", "1000"}},
 		"a boolean for a phone": {`{"name":"W","phone":true,"teams":["` + c.north + `"]}`, malformed, []string{"phone", "string"}},
@@ -366,6 +367,7 @@ func testWorkerUpdate(t *testing.T, c fleet) {
 		`{"name":"X","timezone":"nowhere"}`:             {invalid, "timezone"},
 		`{"name":"X","metadata":{"$set":[{}]}}`:         {malformed, "metadata.$set[0].name"},
 		`{"name":"X","teams":["` + c.north + `",null]}`: {malformed, "teams[1] must be a string"},
+		`{"name":"X","teams":["` + c.north + `",""]}`:   {malformed, "teams[1] must be an id"},
 		`{"name":"X","addresses":{"routing":""}}`:       {malformed, "addresses.routing must be the id"},
 	} {
 		want.check(t, c.Call(t, "PUT", path, body), want.word)

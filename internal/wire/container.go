@@ -99,6 +99,9 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 			if err := codec.DecodePart(item, (*string)(&id)); err != nil {
 				return err
 			}
+			if id == "" {
+				return codec.Malformed("must hold task ids, not empty strings")
+			}
 			p.IDs = append(p.IDs, id)
 		default:
 			return codec.Malformed("must hold task ids, and a position before them at most, not %s", codec.KindName(item[0]))

@@ -9,9 +9,14 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/account"
+	"dray/internal/assignment"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
+	"dray/internal/textmessage"
+	"dray/internal/travel"
+	"dray/internal/webhook"
 	"dray/internal/work"
 )
 
@@ -135,23 +140,45 @@ func protect(ctx context.Context, step func(context.Context) error) (err error) 
 	return step(ctx)
 }
 
-// longestSchedule is the longest time after which work is due again. Only mails and
-// re-planning may be scheduled for later.
-const longestSchedule = lastmile.RetryInterval
+// clockTolerance is how far the clock may be set back without any effect but that work is
+// late by as much.
+const clockTolerance = time.Minute
+
+// longestPauses are the longest times after which work of each kind is due again. Work that
+// is due later, such as re-planning at long intervals, is found to be early and scheduled
+// again.
+var longestPauses = map[work.Kind]time.Duration{
+	work.Webhooks:    lastmile.RetryInterval,
+	work.Messages:    textmessage.LongestResend,
+	work.Estimates:   travel.RefreshOffDuty,
+	work.Replans:     assignment.DefaultReplanning.Interval,
+	work.CreateBatch: work.LongestPause,
+	work.Dispatch:    work.LongestPause,
+	webhook.Clearing: work.LongestPause,
+	fleet.Clearing:   work.LongestPause,
+	account.SendMail: mailRetry.Longest,
+}
 
 // checkClock makes work due that was scheduled before the clock was set back and would
 // otherwise be late. It runs at the start and every clockInterval, and writes only if the
-// clock was set back by a large step.
+// clock was set back by more than clockTolerance.
 func (a *App) checkClock(ctx context.Context) error {
 	wall, elapsed := a.Now(), time.Now()
 	back := elapsed.Sub(a.clock.elapsed) - wall.Sub(a.clock.wall)
-	if started := a.clock.wall.IsZero(); !started && back < longestSchedule {
+	if started := a.clock.wall.IsZero(); !started && back < clockTolerance {
 		a.clock.wall, a.clock.elapsed = wall, elapsed
 		return nil
 	} else if !started {
 		a.Log.Warn("the clock was set back", "by", back)
 	}
-	err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.AdvanceWork(ctx, wall, wall.Add(longestSchedule)) })
+	err := a.Store.Write(ctx, func(w *sqlstore.Tx) error {
+		for _, kind := range workKinds {
+			if err := w.AdvanceWork(ctx, kind, wall, wall.Add(longestPauses[kind]+clockTolerance)); err != nil {
+				return err
+			}
+		}
+		return w.AdvanceOnDuty(ctx, wall, wall.Add(travel.RefreshOnDuty+clockTolerance))
+	})
 	if err == nil {
 		a.clock.wall, a.clock.elapsed = wall, elapsed
 	}

@@ -11,7 +11,7 @@ const (
 	MaxAttempts   = 8
 	MaxUncertain  = 3 // attempts that may have succeeded
 	firstResend   = 5 * time.Second
-	longestResend = 15 * time.Minute
+	LongestResend = 15 * time.Minute
 	maxReason     = 200 // characters
 )
 
@@ -51,7 +51,7 @@ func (m *Message) Record(r Result, gateway string, now time.Time) {
 		m.Uncertain++
 	case SendDeferred:
 	}
-	again := now.Add(min(firstResend*pow3(m.Attempts-1), longestResend))
+	again := now.Add(min(firstResend*pow3(m.Attempts-1), LongestResend))
 	switch {
 	case m.Uncertain >= MaxUncertain:
 		m.end(StateFailed, "it is not known whether the gateway took it: "+m.Reason)

@@ -80,12 +80,16 @@ type Poll struct {
 
 // Retry says when an item that failed is tried again.
 type Retry struct {
-	First, Longest time.Duration // the pause doubles from First to Longest; default 250 ms and 1 min
+	First, Longest time.Duration // the pause doubles from First to Longest; default 250 ms and LongestPause
 	Failures       int           // maximum failures of an item; 0 for no limit
 	Attempts       int64         // maximum leases of an item; 0 for no limit
 }
 
 const (
+	// LongestPause is the longest pause before an item that failed is tried again, unless
+	// Retry.Longest says otherwise.
+	LongestPause = time.Minute
+
 	defaultLease = 3 * time.Second
 	defaultBatch = 128
 	endPatience  = 2 * time.Second // for the last transaction of an item when the Loop is stopped
@@ -103,7 +107,7 @@ func (l *Loop[R, W]) defaults() {
 	set(&l.Poll.Soon, 250*time.Millisecond)
 	set(&l.Poll.Idle, 2*time.Second)
 	set(&l.Retry.First, 250*time.Millisecond)
-	set(&l.Retry.Longest, time.Minute)
+	set(&l.Retry.Longest, LongestPause)
 	if l.Batch == 0 {
 		l.Batch = defaultBatch
 	}

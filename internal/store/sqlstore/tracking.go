@@ -148,15 +148,16 @@ func (t trackingTx) CompletedIn(ctx context.Context, org lastmile.OrganizationID
 
 // SaveLatestPosition saves where a worker is and when the worker was last seen. If the
 // worker has tasks, it schedules a check of thresholds, no earlier than ThresholdInterval
-// after the last one.
+// after the last one. A last check that is further ahead than that is ignored: the clock was
+// ahead.
 func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
 	// A refresh that is running may have read the position before this one. The schedule
 	// is locked before the worker, as when estimates are saved.
 	const check = `
-		UPDATE worker_watch SET judge_at = CASE WHEN judged + $4 > $3 THEN judged + $4 ELSE $3 END,
+		UPDATE worker_watch SET judge_at = CASE WHEN judged + $4 > $3 AND judged - $4 <= $3 THEN judged + $4 ELSE $3 END,
 			next_at = CASE
 				WHEN claim <> '' OR next_at <= $3 THEN next_at
-				WHEN judged + $4 <= $3 OR judged IS NULL THEN $3
+				WHEN judged + $4 <= $3 OR judged - $4 > $3 OR judged IS NULL THEN $3
 				WHEN next_at <= judged + $4 THEN next_at
 				ELSE judged + $4 END
 		WHERE org = $1 AND worker = $2 AND refresh_at IS NOT NULL AND judge_at IS NULL`

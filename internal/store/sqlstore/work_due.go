@@ -160,19 +160,34 @@ func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.Org
 	return due, err
 }
 
-// AdvanceWork makes all work due now that is scheduled for after later, because the clock
-// was ahead when it was scheduled.
-func (t workTx) AdvanceWork(ctx context.Context, now, later time.Time) error {
-	for _, query := range []string{
-		`UPDATE notification SET next_at = $1 WHERE next_at > $2`,
-		`UPDATE message SET next_at = $1 WHERE next_at > $2 AND claim = ''`,
-		`UPDATE worker_watch SET next_at = $1, refresh_at = $1 WHERE next_at > $2 AND claim = ''`,
-		`UPDATE replan SET next_at = $1 WHERE next_at > $2 AND claim = ''`,
-		`UPDATE job SET run_at = $1 WHERE run_at > $2 AND claim = ''`,
-	} {
-		if _, err := t.exec(ctx, query, now.UnixMilli(), later.UnixMilli()); err != nil {
-			return fmt.Errorf("advance work: %w", err)
-		}
+// AdvanceWork makes work of a kind due now that is scheduled for after latest, because the
+// clock was ahead when it was scheduled.
+func (t workTx) AdvanceWork(ctx context.Context, kind work.Kind, now, latest time.Time) error {
+	table := workTableOf(kind)
+	ofKind, args := table.ofKind(3, kind, now.UnixMilli(), latest.UnixMilli())
+	query := table.sql(`UPDATE TABLE AS t SET DUE = $1 WHERE t.DUE > $2 AND t.claim = ''` + ofKind)
+	switch kind {
+	case work.Webhooks:
+		query = `UPDATE notification SET next_at = $1 WHERE next_at > $2`
+	case work.Estimates:
+		query = advanceEstimates
+	default:
+	}
+	if _, err := t.exec(ctx, query, args...); err != nil {
+		return fmt.Errorf("advance work of kind %s: %w", kind, err)
+	}
+	return nil
+}
+
+// advanceEstimates also advances workers who are checked before, because a check does not
+// refresh all estimates.
+const advanceEstimates = `UPDATE worker_watch SET next_at = $1, refresh_at = $1 WHERE (next_at > $2 OR refresh_at > $2) AND claim = ''`
+
+// AdvanceOnDuty is AdvanceWork for the estimates of workers who are on duty.
+func (t workTx) AdvanceOnDuty(ctx context.Context, now, latest time.Time) error {
+	const onDuty = ` AND EXISTS (SELECT 1 FROM worker w WHERE w.org = worker_watch.org AND w.id = worker_watch.worker AND w.on_duty = 1)`
+	if _, err := t.exec(ctx, advanceEstimates+onDuty, now.UnixMilli(), latest.UnixMilli()); err != nil {
+		return fmt.Errorf("advance estimates of workers on duty: %w", err)
 	}
 	return nil
 }

@@ -92,6 +92,16 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
 		t.Error("a worker who moves is not due half a minute after the last time")
 	}
+	// A last check that is far ahead is ignored: the clock was set back.
+	for ahead, wait := range map[time.Duration]time.Duration{20 * time.Second: 50 * time.Second, 20 * time.Minute: 0} {
+		next.Refresh, next.Checked, next.Check = now.Add(ahead+time.Minute), now.Add(ahead), time.Time{}
+		write(t, s, func(tx *sqlstore.Tx) error {
+			return errors.Join(tx.SaveEstimateSchedule(ctx, next), tx.SaveLatestPosition(ctx, acme, w.ID, seen, now))
+		})
+		if got := schedule().Check; !got.Equal(now.Add(wait)) || len(due(now.Add(wait))) != 1 || len(due(now.Add(wait-time.Millisecond))) != 0 {
+			t.Errorf("the last check was %v ahead: the next one is at %v, want in %v", ahead, got, wait)
+		}
+	}
 	same(t, "whereabouts", read(t, s, func(r *sqlstore.Tx) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
 	active := task
 	active.State, active.ID, active.ShortID, active.TrackingToken = lastmile.TaskActive, id[lastmile.TaskID]("active"), "a", "a"
@@ -119,6 +129,46 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteWorker(ctx, acme, w.ID) })
 	if found := due(soon.Add(24 * time.Hour)); len(found) != 0 {
 		t.Errorf("a deleted worker is due: %v", found)
+	}
+}
+
+// testAdvanceOnDuty checks that estimates of workers on duty are refreshed if they were
+// scheduled too far ahead, even if a check of thresholds is due before.
+func testAdvanceOnDuty(t *testing.T, s *sqlstore.Store) {
+	ctx, later := t.Context(), now.Add(6*time.Minute)
+	schedules := map[string]store.EstimateSchedule{
+		"on":      {Refresh: later},
+		"checked": {Refresh: later, Check: now.Add(10 * time.Second)},
+		"soon":    {Refresh: now.Add(time.Minute)},
+		"off":     {Refresh: later},
+	}
+	write(t, s, func(tx *sqlstore.Tx) error {
+		var errs []error
+		for name, schedule := range schedules {
+			w := worker(name, lastmile.Phone("+1212555"+name))
+			schedule.Organization, schedule.Worker = acme, w.ID
+			errs = append(errs, tx.SaveWorker(ctx, w), tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{OnDuty: name != "off"}),
+				tx.ScheduleEstimate(ctx, acme, w.ID, now), tx.SaveEstimateSchedule(ctx, schedule))
+		}
+		return errors.Join(errs...)
+	})
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(tx.AdvanceWork(ctx, work.Estimates, now, now.Add(11*time.Minute)), tx.AdvanceOnDuty(ctx, now, now.Add(2*time.Minute)))
+	})
+	for name, before := range schedules {
+		want := before.Refresh
+		if name == "on" || name == "checked" {
+			want = now
+		}
+		got := read(t, s, func(r *sqlstore.Tx) (store.EstimateSchedule, error) {
+			return r.EstimateSchedule(ctx, acme, id[lastmile.WorkerID](name))
+		})
+		if !got.Refresh.Equal(want) {
+			t.Errorf("%s: the refresh is at %v, want %v", name, got.Refresh, want)
+		}
+	}
+	if got := findWork(t, s, work.Query{Kind: work.Estimates, Now: now, PerOrganization: 10, Limit: 10}); len(got) != 2 {
+		t.Errorf("due are %+v", got)
 	}
 }
 

@@ -22,6 +22,7 @@ func runWork(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 		t.Run("leases of "+string(kind)+" are renewed together", func(t *testing.T) { testRenewals(t, open(t), kind, add) })
 		t.Run("work of kind "+string(kind)+" is advanced", func(t *testing.T) { testAdvance(t, open(t), kind, add) })
 	}
+	t.Run("estimates of workers on duty are advanced", func(t *testing.T) { testAdvanceOnDuty(t, open(t)) })
 	t.Run("the failures of jobs are counted", func(t *testing.T) { testFailures(t, open(t)) })
 	t.Run("the backlog is counted", func(t *testing.T) { testBacklog(t, open(t)) })
 }
@@ -63,7 +64,19 @@ func testAdvance(t *testing.T, s *sqlstore.Store, kind work.Kind, add func(conte
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(add(ctx, w, acme, "far", now.Add(2*time.Hour)), add(ctx, w, acme, "near", now.Add(time.Minute)))
 	})
-	write(t, s, func(w *sqlstore.Tx) error { return w.AdvanceWork(ctx, now, now.Add(30*time.Minute)) })
+	write(t, s, func(w *sqlstore.Tx) error {
+		errs := []error{w.AdvanceWork(ctx, "other", now, now)}
+		for other := range workOf {
+			if other != kind {
+				errs = append(errs, w.AdvanceWork(ctx, other, now, now))
+			}
+		}
+		return errors.Join(errs...)
+	})
+	if got := findWork(t, s, work.Query{Kind: kind, Now: now, PerOrganization: 10, Limit: 10}); len(got) != 0 {
+		t.Errorf("after work of other kinds was advanced, due is %+v", got)
+	}
+	write(t, s, func(w *sqlstore.Tx) error { return w.AdvanceWork(ctx, kind, now, now.Add(30*time.Minute)) })
 	got := findWork(t, s, work.Query{Kind: kind, Now: now, PerOrganization: 10, Limit: 10})
 	if len(got) != 1 || got[0].ID != id[string]("far") || !got[0].Due.Equal(now) {
 		t.Errorf("due is %+v", got)

@@ -173,11 +173,11 @@ func (g gateway) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 // findingGateway is a gateway that is also a Finder.
 type findingGateway struct {
 	gateway
-	find func(ctx context.Context, m textmessage.Message) textmessage.Result
+	find func(ctx context.Context, m textmessage.Message, taken []string) textmessage.Result
 }
 
-func (a findingGateway) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
-	return a.find(ctx, m)
+func (a findingGateway) Find(ctx context.Context, m textmessage.Message, taken []string) textmessage.Result {
+	return a.find(ctx, m, taken)
 }
 
 func acceptSend(_ context.Context, m textmessage.Message) textmessage.Result {

@@ -14,6 +14,9 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	work.Reader
+	// EqualMessages lists other messages of any organization with the same text to the
+	// same number that were first sent at most a day before m.
+	EqualMessages(ctx context.Context, m textmessage.Message) ([]textmessage.Message, error)
 	// MessageAbout returns the message of a kind about a task to a number, and
 	// reports whether there is one.
 	MessageAbout(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, kind textmessage.Kind, to lastmile.Phone) (m textmessage.Message, found bool, err error)

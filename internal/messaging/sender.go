@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,9 +39,10 @@ type Gateway interface {
 
 // Finder is a gateway that can look up a message that it may have accepted. The
 // verdict is SendAccepted or SendRejected, SendDeferred if the gateway does not
-// have the message, or SendUncertain if it does not know.
+// have the message, or SendUncertain if it does not know. taken has the gateway's ids of
+// other messages with the same text to the same number.
 type Finder interface {
-	Find(ctx context.Context, m textmessage.Message) textmessage.Result
+	Find(ctx context.Context, m textmessage.Message, taken []string) textmessage.Result
 }
 
 // Sender sends the messages that are due. Any number of processes may run one.
@@ -143,7 +145,8 @@ func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[Writer], 
 	if m.From == "" {
 		m.From = s.Gateway.From()
 	}
-	result, now := s.send(ctx, m), s.Now()
+	result, found := s.send(ctx, m)
+	tried, now := m, s.Now()
 	m.Record(result, s.Gateway.Name(), now)
 	if m.State == textmessage.StateSent {
 		s.sent.Add(1)
@@ -156,29 +159,76 @@ func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[Writer], 
 			"attempt", m.Attempts, "state", m.State, "reason", m.Reason)
 	}
 	return func(ctx context.Context, w Writer) error {
-		if err := w.SaveMessageResult(ctx, m); err != nil || !result.OptedOut {
+		ended := m
+		if _, can := s.Gateway.(Finder); can && tried.Uncertain > 0 && result.GatewayID != "" {
+			same, err := w.EqualMessages(ctx, tried)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(gatewayIDs(same), result.GatewayID) || found && beingSent(same) {
+				ended = tried
+				ended.Record(indistinct, s.Gateway.Name(), now)
+			}
+		}
+		if err := w.SaveMessageResult(ctx, ended); err != nil || !result.OptedOut {
 			return err
 		}
-		return optOut(ctx, w, s.Events, m, now)
+		return optOut(ctx, w, s.Events, ended, now)
 	}, nil
 }
 
+// indistinct is the result of an attempt that found a message at the gateway, which may be
+// another one with the same text to the same number.
+var indistinct = textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway has a message with the same text to the same number"}
+
+// gatewayIDs returns the gateway's ids of messages.
+func gatewayIDs(messages []textmessage.Message) (ids []string) {
+	for _, m := range messages {
+		if m.GatewayID != "" {
+			ids = append(ids, m.GatewayID)
+		}
+	}
+	return ids
+}
+
+// beingSent reports whether one of the messages is being sent for the first time. The gateway
+// may have it already.
+func beingSent(messages []textmessage.Message) bool {
+	return slices.ContainsFunc(messages, func(m textmessage.Message) bool {
+		return m.State == textmessage.StateSending && m.Uncertain == 0
+	})
+}
+
 // send sends a message through the gateway. If an earlier attempt may have
-// succeeded, it first asks the gateway for the message.
-func (s *Sender) send(ctx context.Context, m textmessage.Message) textmessage.Result {
+// succeeded, it first asks the gateway for the message, and reports whether it was found.
+func (s *Sender) send(ctx context.Context, m textmessage.Message) (result textmessage.Result, found bool) {
 	ctx, cancel := context.WithTimeout(ctx, SendTimeout)
 	defer cancel()
 	finder, can := s.Gateway.(Finder)
 	if can && m.Uncertain > 0 {
-		found := finder.Find(ctx, m)
-		switch found.Verdict {
+		result = s.find(ctx, finder, m)
+		switch result.Verdict {
 		case textmessage.SendAccepted, textmessage.SendRejected:
-			return found
+			return result, true
 		case textmessage.SendUncertain: // nothing was sent, so this attempt is not uncertain
-			found.Verdict = textmessage.SendDeferred
-			return found
+			result.Verdict = textmessage.SendDeferred
+			return result, false
 		case textmessage.SendDeferred:
 		}
 	}
-	return s.Gateway.Send(ctx, m)
+	return s.Gateway.Send(ctx, m), false
+}
+
+// find asks the gateway for a message.
+func (s *Sender) find(ctx context.Context, finder Finder, m textmessage.Message) textmessage.Result {
+	var same []textmessage.Message
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
+		same, err = r.EqualMessages(ctx, m)
+		return err
+	})
+	if err != nil {
+		s.Log.Warn("messages with the same text cannot be read", "message", m.ID, "error", err)
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the database cannot be read"}
+	}
+	return finder.Find(ctx, m, gatewayIDs(same))
 }

@@ -2,6 +2,9 @@ package messaging_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,13 +110,13 @@ func TestUncertainMessage(t *testing.T) {
 	lost := func(context.Context, textmessage.Message) textmessage.Result {
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 	}
-	response := func(v textmessage.Verdict) func(context.Context, textmessage.Message) textmessage.Result {
-		return func(context.Context, textmessage.Message) textmessage.Result {
+	response := func(v textmessage.Verdict) func(context.Context, textmessage.Message, []string) textmessage.Result {
+		return func(context.Context, textmessage.Message, []string) textmessage.Result {
 			return textmessage.Result{Verdict: v, GatewayID: "found", Reason: "asked"}
 		}
 	}
 	for name, tt := range map[string]struct {
-		find   func(context.Context, textmessage.Message) textmessage.Result // nil: it cannot be asked
+		find   func(context.Context, textmessage.Message, []string) textmessage.Result // nil: it cannot be asked
 		state  textmessage.State
 		reason string
 		sent   int
@@ -140,6 +143,99 @@ func TestUncertainMessage(t *testing.T) {
 	}
 }
 
+// twin is a gateway that loses responses, as Twilio does: it has some of the messages that it
+// was sent, all with the same text to the same number, and knows them by its own ids only.
+type twin struct {
+	mu   sync.Mutex
+	has  []string
+	lose func(attempt int) (kept bool) // for each attempt that is answered with a lost response
+	sent int
+}
+
+func (g *twin) send(context.Context, textmessage.Message) textmessage.Result {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sent++
+	id := fmt.Sprint("SM", g.sent)
+	if g.sent <= 2 {
+		if g.lose(g.sent) {
+			g.has = append(g.has, id)
+		}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
+	}
+	g.has = append(g.has, id)
+	return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: id}
+}
+
+func (g *twin) find(_ context.Context, _ textmessage.Message, taken []string) textmessage.Result {
+	g.mu.Lock()
+	found := textmessage.Result{Verdict: textmessage.SendDeferred}
+	for _, id := range g.has {
+		if !slices.Contains(taken, id) {
+			found = textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: id}
+			break
+		}
+	}
+	g.mu.Unlock()
+	time.Sleep(time.Second) // both messages are looked for at the same time
+	return found
+}
+
+// TestEqualMessagesAreNotConfused sends two messages with the same text to the same number.
+// Both responses are lost. What the gateway has of them counts for one message each.
+func TestEqualMessagesAreNotConfused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lose func(attempt int) bool
+		sent int
+	}{
+		"the gateway has neither": {func(int) bool { return false }, 4},
+		"it has one":              {func(attempt int) bool { return attempt == 1 }, 3},
+		"it has both":             {func(int) bool { return true }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *fixture) {
+				g := &twin{lose: tt.lose}
+				first, second := w.enqueue(acme, textmessage.KindFailed, phone), w.enqueue(zenith, textmessage.KindFailed, phone)
+				w.during(func() { time.Sleep(time.Hour) }, w.sender(findingGateway{gateway{w, g.send}, g.find}))
+				a, b := w.wantState(first, textmessage.StateSent, ""), w.wantState(second, textmessage.StateSent, "")
+				if a.GatewayID == b.GatewayID || len(g.has) != 2 || g.sent != tt.sent {
+					t.Errorf("they are %s and %s, of %v; sent %d times, want %d", a.GatewayID, b.GatewayID, g.has, g.sent, tt.sent)
+				}
+			})
+		})
+	}
+}
+
+// TestUncertainWhileAnEqualOneIsSent looks for a message while another with the same text is
+// sent to the same number: what the gateway has is the other one.
+func TestUncertainWhileAnEqualOneIsSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
+		uncertain := w.enqueue(acme, textmessage.KindFailed, phone)
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error { return begin(ctx, tx, uncertain, now()) })
+		var has []string
+		g := findingGateway{gateway{w, func(_ context.Context, m textmessage.Message) textmessage.Result {
+			has = append(has, string(m.ID))
+			time.Sleep(10 * time.Second)
+			return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: string(m.ID)}
+		}}, func(_ context.Context, _ textmessage.Message, taken []string) textmessage.Result {
+			time.Sleep(time.Second)
+			for _, id := range has {
+				if !slices.Contains(taken, id) {
+					return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: id}
+				}
+			}
+			return textmessage.Result{Verdict: textmessage.SendDeferred}
+		}}
+		other := w.enqueue(zenith, textmessage.KindFailed, phone)
+		w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
+		for _, id := range []lastmile.MessageID{uncertain, other} {
+			if m := w.wantState(id, textmessage.StateSent, ""); m.GatewayID != string(id) {
+				t.Errorf("message %s is %s at the gateway", id, m.GatewayID)
+			}
+		}
+	})
+}
+
 // A process that was killed leaves a lease, and it is not known whether its
 // message was sent.
 func TestCrashWhileSending(t *testing.T) {
@@ -156,7 +252,7 @@ func TestCrashWhileSending(t *testing.T) {
 				w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 					return begin(ctx, tx, id, now().Add(30*time.Second))
 				})
-				g := findingGateway{gateway{w, acceptSend}, func(context.Context, textmessage.Message) textmessage.Result {
+				g := findingGateway{gateway{w, acceptSend}, func(context.Context, textmessage.Message, []string) textmessage.Result {
 					if tt.found {
 						return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "found"}
 					}

@@ -237,11 +237,27 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 		"a connection that broke":      {hang, textmessage.SendUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := twilio(t, server(t, tt.handler)).Find(t.Context(), message()); got.Verdict != tt.want {
+			if got := twilio(t, server(t, tt.handler)).Find(t.Context(), message(), nil); got.Verdict != tt.want {
 				t.Errorf("got %+v, want %v", got, tt.want)
 			}
 		})
 	}
+	t.Run("several with the same text", func(t *testing.T) {
+		sent := one(text, "outbound-api", start)
+		gateway := twilio(t, server(t, list(sent, strings.ReplaceAll(sent, "SM7", "SM8"))))
+		for _, tt := range []struct {
+			taken []string
+			want  textmessage.Result
+		}{
+			{nil, textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "SM7"}},
+			{[]string{"SM7"}, textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "SM8"}},
+			{[]string{"SM8", "SM7"}, textmessage.Result{Verdict: textmessage.SendDeferred}},
+		} {
+			if got := gateway.Find(t.Context(), message(), tt.taken); got != tt.want {
+				t.Errorf("%v are taken: got %+v, want %+v", tt.taken, got, tt.want)
+			}
+		}
+	})
 }
 
 func TestGatewaysThatCannotBe(t *testing.T) {

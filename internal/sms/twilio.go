@@ -117,8 +117,9 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 }
 
 // Find implements messaging.Finder. It searches the messages sent to the number
-// since the first attempt by their text, because Twilio stores no id of ours.
-func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
+// since the first attempt by their text, because Twilio stores no id of ours. taken
+// has the ids of other messages.
+func (t *Twilio) Find(ctx context.Context, m textmessage.Message, taken []string) textmessage.Result {
 	var list struct {
 		Messages []twilioMessage `json:"messages"`
 	}
@@ -135,7 +136,7 @@ func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Re
 		if err != nil || created.Before(m.Sent.Truncate(time.Second).Add(-time.Minute)) {
 			continue
 		}
-		if sent.Body == m.Body && sent.To == string(m.To) && strings.HasPrefix(sent.Direction, "outbound") && sent.SID != "" {
+		if sent.Body == m.Body && sent.To == string(m.To) && strings.HasPrefix(sent.Direction, "outbound") && sent.SID != "" && !slices.Contains(taken, sent.SID) {
 			return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: sent.SID}
 		}
 	}

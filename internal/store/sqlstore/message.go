@@ -124,6 +124,17 @@ func (t messageTx) MessageAbout(ctx context.Context, org lastmile.OrganizationID
 	return all[0], true, nil
 }
 
+// EqualMessages lists other messages of any organization with the same text to the same
+// number that were first sent at most a day before m.
+func (t messageTx) EqualMessages(ctx context.Context, m textmessage.Message) ([]textmessage.Message, error) {
+	found, err := collect(ctx, t, scanMessage, `SELECT `+messageColumns+` FROM message t
+		WHERE t.recipient = $1 AND t.sent_at >= $2 AND t.body = $3 AND t.id <> $4`, m.To, m.Sent.Add(-24*time.Hour).UnixMilli(), m.Body, m.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read messages equal to %s: %w", m.ID, err)
+	}
+	return found, nil
+}
+
 // Promised returns the arrival that was estimated when the worker started a task; zero if
 // there is none.
 func (t messageTx) Promised(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID) (time.Time, error) {

@@ -89,6 +89,19 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveReported(ctx, sent) })
 	same(t, "a delivered message", stored(), sent)
 
+	equal := func(to lastmile.Phone, body string, first time.Time, id lastmile.MessageID) (ids []string) {
+		like := textmessage.Message{ID: id, To: to, Body: body, Sent: first}
+		for _, m := range read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) { return r.EqualMessages(ctx, like) }) {
+			ids = append(ids, m.GatewayID)
+		}
+		return ids
+	}
+	same(t, "sent with the same text", equal(a1.To, a1.Body, later.Add(24*time.Hour), z1.ID), []string{"g2"})
+	same(t, "other than itself", equal(a1.To, a1.Body, later, a1.ID), []string(nil))
+	same(t, "with another text", equal(a1.To, "hi", later, z1.ID), []string(nil))
+	same(t, "with the same text to another number", equal("+12125550199", a1.Body, later, z1.ID), []string(nil))
+	same(t, "with the same text long ago", equal(a1.To, a1.Body, later.Add(25*time.Hour), z1.ID), []string(nil))
+
 	other := work.Item{Kind: work.Messages, Organization: acme, ID: "a2", Lease: "other"}
 	failed := a2
 	failed.Report(textmessage.DeliveryReport{State: textmessage.StateFailed})

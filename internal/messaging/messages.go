@@ -85,7 +85,7 @@ func statesList() string {
 }
 
 // phone parses a number as dialed in the country of the caller's organization; an
-// empty one stays empty.
+// empty one and a short code stay as they are.
 func (m *Messages) phone(ctx context.Context, r Reader, who lastmile.Principal, raw string) (lastmile.Phone, error) {
 	if raw == "" {
 		return "", nil
@@ -94,7 +94,17 @@ func (m *Messages) phone(ctx context.Context, r Reader, who lastmile.Principal, 
 	if err != nil {
 		return "", err
 	}
-	return m.ParsePhone(raw, org.Country)
+	number, err := m.ParsePhone(raw, org.Country)
+	if err != nil && isShortCode(raw) {
+		return lastmile.Phone(raw), nil
+	}
+	return number, err
+}
+
+// isShortCode reports whether a number that is no phone number may be a short code, which has
+// three to eight digits.
+func isShortCode(raw string) bool {
+	return len(raw) >= 3 && len(raw) <= 8 && strings.Trim(raw, "0123456789") == ""
 }
 
 // Replies returns a page of the text messages from phones to the caller's organization,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dray/internal/lastmile"
+	"dray/internal/messaging"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 )
@@ -174,6 +175,34 @@ func TestOptOutOfAShortCodeEnds(t *testing.T) {
 	}
 	if out, err := w.messages.OptOuts(t.Context(), who, ""); err != nil || len(out) != 0 {
 		t.Errorf("the opt-outs are %v: %v", out, err)
+	}
+}
+
+func TestMessagesOfAShortCodeAreListed(t *testing.T) {
+	w := newFixture(t)
+	defer w.close()
+	const code = "72345"
+	w.messages.ParsePhone = func(string, string) (lastmile.Phone, error) { return "", lastmile.Invalid("not a phone number") }
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
+		for _, from := range []lastmile.Phone{code, phone} {
+			received := textmessage.Received{ID: lastmile.MessageID(newID()), Organization: acme, At: now(), From: from, Body: "hello"}
+			if err := tx.SaveReceived(ctx, received); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	who := lastmile.Principal{Organization: acme}
+	if got, err := w.messages.Replies(t.Context(), who, "", code); err != nil || len(got) != 1 || got[0].From != code {
+		t.Errorf("the replies are %v: %v", got, err)
+	}
+	if got, err := w.messages.List(t.Context(), who, messaging.Query{Phone: code}); err != nil || len(got) != 0 {
+		t.Errorf("the messages are %v: %v", got, err)
+	}
+	for _, wrong := range []string{"72", "723456789", "7234x", "+72345"} {
+		if got, err := w.messages.Replies(t.Context(), who, "", wrong); err == nil {
+			t.Errorf("the replies from %s are %v", wrong, got)
+		}
 	}
 }
 

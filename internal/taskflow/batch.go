@@ -38,6 +38,8 @@ type Batches struct {
 	Creator
 	Store BatchStore
 	Wake  *events.Wake // wakes the loop that runs batches
+
+	counted *countedOnce // Placed of one batch; see countOnce
 }
 
 // Submit stores a batch of tasks to be created in the background. Once it has
@@ -100,7 +102,8 @@ func (bs *Batches) CreateAll(ctx context.Context, who lastmile.Principal, items 
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := bs.countOnce().prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
+	bs = bs.countOnce()
+	prepared := bs.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -135,6 +138,7 @@ func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[Batch
 	if err != nil || !batch.Completed.IsZero() {
 		return nil, err
 	}
+	bs = bs.countOnce()
 	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
 	var seen shownTasks
 	defer seen.group.Wait()
@@ -270,7 +274,7 @@ func (bs *Batches) runChunk(ctx context.Context, job *work.Lease, who lastmile.P
 // saveChunk creates the tasks of items and saves the results with them.
 func (bs *Batches) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := bs.Now()
-	return createItems(ctx, bs.Store, who.Organization, items, func(by *way) (results []lastmile.BatchResult, err error) {
+	results, err := createItems(ctx, bs.Store, who.Organization, items, func(by *way) (results []lastmile.BatchResult, err error) {
 		err = bs.Store.Write(ctx, func(w BatchWriter) error {
 			if err := job.Hold(ctx, w, now); err != nil {
 				return err
@@ -289,4 +293,15 @@ func (bs *Batches) saveChunk(ctx context.Context, job *work.Lease, who lastmile.
 		})
 		return results, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	placed := 0
+	for i, result := range results {
+		if result.Err == nil && items[i].ready.home(who.Organization) != who.Organization {
+			placed++
+		}
+	}
+	bs.counted.add(placed)
+	return results, nil
 }

@@ -29,7 +29,6 @@ type chunk struct {
 // prepareChunks reads and prepares the items of a batch that have no result,
 // chunk by chunk, one chunk ahead of the receiver. Callers must call stop.
 func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, batch lastmile.Batch, most int) (chunks <-chan chunk, stop func()) {
-	bs = bs.countOnce()
 	ctx, cancel := context.WithCancel(ctx)
 	ready := make(chan chunk)
 	var group sync.WaitGroup
@@ -197,10 +196,18 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 	var (
 		events []lastmile.Event
 		silent []lastmile.Task
+		placed int // with other organizations
 	)
 	create := func(w creationWriter, one item) error {
+		home := one.ready.home(who.Organization)
+		if err := bs.checkRoom(ctx, who.Organization, home, placed); err != nil {
+			return err
+		}
 		task, caused, err := bs.createInBatch(ctx, w, who, one.ready, now)
 		if err == nil {
+			if home != who.Organization {
+				placed++
+			}
 			if events = append(events, caused...); len(caused) == 0 {
 				silent = append(silent, task)
 			}

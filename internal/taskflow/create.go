@@ -206,7 +206,7 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	if err := ts.checkRoom(ctx, who.Organization, source.Organization); err != nil {
+	if err := ts.checkRoom(ctx, who.Organization, source.Organization, 0); err != nil {
 		return lastmile.Task{}, err
 	}
 	ready, err := ts.prepare(ctx, who, overrides)

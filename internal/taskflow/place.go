@@ -52,14 +52,14 @@ func placeWith(ctx context.Context, w creationWriter, org, home lastmile.Organiz
 }
 
 // checkRoom rejects a new task for another organization if the caller has too many open
-// tasks with others. Tasks are not counted in the transactions that create them, because
-// on PostgreSQL these would conflict.
-func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.OrganizationID) error {
+// tasks with others, including more that the current transaction has placed. Tasks are not
+// counted in the transactions that create them, because on PostgreSQL these would conflict.
+func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.OrganizationID, more int) error {
 	if home == org {
 		return nil
 	}
 	open, err := c.Placed.CountPlaced(ctx, org, c.MaxPlaced)
-	if err == nil && open >= c.MaxPlaced {
+	if err == nil && open+more >= c.MaxPlaced {
 		err = lastmile.Invalid("executor: %d tasks that the organization placed with others are open, which is the limit; wait until some are completed, or delete or cancel some", c.MaxPlaced)
 	}
 	return err
@@ -69,12 +69,12 @@ func (c *Creator) checkRoom(ctx context.Context, org, home lastmile.Organization
 // placed with others are counted once, and not for each item.
 func (bs *Batches) countOnce() *Batches {
 	once := *bs
-	once.Placed = &countedOnce{Placed: bs.Placed}
+	once.counted = &countedOnce{Placed: bs.Placed}
+	once.Placed = once.counted
 	return &once
 }
 
-// countedOnce is a Placed for one batch. It adds one for each call, because each is for
-// another item that will be placed.
+// countedOnce is a Placed for one batch. It adds the tasks that the batch has placed.
 type countedOnce struct {
 	Placed
 	mu    sync.Mutex
@@ -92,8 +92,14 @@ func (p *countedOnce) CountPlaced(ctx context.Context, origin lastmile.Organizat
 		}
 		p.known = true
 	}
-	open, p.open = p.open, p.open+1
-	return open, nil
+	return p.open, nil
+}
+
+// add adds tasks that were placed.
+func (p *countedOnce) add(placed int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open += placed
 }
 
 // prepareNew is prepare for a new task.
@@ -102,7 +108,7 @@ func (c *Creator) prepareNew(ctx context.Context, who lastmile.Principal, d last
 	if err := checkImportKey(d); err != nil {
 		return p, err
 	}
-	if err := c.checkRoom(ctx, who.Organization, p.home(who.Organization)); err != nil {
+	if err := c.checkRoom(ctx, who.Organization, p.home(who.Organization), 0); err != nil {
 		return p, err
 	}
 	return c.prepare(ctx, who, d)

@@ -2,7 +2,9 @@ package taskflow_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/work"
 )
 
 // reads counts what transactions read.
@@ -251,6 +254,54 @@ func TestBatchesCountPlacedTasksOnce(t *testing.T) {
 	made, err = batches.CreateAll(t.Context(), who, items)
 	if err != nil || len(made.Tasks) != 1 || len(made.Rejected) != 1 || counter.calls != 2 {
 		t.Errorf("%d tasks were created and %d rejected after %d counts: %v", len(made.Tasks), len(made.Rejected), counter.calls, err)
+	}
+}
+
+// TestRejectedItemsUseNoRoom creates batches for another organization in which most items are
+// rejected: the others use up the room, in their order.
+func TestRejectedItemsUseNoRoom(t *testing.T) {
+	o, client := apptest.NewOrg(t), apptest.NewOrg(t)
+	courier, who := o.Principal.Organization, client.Principal
+	if err := o.Clients.Connect(t.Context(), courier, who.Organization); err != nil {
+		t.Fatal(err)
+	}
+	batches := *o.Batches
+	placed := func(recipient string) string {
+		return strings.TrimSuffix(body(recipient, ""), "}") + fmt.Sprintf(`,"executor":%q}`, courier)
+	}
+	sent := func(count int) []lastmile.BatchItem {
+		// The first is rejected before the transaction, the second in it.
+		return items(t, client, slices.Repeat([]string{
+			placed(recipient("Ann", "12")), placed(fmt.Sprintf("%q", apptest.NewID[lastmile.RecipientID]())), placed(""),
+		}, count)...)
+	}
+
+	batches.MaxPlaced = 3
+	made, err := batches.CreateAll(t.Context(), who, sent(4))
+	if err != nil || len(made.Tasks) != 3 || len(made.Rejected) != 9 {
+		t.Fatalf("%d tasks were created and %d rejected: %v", len(made.Tasks), len(made.Rejected), err)
+	}
+
+	batches.MaxPlaced = 58
+	later, err := batches.Submit(t.Context(), who, sent(60)) // two chunks
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := work.Loop[taskflow.BatchReader, taskflow.BatchWriter]{
+		Kind: work.CreateBatch, Store: batches.Store, Do: batches.Run, Limits: work.Limits{Total: 1, PerOrganization: 1},
+		Now: o.Now, NewID: apptest.NewID[string], Log: o.Log,
+	}
+	if _, err := loop.RunDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := batches.Batch(t.Context(), who, later.Record.ID)
+	if err != nil || len(batch.Results) != 180 {
+		t.Fatalf("%d results: %v", len(batch.Results), err)
+	}
+	for i, result := range batch.Results {
+		if rejected := i%3 < 2 || i/3 >= 58-3; rejected != (result.Err != nil) {
+			t.Errorf("item %d is task %q; error: %v", i, result.TaskID, result.Err)
+		}
 	}
 }
 

@@ -194,6 +194,34 @@ func TestHandOverIsBounded(t *testing.T) {
 	}
 }
 
+// TestHandOverIsBoundedByBytes commits notifications with large bodies. Small ones do not
+// overtake them.
+func TestHandOverIsBoundedByBytes(t *testing.T) {
+	body := make([]byte, 3<<20)
+	log := events.NewLog(events.Options{
+		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(all []lastmile.Event) ([][]byte, error) { return slices.Repeat([][]byte{body}, len(all)), nil },
+	})
+	for range 2 { // the limit applies again after a drain
+		for range 10 {
+			tx := &transaction{hooks: []lastmile.Webhook{hook(acme, "a", lastmile.TriggerTaskUpdated), hook(acme, "b", lastmile.TriggerTaskUpdated)}}
+			if err := log.Append(t.Context(), tx, lastmile.Event{Organization: acme, Trigger: lastmile.TriggerTaskUpdated}); err != nil {
+				t.Fatal(err)
+			}
+			log.HandOver(tx, lastmile.Notification{Webhook: "a"})
+			tx.commit()
+		}
+		var kept []string
+		for _, n := range log.Drain() {
+			kept = append(kept, fmt.Sprint(n.Webhook, " ", len(n.Body)>>20))
+		}
+		want := []string{"a 3", "b 3", "a 0", "a 3", "b 3", "a 0", "a 3", "b 3", "a 0", "b 0"}
+		if len(kept) != len(want) || !slices.Equal(kept[:8], want[:8]) || !slices.Equal(sorted(kept[8:]), want[8:]) {
+			t.Errorf("handed over are %q, want %q", kept, want)
+		}
+	}
+}
+
 func TestWakeMergesSignals(t *testing.T) {
 	var w events.Wake
 	a, b := w.Channel(), w.Channel()

@@ -132,9 +132,11 @@ func testStartEstimates(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("leaves later than estimated: eta %v, want %v", got["eta"], travels(40.7, 40.72))
 	}
 	worker, phone := driver(t, c, team, "+12125550409")
-	lost := taskOf(t, c, worker, 40.71, nil)
+	lost := taskOf(t, c, worker, 40.71, map[string]any{"completeBefore": p.Now().Add(-time.Hour).UnixMilli()})
 	if got := phone.do(t, "start", lost, "s1", nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil {
 		t.Errorf("estimated although the worker's location is unknown: %v", got)
+	} else if !near(got["delayTime"], 3600, 3) {
+		t.Errorf("started after its window, late by %v, want about 3600", got["delayTime"])
 	}
 	phone.do(t, "complete", lost, "c1", map[string]any{"success": true})
 	phone.at(t, 40.7)
@@ -177,11 +179,23 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); !near(got["delayTime"], 3540, 30) {
 		t.Errorf("the unassigned task is late by %v, want about 3540", got["delayTime"])
 	}
-	c.Must(t, http.MethodPut, "/tasks/"+free, map[string]any{"completeBefore": p.Now().Add(time.Hour).UnixMilli()})
-	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); got["delayTime"] != nil {
-		t.Errorf("given more time, and late by %v", got["delayTime"])
+	until := func(task string, in time.Duration, late bool) { // changes when the task is due
+		t.Helper()
+		got := c.Must(t, http.MethodPut, "/tasks/"+task, map[string]any{"completeBefore": p.Now().Add(in).UnixMilli()})["delayTime"]
+		read := c.Must(t, http.MethodGet, "/tasks/"+task, nil)["delayTime"]
+		if (got != nil) != late || (read != nil) != late || late && !near(got, read.(float64), 3) {
+			t.Errorf("due in %v: late by %v in the response, and by %v when read", in, got, read)
+		}
 	}
-	c.Must(t, http.MethodPut, "/tasks/"+task, map[string]any{"completeBefore": p.Now().Add(10 * time.Hour).UnixMilli()})
+	until(free, time.Hour, false)
+	until(free, -time.Hour, true)
+	until(task, -time.Hour, true)
+	until(task, 10*time.Hour, false)
+	past := map[string]any{"completeBefore": p.Now().Add(-time.Hour).UnixMilli()}
+	given := taskOf(t, c, worker, 40.75, past)
+	if got := c.Must(t, http.MethodPut, "/tasks/"+given, map[string]any{"container": map[string]any{"type": "ORGANIZATION", "organization": c.Organization.ID}}); !near(got["delayTime"], 3600, 3) {
+		t.Errorf("unassigned, late by %v, want about 3600", got["delayTime"])
+	}
 	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); got["delayTime"] != nil {
 		t.Errorf("the worker is late by %v with nothing late", got["delayTime"])

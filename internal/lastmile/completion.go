@@ -154,6 +154,7 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 	}
 	if name == "arrival" && t.Completion.Arrived().IsZero() {
 		t.Estimates = t.Estimates.arrived(a.At, t.Window())
+		t.updateDelay(a.At)
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: name, At: a.At, Location: a.Location})
 	t.Modified = nextModified(t.Modified, a.At)

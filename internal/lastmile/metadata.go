@@ -66,22 +66,11 @@ func NewMetadata(field string, entries []MetadataEntry) (Metadata, error) {
 func (m Metadata) Normalized() Metadata {
 	normal := slices.Clone(m)
 	for i, e := range normal {
-		normal[i].Visibility = normalVisibility(e.Visibility)
-	}
-	return normal
-}
-
-func normalVisibility(sent []string) []string {
-	if len(sent) == 0 {
-		return []string{VisibleToAPI}
-	}
-	var once []string
-	for _, v := range sent {
-		if !slices.Contains(once, v) {
-			once = append(once, v)
+		if normal[i].Visibility = Unique(e.Visibility); len(e.Visibility) == 0 {
+			normal[i].Visibility = []string{VisibleToAPI}
 		}
 	}
-	return once
+	return normal
 }
 
 // Validate checks the entries. Its error is an *Error whose message begins with

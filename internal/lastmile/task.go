@@ -137,15 +137,12 @@ type Estimates struct {
 // recipients see; zero if unknown.
 func (e Estimates) ServiceStart(w TimeWindow) time.Time { return w.ServiceStart(e.Arrival) }
 
-// arrived returns the estimates of an active task whose worker has arrived at a time.
+// arrived returns the estimates, without the delay, of an active task whose worker has arrived
+// at a time.
 func (e Estimates) arrived(at time.Time, w TimeWindow) Estimates {
-	start := w.ServiceStart(at)
 	known := Estimates{Arrival: at, ETA: new(time.Duration(0))}
 	if !e.Completion.IsZero() {
-		known.Completion = start.Add(e.Completion.Sub(e.ServiceStart(w)))
-	}
-	if late := w.Lateness(start); late > 0 {
-		known.Delay = &late
+		known.Completion = w.ServiceStart(at).Add(e.Completion.Sub(e.ServiceStart(w)))
 	}
 	return known
 }
@@ -261,7 +258,10 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed 
 	if t.Metadata, err = t.Metadata.Apply(c.Metadata); err != nil {
 		return false, err
 	}
-	return touch(&t.Modified, before, *t, now), t.check()
+	if changed = touch(&t.Modified, before, *t, now); changed {
+		t.updateDelay(now)
+	}
+	return changed, t.check()
 }
 
 // replaceRequired returns the barcodes of sent with ids. A barcode that the task already
@@ -370,4 +370,13 @@ func (t *Task) Late(now time.Time) time.Duration {
 		return t.Window().Lateness(t.Window().ServiceStart(arrived))
 	}
 	return t.Window().Lateness(now)
+}
+
+// updateDelay sets the delay after the time window or the estimates have changed: the
+// lateness of the estimated arrival, and at least how late the task already is.
+func (t *Task) updateDelay(now time.Time) {
+	t.Estimates.Delay = nil
+	if late := max(t.Window().Lateness(t.Estimates.ServiceStart(t.Window())), t.Late(now)); late > 0 {
+		t.Estimates.Delay = &late
+	}
 }

@@ -91,6 +91,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 			return nil, err
 		}
 		t.Worker, t.Estimates = "", Estimates{}
+		t.updateDelay(at)
 		if in.Kind != InWorker { // the task is not about to be assigned to another worker
 			t.Container = in
 		}
@@ -112,7 +113,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 // if unfinished, the tasks that it depends on and that are not completed, is not empty.
 func (t *Task) Start(unfinished []TaskID, e Estimates, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
-		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
+		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, strings.Join(idStrings(unfinished), ", ")).
 			WithMissing(MissingDependencies, idStrings(unfinished))
 	}
 	if err := t.move(TaskActive, at); err != nil {
@@ -290,5 +291,3 @@ func (t *Task) CheckCycle(parents func(TaskID) ([]TaskID, error)) error {
 	}
 	return nil
 }
-
-func joinIDs(ids []TaskID) string { return strings.Join(idStrings(ids), ", ") }

@@ -201,3 +201,42 @@ func TestServiceTimeOfZero(t *testing.T) {
 		t.Errorf("a minute became %v", none.ServiceTime)
 	}
 }
+
+func TestTheDelayFollowsTheTimeWindow(t *testing.T) {
+	window := func(before time.Time) lastmile.TaskChange { return lastmile.TaskChange{CompleteBefore: &before} }
+	due := func(c *lastmile.TaskChange) { c.CompleteBefore = new(noon.Add(-time.Hour)) }
+	check := func(what string, task lastmile.Task, events []lastmile.Event, err error, want time.Duration) {
+		t.Helper()
+		must(t, err)
+		shown := []lastmile.Task{task}
+		for _, e := range events {
+			shown = append(shown, *e.Task)
+		}
+		for i, s := range shown {
+			var got time.Duration
+			lastmile.Set(&got, s.Estimates.Delay)
+			if got != want || want == 0 && s.Estimates.Delay != nil {
+				t.Errorf("%s: the delay is %v (%d of %d), want %v", what, got, i, len(shown), want)
+			}
+		}
+	}
+	task := newTask(t, due)
+	check("a new task past its window", task, task.CreationEvents(me), nil, time.Hour)
+	events, err := task.Update(window(noon.Add(time.Hour)), nil, me, noon)
+	check("more time", task, events, err, 0)
+	events, err = task.Update(window(noon.Add(-time.Minute)), nil, me, noon)
+	check("less time", task, events, err, time.Minute)
+	events, err = task.Put(lastmile.WorkerContainer("w"), me, noon)
+	check("assigned", task, events, err, time.Minute)
+	task.Estimates = lastmile.Estimates{Arrival: noon.Add(10 * time.Minute), Delay: new(11 * time.Minute)}
+	events, err = task.Update(window(noon.Add(8*time.Minute)), nil, me, noon)
+	check("less late than estimated", task, events, err, 2*time.Minute)
+	events, err = task.Update(window(noon.Add(10*time.Minute)), nil, me, noon)
+	check("no longer late", task, events, err, 0)
+	events, err = task.Update(window(noon.Add(-time.Minute)), nil, me, noon)
+	check("late again", task, events, err, 11*time.Minute)
+	events, err = task.Put(lastmile.WorkerContainer("v"), me, noon)
+	check("moved to a worker without an estimate", task, events, err, time.Minute)
+	events, err = task.Put(lastmile.OrganizationContainer("acme"), me, noon.Add(time.Minute))
+	check("unassigned", task, events, err, 2*time.Minute)
+}

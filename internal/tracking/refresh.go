@@ -220,8 +220,10 @@ func sinceStart(at lastmile.Whereabouts, active lastmile.Task) lastmile.Whereabo
 func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, a lastmile.Action, now time.Time) (e lastmile.Estimates, err error) {
 	refreshed := a.Location == nil || travel.LocatedSince(worker.Whereabouts, a.At) != nil // from about here
 	at := travel.WithReport(worker.Whereabouts, a.Location, a.At).Location
+	task.State = lastmile.TaskActive
+	way := travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{task}}
 	if at == nil {
-		return e, nil
+		return way.Estimate(nil, travel.Experience{}, now)[0], nil
 	}
 	w, err := t.Store.Join(tx)
 	if err != nil {
@@ -243,8 +245,6 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 			return e, err
 		}
 	}
-	task.State = lastmile.TaskActive
-	way := travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{task}}
 	return way.Estimate(legs, experience, now)[0], nil
 }
 

@@ -312,11 +312,10 @@ func (wk *Work) Start(ctx context.Context, who lastmile.Principal, id lastmile.T
 			return nil, err
 		}
 		task.ApplyGeofence(settings.Geofence)
-		events, err := task.Start(unfinished, estimates, who.Actor(), a.At)
 		if task.Completion.FirstLocation == nil {
 			task.Completion.FirstLocation = a.Location
 		}
-		return events, err
+		return task.Start(unfinished, estimates, who.Actor(), a.At)
 	})
 }
 

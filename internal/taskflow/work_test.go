@@ -1,6 +1,7 @@
 package taskflow_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -82,6 +83,19 @@ func TestStartRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectCode(t, start(ada, second.ID), lastmile.CodeInvalid)
+}
+
+func TestTheEventOfAStartHasTheFirstLocation(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, action(&west)); err != nil {
+		t.Fatal(err)
+	}
+	events := o.Events(t, o.Principal.Organization)
+	if last := events[len(events)-1]; !bytes.Contains(last, []byte(`"firstLocation":[-74,40.7]`)) {
+		t.Errorf("the event is %s", last)
+	}
 }
 
 func TestAnActionIDIsUsedOnce(t *testing.T) {

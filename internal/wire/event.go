@@ -113,9 +113,8 @@ func encodeOnce[T, F any](known map[any][]byte, record *T, convert func(T) F) ([
 
 // newEvent returns an event in its wire form, without the task and the worker.
 func newEvent(e lastmile.Event) Event {
-	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test}
-	if e.Actor.Type != "" {
-		body.ActionContext = &ActionContext{Type: e.Actor.Type, ID: e.Actor.ID}
+	body := Event{
+		ActionContext: newActionContext(e.Actor), TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test,
 	}
 	if e.Actor.Type == lastmile.ActorAdmin {
 		body.AdminID = &e.Actor.ID

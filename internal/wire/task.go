@@ -330,8 +330,8 @@ type Container struct {
 
 // Assignment is the assignment of a task to a container.
 type Assignment struct {
-	// Actor that made the assignment.
-	ActionContext ActionContext `json:"actionContext"`
+	// Actor that made the assignment; null if continuous re-planning made it.
+	ActionContext *ActionContext `json:"actionContext"`
 	// Container that the task was assigned to. Always includes the organization.
 	ContainerDescription Container `json:"containerDescription"`
 	// Unix time in milliseconds of the assignment.

@@ -145,21 +145,27 @@ func NewAssignments(t lastmile.Task) []Assignment {
 	return Each(t.History, func(a lastmile.Assignment) Assignment {
 		in := NewContainerRef(a.Container)
 		in.Organization = cmp.Or(in.Organization, t.Organization)
-		return Assignment{
-			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
-			ContainerDescription: in, Time: Millis(a.At),
-		}
+		return Assignment{ActionContext: newActionContext(a.Actor), ContainerDescription: in, Time: Millis(a.At)}
 	})
 }
 
 // Assignments returns the history that the wire form represents.
 func Assignments(history []Assignment) []lastmile.Assignment {
 	return Each(history, func(a Assignment) lastmile.Assignment {
-		return lastmile.Assignment{
-			Actor:     lastmile.Actor{Type: a.ActionContext.Type, ID: a.ActionContext.ID},
-			Container: a.ContainerDescription.Domain(), At: a.Time.Time(),
+		made := lastmile.Assignment{Container: a.ContainerDescription.Domain(), At: a.Time.Time()}
+		if by := a.ActionContext; by != nil {
+			made.Actor = lastmile.Actor{Type: by.Type, ID: by.ID}
 		}
+		return made
 	})
+}
+
+// newActionContext returns an actor in its wire form; nil for the program itself.
+func newActionContext(by lastmile.Actor) *ActionContext {
+	if by.Type == "" {
+		return nil
+	}
+	return &ActionContext{Type: by.Type, ID: by.ID}
 }
 
 func coordinates(p *lastmile.Point) Coordinates {

@@ -366,9 +366,10 @@ func boardSamples() []any {
 // taskSamples are tasks in all the forms that they are shown in.
 func taskSamples() []any {
 	historic := wire.NewTask(sampleOf[lastmile.Task](full))
-	historic.AssignmentHistory = wire.NewAssignments(lastmile.Task{Organization: sampleID, History: []lastmile.Assignment{{
-		Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: sampleID}, Container: lastmile.OrganizationContainer(sampleID), At: sampleTime,
-	}}})
+	historic.AssignmentHistory = wire.NewAssignments(lastmile.Task{Organization: sampleID, History: []lastmile.Assignment{
+		{Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: sampleID}, Container: lastmile.OrganizationContainer(sampleID), At: sampleTime},
+		{Container: lastmile.WorkerContainer(sampleID), At: sampleTime},
+	}})
 	proof := "text"
 	historic.Identity.Checksum = &proof
 	ofTeam, ofWorker := leanTask(), leanTask()

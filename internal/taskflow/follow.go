@@ -113,7 +113,7 @@ func (p *TaskFollower) Show() (trackingpage.Page, error) {
 	now := p.pages.Now()
 	page, err := trackingpage.New(&p.task, p.merchant, p.worker, now)
 	if err == nil {
-		page.Customize(p.settings, p.newTimes, now)
+		page.Customize(&p.task, p.settings, p.newTimes, now)
 	}
 	return page, err
 }

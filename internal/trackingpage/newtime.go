@@ -40,10 +40,14 @@ func Slots(now time.Time, timezone string) []Slot {
 }
 
 // Customize applies the settings of the organization that is shown. newTimes says
-// whether recipients may request another time.
-func (f *Page) Customize(s lastmile.PageSettings, newTimes bool, now time.Time) {
+// whether recipients may request another time. None is offered if the metadata of the
+// task has no room for a request.
+func (f *Page) Customize(t *lastmile.Task, s lastmile.PageSettings, newTimes bool, now time.Time) {
 	f.Phone, f.Color = s.Phone, s.Color
-	if newTimes && f.Stage == StageFailed {
+	if !newTimes || f.Stage != StageFailed {
+		return
+	}
+	if _, err := t.Metadata.Apply(request(Slot{now, now}, now)); err == nil {
 		f.NewTimes = Slots(now, f.Timezone)
 	}
 }
@@ -64,15 +68,19 @@ func (f *Page) Request(t *lastmile.Task, begin, now time.Time) ([]lastmile.Event
 		if f.Requested != nil && f.Requested.After.Equal(s.After) {
 			return nil, nil
 		}
-		entry := lastmile.MetadataEntry{
-			Name: RequestedTime, Type: lastmile.MetadataObject, Visibility: []string{lastmile.VisibleToAPI, lastmile.VisibleToDashboard},
-			Value: map[string]any{
-				"completeAfter": float64(s.After.UnixMilli()), "completeBefore": float64(s.Before.UnixMilli()), "time": float64(now.UnixMilli()),
-			},
-		}
-		return t.Update(lastmile.TaskChange{Metadata: lastmile.MetadataChange{Set: lastmile.Metadata{entry}}}, nil, lastmile.Actor{}, now)
+		return t.Update(lastmile.TaskChange{Metadata: request(s, now)}, nil, lastmile.Actor{}, now)
 	}
 	return nil, lastmile.Invalid("completeAfter must be the beginning of one of the times in newTimes")
+}
+
+// request returns the change that stores a request for a slot.
+func request(s Slot, now time.Time) lastmile.MetadataChange {
+	return lastmile.MetadataChange{Set: lastmile.Metadata{{
+		Name: RequestedTime, Type: lastmile.MetadataObject, Visibility: []string{lastmile.VisibleToAPI, lastmile.VisibleToDashboard},
+		Value: map[string]any{
+			"completeAfter": float64(s.After.UnixMilli()), "completeBefore": float64(s.Before.UnixMilli()), "time": float64(now.UnixMilli()),
+		},
+	}}}
 }
 
 // requested returns the time that the recipient requested; nil for none.

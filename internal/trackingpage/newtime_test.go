@@ -1,6 +1,7 @@
 package trackingpage_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestRequestingAnotherTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page.Customize(lastmile.PageSettings{NewTimes: allowed}, allowed, now)
+		page.Customize(&task, lastmile.PageSettings{NewTimes: allowed}, allowed, now)
 		return page
 	}
 	tomorrow := noon.Add(20 * time.Hour) // at eight
@@ -83,8 +84,54 @@ func TestRequestingAnotherTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page.Customize(lastmile.PageSettings{NewTimes: true}, true, noon)
+	page.Customize(&active, lastmile.PageSettings{NewTimes: true}, true, noon)
 	if _, err := page.Request(&active, tomorrow, noon); err == nil || len(page.NewTimes) != 0 {
 		t.Errorf("another time for a task on its way: %v", err)
+	}
+}
+
+func TestNoTimeIsOfferedThatCannotBeStored(t *testing.T) {
+	text := func(name string, size int) lastmile.MetadataEntry {
+		return lastmile.MetadataEntry{Name: name, Type: lastmile.MetadataString, Value: strings.Repeat("x", size)}
+	}
+	var many lastmile.Metadata
+	for range lastmile.MaxMetadataEntries {
+		many = append(many, text("name"+string(rune('A'+len(many))), 1))
+	}
+	large := lastmile.Metadata{}
+	for size := range 4 {
+		large = append(large, text("large"+string(rune('A'+size)), lastmile.MaxMetadataBytes/4-20))
+	}
+	requested := lastmile.MetadataEntry{Name: trackingpage.RequestedTime, Type: lastmile.MetadataObject, Value: map[string]any{
+		"completeAfter": 1e12, "completeBefore": 1e12 + 1, "time": 1e12,
+	}}
+	for name, test := range map[string]struct {
+		has     lastmile.Metadata
+		offered bool
+	}{
+		"no metadata":                {nil, true},
+		"as many entries as allowed": {many, false},
+		"as many with a request":     {append(slices.Clone(many[1:]), requested), true},
+		"almost as many bytes":       {large, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := failed("NO_ACCESS", "start")
+			if err := test.has.Validate("metadata"); err != nil {
+				t.Fatal(err)
+			}
+			task.Metadata = test.has
+			page, err := trackingpage.New(&task, lastmile.Organization{Timezone: "UTC"}, nil, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.Customize(&task, lastmile.PageSettings{NewTimes: true}, true, noon)
+			if got := len(page.NewTimes) > 0; got != test.offered {
+				t.Fatalf("%d times are offered", len(page.NewTimes))
+			}
+			_, err = page.Request(&task, noon.Add(20*time.Hour), noon)
+			if test.offered != (err == nil) || err != nil && !strings.Contains(err.Error(), "contact") {
+				t.Errorf("the error is %v", err)
+			}
+		})
 	}
 }

@@ -433,13 +433,17 @@ func (t taskTx) Children(ctx context.Context, org lastmile.OrganizationID, id la
 }
 
 // Unfinished returns the given tasks that are not completed.
-func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
-	if len(ids) == 0 {
-		return nil, nil
+func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (unfinished []lastmile.TaskID, err error) {
+	for chunk := range slices.Chunk(ids, 1_000) { // a statement has a maximum number of parameters
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.state < 3 ORDER BY t.id`, where.args...)
+		if err != nil {
+			return nil, err
+		}
+		unfinished = append(unfinished, found...)
 	}
-	where := within(org)
-	in(where, `t.id`, ids)
-	return t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.state < 3 ORDER BY t.id`, where.args...)
+	return unfinished, nil
 }
 
 func (t *base) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile.TaskID, error) {

@@ -373,6 +373,14 @@ func testDependencies(t *testing.T, s *sqlstore.Store) {
 			t.Errorf("got %v, want %v", got, what)
 		}
 	}
+	many := make([]lastmile.TaskID, 0, 70_000) // more than a statement can have parameters
+	for i := range cap(many) - 1 {
+		many = append(many, id[lastmile.TaskID](fmt.Sprintf("n%dx", i)))
+	}
+	many = append(many, child.ID)
+	if got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, many) }); fmt.Sprint(names(got)) != "[child]" {
+		t.Errorf("of many tasks, %v are unfinished", got)
+	}
 	if got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, zenith, child.ID) }); len(got) > 0 {
 		t.Errorf("another organization sees %v", got)
 	}

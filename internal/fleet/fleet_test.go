@@ -144,6 +144,48 @@ func TestCreateWorkerRejects(t *testing.T) {
 	expectTriggers(t, o)
 }
 
+// teamStore counts the teams that transactions read with their members.
+type teamStore struct {
+	sqlstore.View[fleet.Reader, fleet.Writer]
+	teams int
+}
+
+type teamReads struct {
+	*sqlstore.Tx
+	teams *int
+}
+
+func (r teamReads) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	*r.teams++
+	return r.Tx.Team(ctx, org, id)
+}
+
+func (s *teamStore) Write(ctx context.Context, fn func(fleet.Writer) error) error {
+	return s.View.Write(ctx, func(w fleet.Writer) error { return fn(teamReads{w.(*sqlstore.Tx), &s.teams}) })
+}
+
+func TestTheTeamsOfAWorkerAreCheckedTogether(t *testing.T) {
+	o := apptest.NewOrg(t)
+	north, south := o.Team(t, "North"), o.Team(t, "South")
+	s := &teamStore{View: sqlstore.For[fleet.Reader, fleet.Writer](o.Store)}
+	counted := *o.Fleet
+	counted.Store = s
+	worker, err := counted.CreateWorker(t.Context(), o.Principal, draft(string(apptest.Phone()), north, south))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := counted.UpdateWorker(t.Context(), o.Principal, worker.ID, fleet.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{
+		Change: lastmile.WorkerChange{Teams: &[]lastmile.TeamID{south, north}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = counted.CreateWorker(t.Context(), o.Principal, draft(string(apptest.Phone()), north, apptest.NewID[lastmile.TeamID]()))
+	expectCode(t, err, lastmile.CodeNotFound)
+	if s.teams > 0 {
+		t.Errorf("%d teams were read with their members", s.teams)
+	}
+}
+
 func TestUpdateWorker(t *testing.T) {
 	o := apptest.NewOrg(t)
 	north, south := o.Team(t, "North"), o.Team(t, "South")

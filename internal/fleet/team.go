@@ -45,8 +45,12 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		return team, err
 	}
 	err = f.Store.Read(ctx, func(r Reader) error {
-		whole, err := r.WholeTeam(ctx, who.Organization, id)
-		team.Tasks = whole.Tasks
+		whole, err := r.Teams(ctx, who.Organization, store.TeamFilter{Name: team.Name})
+		for _, same := range whole {
+			if same.ID == id {
+				team.Tasks = same.Tasks
+			}
+		}
 		return err
 	})
 	return team, err

@@ -16,6 +16,11 @@ const (
 	MaxElements = 100      // elements of an array
 	MaxURL      = 2_000    // characters
 	MaxBytes    = 64 << 10 // all values of a task, and all defaults, as compact JSON
+
+	// MaxDefinitions is the maximum size in bytes of the names, descriptions and contexts
+	// of all fields of an organization. It is limited because every task stores the
+	// definitions of its fields.
+	MaxDefinitions = 64 << 10
 )
 
 // ForAdmin is the value for the dashboard in the visibility and editability of custom fields.
@@ -97,7 +102,7 @@ func (fs *Fields) Define(at string, org lastmile.OrganizationID, c Change) (last
 		return f, lastmile.Duplicate("key", f.Key)
 	}
 	all := append(slices.Clip(*fs), f)
-	if err := all.checkDefaults(at, c); err != nil {
+	if err := lastmile.FirstError(all.checkDefaults(at, c), all.checkDefinitions(at, definitionSize(*fs...))); err != nil {
 		return f, err
 	}
 	*fs = all
@@ -114,10 +119,32 @@ func (fs Fields) Change(at string, c Change) (lastmile.CustomField, error) {
 	if place < 0 {
 		return lastmile.CustomField{}, lastmile.NotFound("custom field", c.Key)
 	}
+	before := definitionSize(fs...)
 	if err := update(&fs[place], at, c); err != nil {
 		return fs[place], err
 	}
-	return fs[place], fs.checkDefaults(at, c)
+	return fs[place], lastmile.FirstError(fs.checkDefaults(at, c), fs.checkDefinitions(at, before))
+}
+
+// checkDefinitions rejects a change after which the definitions are too large. before is their
+// size before the change: what older versions accepted can become smaller.
+func (fs Fields) checkDefinitions(at string, before int) error {
+	if size := definitionSize(fs...); size > MaxDefinitions && size > before {
+		return lastmile.Invalid("%s: the names, descriptions and contexts of all custom fields must be at most %d bytes in all, not %d", at, MaxDefinitions, size)
+	}
+	return nil
+}
+
+// contextSize is about the size of a context as JSON.
+const contextSize = 120
+
+// definitionSize returns the bytes that fields count towards MaxDefinitions.
+func definitionSize(fields ...lastmile.CustomField) int {
+	size := 0
+	for _, f := range fields {
+		size += len(f.Name) + len(f.Description) + contextSize*len(f.Contexts)
+	}
+	return size
 }
 
 // checkDefaults rejects a change to a default with which all defaults exceed what a task can

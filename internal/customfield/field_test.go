@@ -528,3 +528,64 @@ func FuzzCustomFieldValues(f *testing.F) {
 		}
 	})
 }
+
+func TestTheDefinitionsAreLimitedTogether(t *testing.T) {
+	long, text := strings.Repeat("d", lastmile.MaxText), lastmile.CustomFieldTypes[0]
+	field := func(i int) customfield.Change {
+		return customfield.Change{Key: fmt.Sprintf("key%d", i), Name: new("name"), Type: &text, Description: &long}
+	}
+	var fields customfield.Fields
+	for i := range customfield.MaxFields {
+		if _, err := fields.Define("field[7]", fieldsOwner, field(i)); err != nil {
+			rejectedWith(t, err, lastmile.CodeInvalid, "field[7]", "65536")
+			break
+		}
+	}
+	full := len(fields)
+	if full < 50 || full == customfield.MaxFields {
+		t.Fatalf("%d fields with the longest description were defined", full)
+	}
+	if _, err := fields.Change("field[0]", customfield.Change{Key: "key0", Name: &long}); err == nil {
+		t.Error("a name was made longer than the limit")
+	}
+	if _, err := fields.Change("field[0]", customfield.Change{Key: "key0", Name: new("name"), Description: new("short")}); err != nil {
+		t.Errorf("a description cannot become shorter: %v", err)
+	}
+	old := slices.Clone(fields)
+	for range 50 { // as older versions accepted them
+		old = append(old, fields[1])
+	}
+	if _, err := old.Change("field[0]", customfield.Change{Key: "key2", Description: new("short")}); err != nil {
+		t.Errorf("definitions that are too large cannot become smaller: %v", err)
+	}
+	if _, err := old.Change("field[0]", customfield.Change{Key: "key2", Description: new("not as short")}); err == nil {
+		t.Error("definitions that are too large became larger")
+	}
+}
+
+func TestATaskDoesNotCollectDefinitions(t *testing.T) {
+	long, text := strings.Repeat("d", lastmile.MaxText), lastmile.CustomFieldTypes[0]
+	var has []lastmile.CustomFieldValue
+	for i := range 3 { // each time, the organization has other fields
+		var fields customfield.Fields
+		var sent []lastmile.FieldValue
+		for j := range 25 {
+			key := fmt.Sprintf("key%d_%d", i, j)
+			if _, err := fields.Define("field", fieldsOwner, customfield.Change{Key: key, Name: new("name"), Type: &text, Description: &long}); err != nil {
+				t.Fatal(err)
+			}
+			sent = append(sent, lastmile.FieldValue{Key: key, Value: "v"})
+		}
+		values, err := fields.ForTask(false).Update(has, sent)
+		if i < 2 {
+			if has = values; err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		rejectedWith(t, err, lastmile.CodeInvalid, "customFields", "null")
+		if _, err := fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "key0_0"}}); err != nil {
+			t.Errorf("a field cannot be removed: %v", err)
+		}
+	}
+}

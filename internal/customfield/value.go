@@ -149,7 +149,10 @@ func (s TaskFields) Convert(has []lastmile.CustomFieldValue, sent []lastmile.Fie
 			return nil, lastmile.Invalid("customFields: the field %q is not for %s tasks: remove it by sending null", v.Field.Key, kindName(s.pickup))
 		}
 	}
-	return s.applyDefaults(values)
+	if values, err = s.applyDefaults(values); err != nil {
+		return nil, err
+	}
+	return values, checkDefinitions(has, values)
 }
 
 // Clone returns the custom fields of a clone of a task. Fields that do not
@@ -184,7 +187,22 @@ func (s TaskFields) merge(has []lastmile.CustomFieldValue, sent []lastmile.Field
 		added += max(0, len(values)-before)
 	}
 	slices.SortStableFunc(values[len(values)-added:], byPosition)
-	return values, checkSize(values)
+	return values, lastmile.FirstError(checkSize(values), checkDefinitions(has, values))
+}
+
+// checkDefinitions rejects an update of a task that has too many definitions after it. A task
+// keeps the fields that its organization has deleted, so it may have more than can be defined.
+func checkDefinitions(before, after []lastmile.CustomFieldValue) error {
+	size := func(values []lastmile.CustomFieldValue) (n int) {
+		for _, v := range values {
+			n += definitionSize(v.Field)
+		}
+		return n
+	}
+	if n := size(after); len(before) > 0 && n > MaxDefinitions && n > size(before) {
+		return lastmile.Invalid("customFields: the names, descriptions and contexts of the task's fields must be at most %d bytes in all, not %d: remove fields by sending null", MaxDefinitions, n)
+	}
+	return nil
 }
 
 // byPosition orders values by the position of their definitions, which is 0 for values from the

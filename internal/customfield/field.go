@@ -147,6 +147,19 @@ func definitionSize(fields ...lastmile.CustomField) int {
 	return size
 }
 
+// SizeFor returns about how many bytes of a new task the definitions and defaults of its fields
+// take, if the task is sent with these values.
+func (fs Fields) SizeFor(sent []lastmile.FieldValue) int {
+	const others = 250 // the key, the type and names of members
+	size := 0
+	for _, f := range fs {
+		if f.Value != nil || slices.ContainsFunc(sent, func(v lastmile.FieldValue) bool { return v.Key == f.Key }) {
+			size += definitionSize(f) + len(lastmile.AppendCanonical(nil, f.Value)) + others
+		}
+	}
+	return size
+}
+
 // checkDefaults rejects a change to a default with which all defaults exceed what a task can
 // have, so that no task could be created without sending other values.
 func (fs Fields) checkDefaults(at string, c Change) error {

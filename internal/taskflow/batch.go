@@ -24,8 +24,9 @@ const (
 	// which cannot be renewed meanwhile.
 	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
-	// chunkBytes is the maximum size of a chunk of several items, as they were sent.
-	// Chunks of ordinary tasks are smaller.
+	// chunkBytes is the maximum size of a chunk of several items: of what was sent, and of
+	// the definitions and defaults of their custom fields. Chunks of ordinary tasks are
+	// smaller.
 	chunkBytes = 512 << 10
 
 	// prepareConcurrency is the number of items that are prepared at the same time.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -17,6 +18,7 @@ import (
 type item struct {
 	sent  []byte
 	ready prepared
+	added int   // about how many bytes custom fields add to the task
 	err   error // why it cannot be created
 }
 
@@ -53,14 +55,15 @@ func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, ba
 	}
 }
 
-// split divides a chunk whose items are large.
+// split divides a chunk whose tasks are large.
 func (c chunk) split() []chunk {
 	var parts []chunk
 	from, bytes := 0, 0
 	for i, one := range c.items {
-		if bytes += len(one.sent); bytes > chunkBytes && i > from {
+		size := len(one.sent) + one.added
+		if bytes += size; bytes > chunkBytes && i > from {
 			parts = append(parts, chunk{items: c.items[from:i]})
-			from, bytes = i, len(one.sent)
+			from, bytes = i, size
 		}
 	}
 	return append(parts, chunk{items: c.items[from:], err: c.err})
@@ -68,8 +71,14 @@ func (c chunk) split() []chunk {
 
 // prepareChunk reads n items of a batch and prepares them.
 func (bs *Batches) prepareChunk(ctx context.Context, who lastmile.Principal, id lastmile.BatchID, from, n int) chunk {
-	var sent []lastmile.BatchItem
+	var (
+		sent   []lastmile.BatchItem
+		fields customfield.Fields
+	)
 	err := bs.Store.Read(ctx, func(r BatchReader) (err error) {
+		if fields, err = r.CustomFields(ctx, who.Organization); err != nil {
+			return err
+		}
 		sent, err = r.BatchItems(ctx, who.Organization, id, from, n)
 		return err
 	})
@@ -80,7 +89,13 @@ func (bs *Batches) prepareChunk(ctx context.Context, who lastmile.Principal, id 
 		return chunk{err: err}
 	}
 	check := func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(i.Draft.Container, i.AutoAssign) }
-	return chunk{items: bs.prepareItems(ctx, who, sent, check)}
+	items := bs.prepareItems(ctx, who, sent, check)
+	for i := range items {
+		var values []lastmile.FieldValue
+		lastmile.Set(&values, items[i].ready.draft.Fields)
+		items[i].added = fields.SizeFor(values)
+	}
+	return chunk{items: items}
 }
 
 // prepareItems prepares items, several at a time: it does the part of their creation

@@ -27,6 +27,10 @@ func TestChunksOfLargeItemsAreDivided(t *testing.T) {
 			t.Errorf("%s: parts of %v items, want %v", name, got, c.want)
 		}
 	}
+	fields := chunk{items: []item{{sent: make([]byte, 60), added: chunkBytes / 2}, {sent: make([]byte, 60), added: chunkBytes / 2}}}
+	if parts := fields.split(); len(parts) != 2 {
+		t.Errorf("two small items with large custom fields are in %d parts", len(parts))
+	}
 	failed := errors.New("not read")
 	if parts := (chunk{err: failed}).split(); len(parts) != 1 || !errors.Is(parts[0].err, failed) {
 		t.Errorf("a chunk that was not read became %+v", parts)

@@ -2,10 +2,12 @@ package taskflow_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"dray/internal/app/apptest"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
@@ -179,6 +181,40 @@ func TestSubmittedBatchOfLargeItems(t *testing.T) {
 	}
 	if small, large := transactions(10), transactions(9_900); large != small+1 {
 		t.Errorf("%d transactions for small tasks, %d for large ones", small, large)
+	}
+}
+
+// TestSubmittedBatchOfLargeFields creates tasks with long definitions of custom fields, which
+// are not sent with them, in more transactions than tasks without.
+func TestSubmittedBatchOfLargeFields(t *testing.T) {
+	o := apptest.NewOrg(t)
+	transactions := func() uint64 {
+		t.Helper()
+		made, err := o.Batches.Submit(t.Context(), o.Principal, items(t, o, slices.Repeat([]string{body("", "")}, 20)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := o.Store.Stats().Operations
+		o.RunJobs(t)
+		n := o.Store.Stats().Operations - before
+		batch, err := o.Batches.Batch(t.Context(), o.Principal, made.Record.ID)
+		if err != nil || batch.Status() != lastmile.BatchSucceeded {
+			t.Fatalf("the batch is %s: %v", batch.Status(), err)
+		}
+		return n
+	}
+	without := transactions()
+	var fields []customfield.Change
+	for i := range 50 {
+		fields = append(fields, customfield.Change{
+			Name: new(fmt.Sprint("field", i)), Type: new(lastmile.CustomFieldTypes[0]), Description: new(strings.Repeat("d", lastmile.MaxText)), Value: new(any("v")),
+		})
+	}
+	if _, err := o.Fields.Define(t.Context(), o.Principal, fields); err != nil {
+		t.Fatal(err)
+	}
+	if with := transactions(); with != without+2 { // about 1.4 MB in all
+		t.Errorf("%d transactions without custom fields, %d with them", without, with)
 	}
 }
 

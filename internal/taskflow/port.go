@@ -105,6 +105,7 @@ type ContainerStore interface {
 type BatchReader interface {
 	work.Reader
 	recipientReader
+	fieldReader
 	// Batch returns a batch with its results so far, which have the ids of tasks
 	// but not the tasks.
 	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)

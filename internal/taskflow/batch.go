@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
+	"slices"
 	"sync"
 
 	"dray/internal/events"
@@ -28,6 +29,10 @@ const (
 	// the definitions and defaults of their custom fields. Chunks of ordinary tasks are
 	// smaller.
 	chunkBytes = 512 << 10
+
+	// The maximum sizes of the tasks and of the rejected items that the event of a
+	// completed batch shows. A task may be shown twice, a rejected item always is.
+	maxShownTasks, maxShownItems = 8 << 20, 4 << 20
 
 	// prepareConcurrency is the number of items that are prepared at the same time.
 	// Each may need a request to a geocoder.
@@ -72,14 +77,15 @@ func (bs *Batches) Batch(ctx context.Context, who lastmile.Principal, id lastmil
 		if batch, err = r.Batch(ctx, who.Organization, id); err != nil || batch.Completed.IsZero() {
 			return err
 		}
-		return fillTasks(ctx, r, &batch)
+		return fillTasks(ctx, r, &batch, math.MaxInt)
 	})
 	return batch, err
 }
 
-// fillTasks puts the tasks that still exist into the results of a batch.
-func fillTasks(ctx context.Context, r BatchReader, batch *lastmile.Batch) error {
-	left, err := r.TasksLeft(ctx, batch.Organization, createdIDs(batch.Results))
+// fillTasks puts the tasks that still exist into the results of a batch, some with only their
+// id if they have more than room bytes.
+func fillTasks(ctx context.Context, r BatchReader, batch *lastmile.Batch, room int) error {
+	left, err := r.TasksLeft(ctx, batch.Organization, createdIDs(batch.Results), room)
 	for i, result := range batch.Results {
 		batch.Results[i].Shown = left[result.TaskID]
 	}
@@ -141,7 +147,7 @@ func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[Batch
 	}
 	bs = bs.countOnce()
 	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
-	var seen shownTasks
+	seen := shownTasks{room: maxShownTasks}
 	defer seen.group.Wait()
 	seen.add(ctx, bs.Store, batch.Organization, batch.Results)
 	most := largestChunk
@@ -166,10 +172,11 @@ func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[Batch
 }
 
 // shownTasks reads the created tasks in the form of the API while others are still
-// being created.
+// being created. Those that do not fit into room are read with only their id.
 type shownTasks struct {
 	group sync.WaitGroup
 	mu    sync.Mutex
+	room  int // bytes
 	shown map[lastmile.TaskID][]byte
 	err   error
 }
@@ -181,17 +188,20 @@ func (v *shownTasks) add(ctx context.Context, s BatchStore, org lastmile.Organiz
 		return
 	}
 	v.group.Go(func() {
+		v.mu.Lock() // one read at a time, because the tasks share the room
+		defer v.mu.Unlock()
 		var left map[lastmile.TaskID][]byte
 		err := s.Read(ctx, func(r BatchReader) (err error) {
-			left, err = r.TasksLeft(ctx, org, ids)
+			left, err = r.TasksLeft(ctx, org, ids, v.room)
 			return err
 		})
-		v.mu.Lock()
-		defer v.mu.Unlock()
 		if v.shown == nil {
 			v.shown = map[lastmile.TaskID][]byte{}
 		}
-		maps.Copy(v.shown, left)
+		for id, doc := range left {
+			v.shown[id] = doc
+			v.room -= len(doc)
+		}
 		v.err = errors.Join(v.err, err)
 	})
 }
@@ -225,7 +235,7 @@ func (bs *Batches) GiveUp(ctx context.Context, w BatchWriter, job work.Item) err
 			return err
 		}
 	}
-	if err := fillTasks(ctx, w, &batch); err != nil {
+	if err := fillTasks(ctx, w, &batch, maxShownTasks); err != nil {
 		return err
 	}
 	return bs.completeBatch(ctx, w, batch)
@@ -234,11 +244,26 @@ func (bs *Batches) GiveUp(ctx context.Context, w BatchWriter, job work.Item) err
 // completeBatch completes a batch whose items all have a result.
 func (bs *Batches) completeBatch(ctx context.Context, w BatchWriter, batch lastmile.Batch) error {
 	who := lastmile.AuthoredBy(batch.Organization, batch.Key)
+	batch.Results = withoutLarge(batch.Results, maxShownItems)
 	event := batch.Complete(who.Actor(), bs.Now())
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
 	}
 	return bs.Events.Append(ctx, w, event)
+}
+
+// withoutLarge returns results in which the rejected items beyond room bytes are empty objects.
+func withoutLarge(results []lastmile.BatchResult, room int) []lastmile.BatchResult {
+	results = slices.Clone(results)
+	for i, r := range results {
+		if r.Err == nil {
+			continue
+		}
+		if room -= len(r.Sent); room < 0 {
+			results[i].Sent = []byte("{}")
+		}
+	}
+	return results
 }
 
 // runChunk saves the tasks and results of a chunk in one transaction. In the last

@@ -2,8 +2,11 @@ package taskflow
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
+
+	"dray/internal/lastmile"
 )
 
 func TestChunksOfLargeItemsAreDivided(t *testing.T) {
@@ -34,5 +37,28 @@ func TestChunksOfLargeItemsAreDivided(t *testing.T) {
 	failed := errors.New("not read")
 	if parts := (chunk{err: failed}).split(); len(parts) != 1 || !errors.Is(parts[0].err, failed) {
 		t.Errorf("a chunk that was not read became %+v", parts)
+	}
+}
+
+func TestRejectedItemsAreShownUpToALimit(t *testing.T) {
+	rejected := func(sent string) lastmile.BatchResult {
+		return lastmile.BatchResult{Err: lastmile.Internal(), Sent: []byte(sent)}
+	}
+	all := []lastmile.BatchResult{rejected(`{"a":1}`), {TaskID: "t", Shown: []byte(`{"id":"t"}`)}, rejected(`{"a":2}`), rejected(`{"a":"three"}`), rejected(`{}`)}
+	for room, want := range map[int][]string{
+		100: {`{"a":1}`, ``, `{"a":2}`, `{"a":"three"}`, `{}`},
+		14:  {`{"a":1}`, ``, `{"a":2}`, `{}`, `{}`},
+		1:   {`{}`, ``, `{}`, `{}`, `{}`},
+	} {
+		var got []string
+		for _, r := range withoutLarge(all, room) {
+			got = append(got, string(r.Sent))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%d bytes: %q, want %q", room, got, want)
+		}
+	}
+	if string(all[0].Sent) != `{"a":1}` {
+		t.Error("the results that are stored have changed")
 	}
 }

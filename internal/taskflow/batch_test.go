@@ -1,6 +1,7 @@
 package taskflow_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,6 +216,64 @@ func TestSubmittedBatchOfLargeFields(t *testing.T) {
 	}
 	if with := transactions(); with != without+2 { // about 1.4 MB in all
 		t.Errorf("%d transactions without custom fields, %d with them", without, with)
+	}
+}
+
+// TestTheEventOfALargeBatchIsLimited completes batches that together would need an event of
+// 25 MB. The status shows everything.
+func TestTheEventOfALargeBatchIsLimited(t *testing.T) {
+	o := apptest.NewOrg(t)
+	fields := []customfield.Change{}
+	for i := range 6 {
+		fields = append(fields, customfield.Change{
+			Name: new(fmt.Sprint("field", i)), Type: new(lastmile.CustomFieldType("multi_line_text_field")), Value: new(any(strings.Repeat("v", lastmile.MaxNotes))),
+		})
+	}
+	if _, err := o.Fields.Define(t.Context(), o.Principal, fields); err != nil {
+		t.Fatal(err)
+	}
+	bodies := slices.Repeat([]string{body("", "")}, 200)
+	for range 6 {
+		bodies = append(bodies, `{"unknown":"`+strings.Repeat("x", 1<<20)+`"}`)
+	}
+	made, err := o.Batches.Submit(t.Context(), o.Principal, items(t, o, bodies...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.RunJobs(t)
+	all := o.Events(t, o.Principal.Organization)
+	var event struct {
+		TasksCreated, TasksErrored int
+		NewTasks                   []map[string]any
+		FailedTasks                []map[string]any
+		Errors                     []struct {
+			Message  string
+			TaskData map[string]any
+		}
+	}
+	if err := json.Unmarshal(all[len(all)-1], &event); err != nil {
+		t.Fatal(err)
+	}
+	if size := len(all[len(all)-1]); size < 10<<20 || size > 20<<20 {
+		t.Errorf("the event has %d bytes", size)
+	}
+	if event.TasksCreated != 200 || len(event.NewTasks) != 200 || event.TasksErrored != 6 || len(event.Errors) != 6 || len(event.FailedTasks) != 6 {
+		t.Fatalf("the event has %d of %d tasks, and %d of %d errors", len(event.NewTasks), event.TasksCreated, len(event.Errors), event.TasksErrored)
+	}
+	batch, err := o.Batches.Batch(t.Context(), o.Principal, made.Record.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range batch.Results[:200] {
+		shown := event.NewTasks[i]
+		if shown["id"] != string(r.TaskID) || len(r.Shown) < 60_000 || i < 100 && shown["customFields"] == nil || i > 150 && len(shown) != 1 {
+			t.Fatalf("task %d has %d members in the event, and %d bytes in the status", i, len(shown), len(r.Shown))
+		}
+	}
+	for i, e := range event.Errors {
+		if whole := i < 3; e.Message == "" || whole != (e.TaskData["unknown"] != nil) || whole != (event.FailedTasks[i]["unknown"] != nil) || len(batch.Results[200+i].Sent) < 1<<20 {
+			t.Errorf("the task of error %d is shown: %v", i, !whole)
+		}
 	}
 }
 

@@ -113,8 +113,9 @@ type BatchReader interface {
 	// from. A completed batch has none.
 	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error)
 	// TasksLeft returns the tasks that still exist, in the form of the API, by
-	// id.
-	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
+	// id. Once the tasks have more than room bytes, the others are returned with only
+	// their id.
+	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, room int) (map[lastmile.TaskID][]byte, error)
 }
 
 // BatchWriter is what Batches reads and saves in a transaction.

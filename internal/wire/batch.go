@@ -96,6 +96,12 @@ type Batch struct {
 	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
+// TaskReference is a task of which only the id is shown.
+type TaskReference struct {
+	// ID of the task.
+	ID lastmile.TaskID `json:"id"`
+}
+
 // BatchProgress is the status of a batch, without the tasks that were created.
 type BatchProgress struct {
 	// Status of the batch: completedWithErrors if some tasks could not be created, failed if none
@@ -171,18 +177,22 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// Encode encodes the batch. It copies the tasks, which can be a megabyte, without parsing them
-// again as encoding/json would.
-func (b Batch) Encode() ([]byte, error) {
+// Encode encodes the batch. It copies the tasks, which can be megabytes, once and without
+// parsing them again as encoding/json would.
+func (b Batch) Encode() ([]byte, error) { return b.encode([]byte("{")) }
+
+// encode encodes the batch as an object that begins with first: a brace, and perhaps members
+// that end with a comma.
+func (b Batch) encode(first []byte) ([]byte, error) {
 	head, err := codec.Marshal(b.BatchProgress)
 	if err != nil {
 		return nil, err
 	}
-	size := len(head) + 64
+	size := len(first) + len(head) + 64
 	for _, task := range slices.Concat(b.NewTasks, b.NewTasksWithWarnings) {
 		size += len(task) + 1
 	}
-	out := append(make([]byte, 0, size), head[:len(head)-1]...)
+	out := append(append(make([]byte, 0, size), first...), head[1:len(head)-1]...)
 	out = appendShown(append(out, `,"newTasks":[`...), b.NewTasks)
 	out = appendShown(append(out, `],"newTasksWithWarnings":[`...), b.NewTasksWithWarnings)
 	return append(out, `]}`...), nil
@@ -219,11 +229,8 @@ func (e batchEvent) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch, err := e.batch.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return Splice(head, batch), nil
+	head[len(head)-1] = ',' // instead of the brace
+	return e.batch.encode(head)
 }
 
 // NewBatchJob returns the response to the submission of a batch.

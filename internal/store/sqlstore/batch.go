@@ -141,10 +141,12 @@ func (t batchTx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID,
 	return nil
 }
 
-// TasksLeft returns the tasks that still exist, in the form of the API, by id.
-func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error) {
+// TasksLeft returns the tasks that still exist, in the form of the API, by id. Once the tasks
+// have more than room bytes, the others are returned with only their id. Tasks can be large,
+// so few are read at a time.
+func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, room int) (map[lastmile.TaskID][]byte, error) {
 	left := make(map[lastmile.TaskID][]byte, len(ids))
-	for chunk := range slices.Chunk(ids, 200) {
+	for chunk := range slices.Chunk(ids, 25) {
 		texts := make([]string, len(chunk))
 		for i, id := range chunk {
 			texts[i] = string(id)
@@ -153,8 +155,17 @@ func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids
 		if err != nil {
 			return nil, fmt.Errorf("read tasks of a batch: %w", err)
 		}
-		for id, doc := range docs {
-			left[lastmile.TaskID(id)] = doc
+		for _, id := range chunk {
+			doc, exists := docs[string(id)]
+			if !exists {
+				continue
+			}
+			if room -= len(doc); room < 0 {
+				if doc, err = wire.Marshal(wire.TaskReference{ID: id}); err != nil {
+					return nil, err
+				}
+			}
+			left[id] = doc
 		}
 	}
 	return left, nil

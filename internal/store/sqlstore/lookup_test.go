@@ -73,7 +73,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			return err
 		},
 		"unfinished among tasks": func(x *Tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
-		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
+		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}, 1<<20); return err },
 		"names of firings":       func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
 		"the promised arrival":   func(x *Tx) error { _, err := x.Promised(ctx, "o", "t"); return err },
 		"route plans of a worker": func(x *Tx) error {

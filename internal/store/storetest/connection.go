@@ -132,7 +132,7 @@ func testPlaced(t *testing.T, s *sqlstore.Store) {
 			t.Errorf("%s is shown %s among others: %v", org, again, err)
 		}
 		if left := read(t, s, func(r *sqlstore.Tx) (map[lastmile.TaskID][]byte, error) {
-			return r.TasksLeft(ctx, org, []lastmile.TaskID{placed[0].ID, id[lastmile.TaskID]("gone")})
+			return r.TasksLeft(ctx, org, []lastmile.TaskID{placed[0].ID, id[lastmile.TaskID]("gone")}, 1<<20)
 		}); len(left) != 1 || string(left[placed[0].ID]) != string(doc) {
 			t.Errorf("%s has left %s", org, left)
 		}

@@ -124,10 +124,37 @@ func testBatch(t *testing.T, s *sqlstore.Store) {
 		}
 	}
 	left := read(t, s, func(r *sqlstore.Tx) (map[lastmile.TaskID][]byte, error) {
-		return r.TasksLeft(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("t")})
+		return r.TasksLeft(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("t")}, 1<<20)
 	})
 	if len(left) != 0 {
 		t.Errorf("a task that does not exist is shown: %s", left)
+	}
+	var ids []lastmile.TaskID
+	for i := range 60 {
+		ids = append(ids, id[lastmile.TaskID](fmt.Sprintf("left%dx", i)))
+		saveTasks(t, s, task(acme, fmt.Sprintf("left%dx", i), home, now))
+	}
+	within := func(room int) map[lastmile.TaskID][]byte {
+		t.Helper()
+		return read(t, s, func(r *sqlstore.Tx) (map[lastmile.TaskID][]byte, error) {
+			return r.TasksLeft(ctx, acme, append(ids, id[lastmile.TaskID]("gone")), room)
+		})
+	}
+	whole := within(1 << 20)
+	size := 0
+	for _, id := range ids[:40] {
+		size += len(whole[id])
+	}
+	left = within(size)
+	same(t, "tasks left", len(left), len(ids))
+	for i, id := range ids {
+		want := string(whole[id])
+		if i >= 40 {
+			want = `{"id":"` + string(id) + `"}`
+		}
+		if string(left[id]) != want {
+			t.Errorf("task %d is shown as %s", i, left[id])
+		}
 	}
 }
 

@@ -42,9 +42,10 @@ type search struct {
 	target  int     // maximum number of vehicles while a route is dissolved; otherwise 0
 	gain    float64 // average gain of the local search
 	lap     lap
-	began   float64 // share of the search that was done before the first step of the lap
-	taken   int64   // number of steps before the lap
-	lead    bool    // reports progress
+	began   float64    // share of the search that was done before the first step of the lap
+	taken   int64      // number of steps before the lap
+	lead    bool       // reports progress
+	found   *routePool // routes to combine, or nil
 }
 
 // plan is a saved plan.
@@ -148,6 +149,7 @@ func (s *search) improve() {
 	travel := s.cost
 	s.local()
 	s.gain += (float64(max(0, travel-s.cost)) - s.gain) / 256
+	s.found.record(s)
 	accepted := s.energy() <= most
 	missing := s.absence()
 	if s.weight != weight {
@@ -228,6 +230,7 @@ func (s *search) temperature(done float64) float64 {
 // run improves the plan until a share of the search is done. The temperature falls from the
 // beginning to the end of the lap.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
+	until = min(until, 1) // a sum of shares may exceed 1 a little, but what is done does not
 	s.leg = s.averageLeg()
 	if s.iters == s.taken {
 		s.began, s.gain = meter.done(s.iters), s.leg

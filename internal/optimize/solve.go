@@ -24,6 +24,9 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	}
 	s := newSearch(m, o.Seed)
 	s.lead = true
+	if o.Threads <= 1 {
+		s.found = newRoutePool(m)
+	}
 	s.construct(ctx, meter, o.initial(order))
 	meter.report(s, PhaseConstruct)
 	for _, l := range meter.laps() {
@@ -34,7 +37,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		s.shrink(ctx, meter)
 		switch {
 		case o.Threads <= 1:
-			s.run(ctx, meter, l.to)
+			s.runAlone(ctx, meter)
 		case m.stops < splitFrom || !m.plain:
 			s.runApart(ctx, meter, o.Threads)
 		default:

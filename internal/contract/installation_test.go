@@ -36,7 +36,7 @@ func TestInstallationContract(t *testing.T) {
 		if first["version"] != app.Version || first["problem"] != nil || database["engine"] != p.Store.Engine() || database["bytes"].(float64) < 1000 || first["lastBackup"] != nil {
 			t.Errorf("the installation is %v", first)
 		}
-		if queues := first["queues"].([]any); len(queues) != 8 {
+		if queues := first["queues"].([]any); len(queues) != 9 {
 			t.Errorf("the queues are %v", queues)
 		}
 		if strings.Contains(string(b.Call(t, "GET", "/account/v1/installation", nil).Body), "secret") {

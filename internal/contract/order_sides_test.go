@@ -42,7 +42,7 @@ var bothSee = map[string]string{
 		entries.actor.id entries.actor.name entries.actor.type entries.changed entries.id entries.request entries.step entries.time
 		entries.timeRecorded entries.triggerName entries.worker entries.worker.id entries.worker.name lastId`,
 	"event": `
-		actionContext actionContext.id actionContext.type adminId distance taskId time triggerId triggerName workerId`,
+		actionContext actionContext.id actionContext.type adminId distance etaSeconds taskId time triggerId triggerName workerId`,
 	"task": `
 		additionalQuantities.quantityA additionalQuantities.quantityB additionalQuantities.quantityC
 		appearance.triangleColor completeAfter completeBefore completedWithGeofenceWarning completionDetails.distance

@@ -700,7 +700,7 @@ export default {
   oldestDue: 'Pendente mais antigo',
   queuewebhook: 'Webhooks',
   queuewebhookClearing: 'Limpeza de webhooks',
-  queuepositionClearing: 'Exclusão de posições',
+  queuepositionClearing: 'Eliminação de posições',
   queuetextMessage: 'Mensagens de texto',
   queuemail: 'E-mails',
   queueestimate: 'Horas de chegada',

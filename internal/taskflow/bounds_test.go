@@ -14,6 +14,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/travel"
 )
 
 // ledger counts what transactions do.
@@ -22,6 +23,7 @@ type ledger struct {
 	commits atomic.Int64
 	saved   int // tasks that the current transaction has saved
 	most    int // maximum number of tasks that one transaction has saved
+	writing bool
 }
 
 // counted is a transaction that reports to a ledger. It must not read a whole list:
@@ -93,7 +95,8 @@ type countedStore[R, W any] struct {
 func (s countedStore[R, W]) Write(ctx context.Context, fn func(W) error) error {
 	s.commits.Add(1)
 	return s.View.Write(ctx, func(w W) error {
-		s.saved = 0
+		s.saved, s.writing = 0, true
+		defer func() { s.writing = false }()
 		err := fn(any(counted{any(w).(*sqlstore.Tx), s.ledger}).(W))
 		s.most = max(s.most, s.saved)
 		return err
@@ -454,12 +457,27 @@ func TestLongChainsOfDependencies(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
+// unhurried finds no legs during a transaction: other writers would wait.
+type unhurried struct {
+	taskflow.Ways
+	*ledger
+}
+
+func (u unhurried) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
+	if u.writing {
+		u.t.Errorf("a transaction that writes finds the ways along %d locations", len(way))
+	}
+	return u.Ways.Legs(ctx, by, way)
+}
+
 // routePlans returns the route plans of an organization, with their ledger.
 func routePlans(t *testing.T, o *apptest.Org) (*taskflow.RoutePlans, *ledger) {
 	t.Helper()
 	l := &ledger{t: t}
+	base := o.RoutePlans.Base
+	base.Ways = unhurried{base.Ways, l}
 	return &taskflow.RoutePlans{
-		Base:  o.RoutePlans.Base,
+		Base:  base,
 		Store: countedStore[taskflow.PlanReader, taskflow.PlanWriter]{sqlstore.For[taskflow.PlanReader, taskflow.PlanWriter](o.Store), l},
 		NewID: o.RoutePlans.NewID, NewShortID: o.RoutePlans.NewShortID,
 	}, l

@@ -8,7 +8,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/rate"
 	"dray/internal/store"
-	"dray/internal/travel"
 )
 
 // MaxRoutePlans is the maximum number of route plans that one response lists.
@@ -90,9 +89,10 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 		return made, err
 	}
 	defer end()
+	known := rs.findLegs(ctx, who, made)
 	return store.Idempotent(ctx, rs.Store, who, func(w PlanWriter) (lastmile.RoutePlan, error) {
 		plan := made
-		if err := rs.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
+		if err := rs.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, known, now); err != nil {
 			return plan, err
 		}
 		return plan, rs.Events.Append(ctx, w, plan.CreationEvents(who.Actor())...)
@@ -140,6 +140,7 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 		return plan, err
 	}
 	defer end()
+	known := rs.findLegs(ctx, who, plan)
 	now := rs.Now()
 	err = rs.Store.Write(ctx, func(w PlanWriter) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
@@ -152,7 +153,7 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 			plan.Assess(now)
 			return err
 		}
-		if err := rs.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
+		if err := rs.savePlan(ctx, w, who, before, &plan, moved, known, now); err != nil {
 			return err
 		}
 		events := plan.ChangeEvents(before.Worker, who.Actor(), now)
@@ -198,12 +199,12 @@ func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id las
 
 // savePlan saves a plan with its tasks, moves the tasks in moved to the plan's
 // container, and reads the plan again.
-func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
+func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, known legs, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
 	if err != nil {
 		return err
 	}
-	if err := rs.measureRoute(ctx, w, plan, tasks); err != nil {
+	if err := rs.measureRoute(ctx, w, plan, tasks, known); err != nil {
 		return err
 	}
 	gone := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
@@ -302,65 +303,4 @@ func workersOf(tasks []lastmile.Task) (ids []lastmile.WorkerID) {
 		}
 	}
 	return ids
-}
-
-// measureRoute sets the planned length of a route. It rejects a worker, a team or
-// a hub that is not the organization's.
-func (rs *RoutePlans) measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
-	var worker *lastmile.Worker
-	if plan.Worker != "" {
-		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
-		if err != nil {
-			return err
-		}
-		worker = &found
-	}
-	if plan.Team != "" {
-		if _, err := r.Team(ctx, plan.Organization, plan.Team); err != nil {
-			return err
-		}
-	}
-	way, err := routePoint(ctx, r, plan.Organization, plan.StartAt, plan.StartingHub, worker)
-	if err != nil {
-		return err
-	}
-	var service time.Duration
-	for _, t := range tasks {
-		way = append(way, t.Destination.Location)
-		if t.ServiceTime != nil {
-			service += *t.ServiceTime
-		}
-	}
-	end, err := routePoint(ctx, r, plan.Organization, plan.EndAt, plan.EndingHub, worker)
-	if err != nil {
-		return err
-	}
-	legs, err := rs.Ways.Legs(ctx, plan.TravelsBy(worker), append(way, end...))
-	if err != nil {
-		return err
-	}
-	travel.MeasureRoute(plan, legs, service)
-	return nil
-}
-
-// routePoint returns the location where a route starts or ends; none if it is
-// unknown.
-func routePoint(ctx context.Context, r PlanReader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
-	if hub != "" {
-		found, err := r.Hub(ctx, org, hub)
-		if err != nil {
-			return nil, err
-		}
-		if at == lastmile.AtHub {
-			return []lastmile.Point{found.Location}, nil
-		}
-	}
-	switch {
-	case worker == nil:
-	case at == lastmile.AtWorkerLocation && worker.Whereabouts.Location != nil:
-		return []lastmile.Point{*worker.Whereabouts.Location}, nil
-	case at == lastmile.AtWorkerAddress && worker.Routing != nil:
-		return []lastmile.Point{worker.Routing.Location}, nil
-	}
-	return nil, nil
 }

@@ -16,14 +16,16 @@ import (
 	"dray/internal/store/engine/enginetest"
 )
 
-// Environment variables: how long all attacks are played at once, and a regular expression
-// that selects attacks by their names.
+// Environment variables: how long all attacks are played at once, a regular expression
+// that selects attacks by their names, and how long each is played alone.
 const (
 	durationVariable = "DRAY_ABUSE"
 	attackVariable   = "DRAY_ABUSE_ATTACK"
+	aloneVariable    = "DRAY_ABUSE_ALONE"
 )
 
-// alone is the time for which each attack is played before all are played at once.
+// alone is the time for which each attack is played before all are played at once, unless
+// aloneVariable is set. With 0, attacks are only prepared.
 const alone = 5 * time.Second
 
 // maxMemory is the maximum memory of the process, in bytes. The rest of the limit is for
@@ -42,12 +44,18 @@ func TestAbuse(t *testing.T) {
 	if err != nil {
 		t.Skip("run make abuse")
 	}
+	each := alone
+	if text := os.Getenv(aloneVariable); text != "" {
+		if each, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("%s: %v", aloneVariable, err)
+		}
+	}
 	program := buildProgram(t)
-	t.Run("sqlite", func(t *testing.T) { testAbuse(t, program, "", duration) })
-	t.Run("postgres", func(t *testing.T) { testAbuse(t, program, enginetest.Postgres(t), duration) })
+	t.Run("sqlite", func(t *testing.T) { testAbuse(t, program, "", each, duration) })
+	t.Run("postgres", func(t *testing.T) { testAbuse(t, program, enginetest.Postgres(t), each, duration) })
 }
 
-func testAbuse(t *testing.T, program, database string, duration time.Duration) {
+func testAbuse(t *testing.T, program, database string, each, duration time.Duration) {
 	w := newWorld(t, program, database)
 	attacks := slices.Concat(signInAttacks, connectionAttacks, dataAttacks, taskAttacks, phoneAttacks, webhookAttacks, orderAttacks, readAttacks)
 	only, err := regexp.Compile(os.Getenv(attackVariable))
@@ -73,7 +81,9 @@ func testAbuse(t *testing.T, program, database string, duration time.Duration) {
 	report(t, faults)
 
 	for _, a := range attacks {
-		w.play(t, a, limits)
+		if w.prepare(t, a); each > 0 {
+			w.play(t, a, each, limits)
+		}
 	}
 	t.Run("revoked key", func(t *testing.T) { testRevokedKey(t, w) })
 	if os.Getenv(attackVariable) == "" {
@@ -89,12 +99,11 @@ func testAbuse(t *testing.T, program, database string, duration time.Duration) {
 }
 
 // play plays one attack by all three organizations.
-func (w *world) play(t *testing.T, a attack, limits map[string]time.Duration) {
+func (w *world) play(t *testing.T, a attack, during time.Duration, limits map[string]time.Duration) {
 	t.Helper()
-	w.prepare(t, a)
 	w.recover(t)
 	w.server.peak.Store(0)
-	ctx, cancel := context.WithTimeout(t.Context(), alone)
+	ctx, cancel := context.WithTimeout(t.Context(), during)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, by := range w.tenants {
@@ -149,11 +158,27 @@ func (w *world) mix(t *testing.T, attacks []attack, during time.Duration) {
 			})
 		}
 	}
+	took, faults := w.minutes(ctx, t)
 	all.Wait()
-	took, faults := w.honest.take()
 	w.judge(t, fmt.Sprintf("everything at once for %v", during), took, faults, map[string]time.Duration{
 		kindRequest: mixedP99, kindSignIn: floors[kindSignIn], kindPhoto: floors[kindPhoto],
 	})
+}
+
+// minutes reports the p99 of every minute, and returns all measurements when ctx ends.
+func (w *world) minutes(ctx context.Context, t *testing.T) (took map[string][]time.Duration, faults []string) {
+	t.Helper()
+	took = map[string][]time.Duration{}
+	for minute := 1; ctx.Err() == nil; minute++ {
+		pace(ctx, time.Minute)
+		latest, more := w.honest.take()
+		for kind, durations := range latest {
+			took[kind] = append(took[kind], durations...)
+		}
+		faults = append(faults, more...)
+		t.Logf("minute %d: p99 %v of %d, %d failed", minute, p99(latest[kindRequest]), len(latest[kindRequest]), len(more))
+	}
+	return took, faults
 }
 
 // judge reports and checks what happened during an attack.

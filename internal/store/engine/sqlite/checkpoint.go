@@ -19,7 +19,8 @@ type checkpointer struct {
 	quit  chan struct{}
 	gone  chan struct{}
 	bytes atomic.Int64 // size of the log
-	limit int64        // maximum size of the log, in bytes
+	limit int64        // size at which the log is restarted, in bytes
+	most  int64        // size at which the writer waits longer for readers, in bytes
 	long  atomic.Bool  // the writer must restart the log
 
 	running *running // is notified of commits and completed checkpoints
@@ -83,7 +84,7 @@ func (c *checkpointer) run() {
 	}
 	size := int64(frames) * pageSize
 	c.bytes.Store(size)
-	if size > c.limit && (moved == frames || size > longestLog*c.limit) {
+	if size > c.limit && (moved == frames || size > c.most) {
 		c.long.Store(true)
 	}
 	if moved < frames {
@@ -101,9 +102,15 @@ func (c *checkpointer) mark() {
 	}
 }
 
-// longestLog is the multiple of its limit that the log may reach before the writer waits
-// longer for readers. They need the log, and usually end soon.
+// longestLog is the multiple of its largest size that the log may reach before the writer
+// waits longer for readers. They need the log, and usually end soon.
 const longestLog = 4
+
+// logSize returns the size at which the log is restarted, for a writer that keeps some bytes
+// of pages. In a small container, a longer log would not stay in memory until it is
+// overwritten. The writer would then read almost every page of the log first, because its
+// frames are not aligned with the pages of the file system.
+func logSize(cache int64) int64 { return min(cache, walLimit) }
 
 // wrote is called by the writer between transactions. Under constant load the log never
 // becomes empty, because new frames arrive while old ones are moved. So once it exceeds

@@ -36,7 +36,7 @@ type Options struct {
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
 
 	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
-	logLimit     int64         // maximum size of the write-ahead log in bytes; 0 means walLimit
+	logLimit     int64         // size in bytes at which the write-ahead log is restarted; 0 means logSize
 }
 
 // Files of a data folder.
@@ -180,7 +180,8 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 			return nil, errors.Join(err, turn.close())
 		}
 		e.points.h.unsynced = doom
-		e.points.limit = cmp.Or(o.logLimit, walLimit)
+		e.points.limit = cmp.Or(o.logLimit, logSize(cmp.Or(o.Cache, writerCache)))
+		e.points.most = longestLog * cmp.Or(o.logLimit, walLimit)
 		if e.running, err = startRunning(o.Folder); err != nil {
 			e.points.h.close()
 			h.close()

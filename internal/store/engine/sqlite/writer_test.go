@@ -403,6 +403,28 @@ func TestTheLogDoesNotGrowForEver(t *testing.T) {
 	readers.Wait()
 }
 
+// TestASmallCacheHasASmallLog: the log of a small container is restarted before it is as long
+// as on a large machine.
+func TestASmallCacheHasASmallLog(t *testing.T) {
+	o := options(t.TempDir())
+	o.Cache = 32 * pageSize
+	e, err := Open(t.Context(), o)
+	must(t, err)
+	defer func() { must(t, e.Close()) }()
+	ctx := t.Context()
+	written, longest := 0, int64(0)
+	waitFor(t, func() bool {
+		written++
+		must(t, e.Write(ctx, put(ctx, fmt.Sprint(written), 1)))
+		size := e.points.bytes.Load()
+		longest = max(longest, size)
+		return size < longest // it was restarted
+	})
+	if longest >= walLimit {
+		t.Errorf("the log had %d bytes", longest)
+	}
+}
+
 // TestTheWriterDoesNotWaitForReaders: a read that takes long keeps the log from being
 // restarted. The writer waits for it only when the log has become much longer.
 func TestTheWriterDoesNotWaitForReaders(t *testing.T) {

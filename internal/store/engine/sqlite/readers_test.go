@@ -75,3 +75,22 @@ func TestACallerDoesNotUseAllReaders(t *testing.T) {
 		t.Errorf("%d reads of a caller ran at once", reads.most)
 	}
 }
+
+// TestReadersMapTheDatabaseIfThereIsMemory: in a small container, mapped pages would replace
+// those that other requests need.
+func TestReadersMapTheDatabaseIfThereIsMemory(t *testing.T) {
+	for cache, want := range map[int64]int64{0: largestMap, writerCache: largestMap, writerCache - 1: 0, 8 << 20: 0} {
+		o := options(t.TempDir())
+		o.Cache = cache
+		e, err := Open(t.Context(), o)
+		must(t, err)
+		var mapped int64
+		must(t, e.Direct(t.Context(), func(c engine.Conn) error {
+			return c.Row(t.Context(), `PRAGMA mmap_size`).Scan(&mapped)
+		}))
+		if mapped != want {
+			t.Errorf("with a cache of %d bytes, readers map %d, want %d", cache, mapped, want)
+		}
+		must(t, e.Close())
+	}
+}

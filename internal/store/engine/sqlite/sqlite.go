@@ -52,7 +52,7 @@ const (
 	pageSize      = 8192
 	writerCache   = 64 << 20
 	readerCache   = "cache_size=-2048"
-	readerMap     = "mmap_size=268435456"
+	largestMap    = 256 << 20
 	walLimit      = 64 << 20
 	leastReaders  = 8
 	checkpointGap = 200 * time.Millisecond
@@ -170,7 +170,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		log:     o.Logger,
 		head:    engine.Head(all),
 		writer:  newWriter(h, o.Logger, o.Timer, o.Patience),
-		readers: newReaders(o, func() (*handle, error) { return openReader(path) }),
+		readers: newReaders(o, func() (*handle, error) { return openReader(path, readerMap(cmp.Or(o.Cache, writerCache))) }),
 	}
 	doom := e.doom(o.Unsynced)
 	h.unsynced = doom
@@ -255,11 +255,22 @@ func openWriter(path string, serve bool, cache int64) (*handle, error) {
 		fmt.Sprintf("journal_size_limit=%d", walLimit), fmt.Sprintf("cache_size=-%d", cache>>10), auto) // in KiB if negative
 }
 
-// openReader opens a connection that reads. Its statements end with the context
-// of their caller.
-func openReader(path string) (*handle, error) {
+// readerMap returns how many bytes of the database a reader maps into memory, beside a
+// writer that keeps some bytes of pages. A mapped page is read without a copy. But if it is
+// not in memory, the kernel also reads what is around it, on some machines megabytes, which
+// replace what a small container keeps in memory.
+func readerMap(cache int64) int64 {
+	if cache < writerCache {
+		return 0
+	}
+	return largestMap
+}
+
+// openReader opens a connection that reads and maps some bytes of the database. Its
+// statements end with the context of their caller.
+func openReader(path string, mapped int64) (*handle, error) {
 	h, err := openHandle(path, false,
-		"synchronous=FULL", "temp_store=MEMORY", readerCache, readerMap, "query_only=ON")
+		"synchronous=FULL", "temp_store=MEMORY", readerCache, fmt.Sprintf("mmap_size=%d", mapped), "query_only=ON")
 	if err != nil {
 		return nil, err
 	}

@@ -379,6 +379,7 @@ func Run(ctx context.Context, c Config, ready func(context.Context, *App) error)
 	if err != nil {
 		return err
 	}
+	addThreads()
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Store.Close())
 	}

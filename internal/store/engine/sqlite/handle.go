@@ -239,6 +239,15 @@ func (h *handle) checkpoint(mode int32) (frames, moved int, err error) {
 	return frames, moved, nil
 }
 
+// pagesRead returns how many pages were read that were not in the cache, since its last call.
+func (h *handle) pagesRead() int64 {
+	const reset = 1
+	if lib.Xsqlite3_db_status(h.tls, h.db, lib.SQLITE_DBSTATUS_CACHE_MISS, h.out, h.out+4, reset) != lib.SQLITE_OK {
+		return 0
+	}
+	return int64(*(*int32)(pointer(h.out)))
+}
+
 // releaseMemory frees the cached pages of every connection of the process that
 // are not in use.
 func releaseMemory() {

@@ -54,11 +54,11 @@ func (q *queue) next(most time.Duration, own string) *operation {
 	return op
 }
 
-// used records how long an operation took.
-func (q *queue) used(op *operation, took time.Duration, now time.Time) {
+// used records what an operation has spent.
+func (q *queue) used(op *operation, spent time.Duration, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.ops.Used(op.caller, took, now)
+	q.ops.Used(op.caller, spent, now)
 }
 
 // length returns how many operations wait.

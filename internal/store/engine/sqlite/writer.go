@@ -37,8 +37,9 @@ type writer struct {
 	h        *handle
 	log      *slog.Logger
 	now      func() time.Time
-	patience time.Duration // longest wait before an operation is rejected
-	longest  time.Duration // time for which a transaction accepts more operations
+	spent    func() time.Duration // what the current thread has spent; see newMeter
+	patience time.Duration        // longest wait before an operation is rejected
+	longest  time.Duration        // time for which a transaction accepts more operations
 	queue    queue
 	asides   chan func()   // functions to run on the connection between two transactions
 	quit     chan struct{} // closed to stop
@@ -76,6 +77,7 @@ func newWriter(h *handle, log *slog.Logger, now func() time.Time, patience time.
 		h:        h,
 		log:      log,
 		now:      now,
+		spent:    newMeter(h),
 		patience: patience,
 		longest:  maxBatchTime,
 		queue:    queue{ready: make(chan struct{}, 1)},
@@ -249,13 +251,29 @@ func (w *writer) first(op *operation) (intact bool) {
 	return w.begin() == nil
 }
 
+// pageRead is what a page that is not in the writer's cache counts.
+const pageRead = 100 * time.Microsecond
+
+// newMeter returns a function that returns what the current thread has spent for operations
+// on h: its processor time, and pageRead for each page that it read. Time for which it waited
+// does not count: a caller would wait even longer for its next operation, and none of the next
+// ones would be expected to fit into a transaction with others.
+func newMeter(h *handle) func() time.Duration {
+	var pages int64
+	return func() time.Duration {
+		pages += h.pagesRead()
+		return threadTime() + time.Duration(pages)*pageRead
+	}
+}
+
 // call runs the function of an operation.
 func (w *writer) call(op *operation) {
-	c, begun := &conn{h: w.h}, w.now()
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
+	c, begun := &conn{h: w.h}, w.spent()
 	op.err = engine.Protect(w.log, c, op.fn)
 	c.end()
-	now := w.now()
-	w.queue.used(op, now.Sub(begun), now)
+	w.queue.used(op, w.spent()-begun, w.now())
 	if op.err == nil {
 		op.err = c.failed
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -552,6 +553,7 @@ func TestCallersShareTheWriter(t *testing.T) {
 	e, err := Open(t.Context(), o)
 	must(t, err)
 	defer e.Close()
+	e.writer.spent = func() time.Duration { return time.Duration(clock.Load()) }
 	var mu sync.Mutex
 	var order []string
 	commits := map[string]uint64{} // before the operation
@@ -592,4 +594,77 @@ func TestCallersShareTheWriter(t *testing.T) {
 	if commits["large 1"] == commits["small 2"] {
 		t.Error("small operations were committed after a large one")
 	}
+}
+
+// TestWaitingIsNotCharged has a caller whose operation waits, such as for the disk, and one whose
+// operation computes. The next operation of the first comes first.
+func TestWaitingIsNotCharged(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processor time is measured on Linux only")
+	}
+	e := opened(t)
+	ctxOf := func(caller string) context.Context { return lastmile.WithCaller(t.Context(), caller) }
+	must(t, e.Write(ctxOf("waits"), func(engine.Conn) error {
+		time.Sleep(100 * time.Millisecond)
+		return nil
+	}))
+	must(t, e.Write(ctxOf("computes"), func(engine.Conn) error {
+		for begun := threadTime(); threadTime()-begun < 20*time.Millisecond; {
+			continue
+		}
+		return nil
+	}))
+	var order []string // only the writer appends
+	release := blocked(t, e)
+	var wg sync.WaitGroup
+	for i, caller := range []string{"computes", "waits"} {
+		wg.Go(func() {
+			must(t, e.Write(ctxOf(caller), func(engine.Conn) error {
+				order = append(order, caller)
+				return nil
+			}))
+		})
+		waitFor(t, func() bool { return e.writer.queue.length() == i+1 })
+	}
+	release()
+	wg.Wait()
+	if want := []string{"waits", "computes"}; !slices.Equal(order, want) {
+		t.Errorf("they ran as %v, want %v", order, want)
+	}
+}
+
+// TestReadingPagesIsCharged has an operation that reads many pages that are not in the cache.
+func TestReadingPagesIsCharged(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	must(t, e.Write(ctx, func(c engine.Conn) error {
+		for i := range 5_000 {
+			if err := put(ctx, strings.Repeat("x", 500)+fmt.Sprint(i), 1)(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	must(t, e.Write(ctx, func(c engine.Conn) error {
+		e.writer.h.pagesRead()
+		_, err := c.Exec(ctx, `DELETE FROM note WHERE n = 0`)
+		if n := e.writer.h.pagesRead(); n != 0 {
+			t.Errorf("%d pages were read although all are in the cache", n)
+		}
+		return err
+	}))
+	released := make(chan struct{})
+	e.writer.asides <- func() {
+		lib.Xsqlite3_db_release_memory(e.writer.h.tls, e.writer.h.db)
+		close(released)
+	}
+	<-released
+	must(t, e.Write(ctx, func(c engine.Conn) error {
+		e.writer.h.pagesRead()
+		_, err := c.Exec(ctx, `DELETE FROM note WHERE n = 0`)
+		if n := e.writer.h.pagesRead(); n < 100 {
+			t.Errorf("%d pages were read", n)
+		}
+		return err
+	}))
 }

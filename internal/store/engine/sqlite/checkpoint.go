@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"io"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 // the database is idle it also releases memory.
 type checkpointer struct {
 	h     *handle
+	path  string // of the log
 	log   *slog.Logger
 	tidy  func()        // called every tidyGap
 	dirty chan struct{} // signals that something was written
@@ -34,6 +37,7 @@ func newCheckpointer(path string, log *slog.Logger, tidy func()) (*checkpointer,
 	}
 	return &checkpointer{
 		h:     h,
+		path:  path + "-wal",
 		log:   log,
 		tidy:  tidy,
 		dirty: make(chan struct{}, 1),
@@ -71,6 +75,7 @@ func (c *checkpointer) loop() {
 // run moves as many frames as it can without waiting for readers or writers. Later runs
 // move the frames that a reader still needs.
 func (c *checkpointer) run() {
+	c.preload()
 	commits := c.running.count()
 	frames, moved, err := c.h.checkpoint(lib.SQLITE_CHECKPOINT_PASSIVE)
 	switch code := resultCode(err); {
@@ -92,6 +97,22 @@ func (c *checkpointer) run() {
 	} else {
 		c.running.moved(commits)
 	}
+}
+
+// preload reads the file of a log that will soon be restarted, and returns how many bytes it has
+// read. Otherwise, in a small container, the writer would wait for almost each block that it
+// overwrites, because its frames are not aligned with the blocks of the file system.
+func (c *checkpointer) preload() int64 {
+	if c.limit >= walLimit || c.bytes.Load() < c.limit*3/4 {
+		return 0
+	}
+	f, err := os.Open(c.path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	n, _ := io.Copy(io.Discard, io.LimitReader(f, c.limit)) // an error does no harm
+	return n
 }
 
 // mark records that there are frames to move.

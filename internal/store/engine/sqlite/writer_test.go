@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -423,6 +425,23 @@ func TestASmallCacheHasASmallLog(t *testing.T) {
 	})
 	if longest >= walLimit {
 		t.Errorf("the log had %d bytes", longest)
+	}
+}
+
+// TestASmallLogIsReadBeforeItIsOverwritten: only once it is about to be restarted.
+func TestASmallLogIsReadBeforeItIsOverwritten(t *testing.T) {
+	c := &checkpointer{path: filepath.Join(t.TempDir(), "log"), limit: 1000}
+	must(t, os.WriteFile(c.path, make([]byte, 1500), 0o600))
+	for size, want := range map[int64]int64{0: 0, 749: 0, 750: 1000, 1500: 1000} {
+		c.bytes.Store(size)
+		if got := c.preload(); got != want {
+			t.Errorf("of a log with %d bytes, %d were read, want %d", size, got, want)
+		}
+	}
+	c.limit = walLimit
+	c.bytes.Store(walLimit)
+	if got := c.preload(); got != 0 {
+		t.Errorf("%d bytes were read although there is much memory", got)
 	}
 }
 

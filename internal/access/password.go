@@ -34,6 +34,8 @@ const (
 // caller is rejected instead of adding to the waiting time of others. Devices that have
 // signed in before and other callers take turns, so that known devices wait for few others.
 type Passwords struct {
+	Cost Cost // of new hashes
+
 	slots   int // maximum concurrent hashes; half of the processors are left for other work
 	mu      sync.Mutex
 	total   int
@@ -45,7 +47,7 @@ type Passwords struct {
 
 // NewPasswords returns a Passwords.
 func NewPasswords() *Passwords {
-	return &Passwords{waiting: map[string]int{}, slots: max(1, min(maxHashing, runtime.GOMAXPROCS(0)/2))}
+	return &Passwords{Cost: today, waiting: map[string]int{}, slots: max(1, min(maxHashing, runtime.GOMAXPROCS(0)/2))}
 }
 
 // Enter waits for a slot. known means that the caller has signed in before. The caller keeps
@@ -135,15 +137,15 @@ func (p *Passwords) part(caller string) {
 	}
 }
 
-// cost is the cost of a password hash.
-type cost struct {
+// Cost is the cost of a password hash.
+type Cost struct {
 	Memory  uint32 // KiB
 	Time    uint32
 	Threads uint8
 }
 
 // today is the cost of new hashes: OWASP's minimum for argon2id.
-var today = cost{Memory: 19 * 1024, Time: 2, Threads: 1}
+var today = Cost{Memory: 19 * 1024, Time: 2, Threads: 1}
 
 const (
 	hashSize = 32
@@ -152,16 +154,16 @@ const (
 
 // passwordHash is the hash of a password chosen by its owner.
 type passwordHash struct {
-	cost
+	Cost
 	salt, sum []byte
 }
 
-// hashPassword returns a hash of today's cost.
-func hashPassword(password string, salt []byte) passwordHash {
-	return passwordHash{cost: today, salt: salt, sum: today.derive(password, salt, hashSize)}
+// hash returns the hash of a password.
+func (c Cost) hash(password string, salt []byte) passwordHash {
+	return passwordHash{Cost: c, salt: salt, sum: c.derive(password, salt, hashSize)}
 }
 
-func (c cost) derive(password string, salt []byte, size int) []byte {
+func (c Cost) derive(password string, salt []byte, size int) []byte {
 	return argon2.IDKey([]byte(password), salt, c.Time, c.Memory, c.Threads, uint32(size)) //nolint:gosec // a few bytes
 }
 
@@ -197,15 +199,15 @@ func parseHash(text string) (h passwordHash, err error) {
 
 // Hash returns the hash, as it is stored, of a password chosen by its owner. The caller
 // must have a slot.
-func (*Passwords) Hash(password string) string { return hashPassword(password, newSalt()).String() }
+func (p *Passwords) Hash(password string) string { return p.Cost.hash(password, newSalt()).String() }
 
 // Verify reports whether a stored hash is that of the password, and whether it is outdated
 // because new hashes have another cost. For an empty hash, it takes the same time and
 // reports false. The caller must have a slot.
-func (*Passwords) Verify(password, hash string) (right, outdated bool, err error) {
+func (p *Passwords) Verify(password, hash string) (right, outdated bool, err error) {
 	v := verifier{password: password}
 	if hash == "" {
-		v.equalize()
+		v.equalize(p.Cost)
 		return false, false, nil
 	}
 	h, err := parseHash(hash)
@@ -213,7 +215,7 @@ func (*Passwords) Verify(password, hash string) (right, outdated bool, err error
 		return false, false, err
 	}
 	right, err = v.matches(store.Credential{Hash: hash})
-	return right, h.cost != today || len(h.sum) != hashSize, err
+	return right, h.Cost != p.Cost || len(h.sum) != hashSize, err
 }
 
 // TemporaryPasswordLifetime is how long an invitation is valid.
@@ -259,7 +261,7 @@ func (v *verifier) matches(c store.Credential) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	key := fmt.Sprint(h.cost, string(h.salt), len(h.sum))
+	key := fmt.Sprint(h.Cost, string(h.salt), len(h.sum))
 	if v.sums[key] == nil {
 		if v.sums == nil {
 			v.sums = map[string][]byte{}
@@ -271,18 +273,18 @@ func (v *verifier) matches(c store.Credential) (bool, error) {
 
 // equalize makes a comparison take as long as one with a password that a worker chose, so
 // that response times do not reveal whether there is one.
-func (v *verifier) equalize() {
+func (v *verifier) equalize(c Cost) {
 	if len(v.sums) == 0 {
-		today.derive(v.password, newSalt(), hashSize)
+		c.derive(v.password, newSalt(), hashSize)
 	}
 }
 
 // sharedSalt returns the salt for a password of a worker with these credentials, which are
 // those of a phone number in all organizations. They share a salt, so that one hash decides
 // whether a password is that of any of them.
-func sharedSalt(known []store.Credential) []byte {
+func (p *Passwords) sharedSalt(known []store.Credential) []byte {
 	for _, c := range known {
-		if h, err := parseHash(c.Hash); err == nil && !c.Temporary && h.cost == today {
+		if h, err := parseHash(c.Hash); err == nil && !c.Temporary && h.Cost == p.Cost {
 			return h.salt
 		}
 	}

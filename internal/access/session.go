@@ -122,7 +122,7 @@ func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt Si
 	if err != nil {
 		return SignedIn{}, err
 	}
-	found, err := match(attempt.Password, known, temporaryOnly, now)
+	found, err := s.Passwords.match(attempt.Password, known, temporaryOnly, now)
 	switch {
 	case err != nil:
 		return SignedIn{}, err
@@ -130,7 +130,7 @@ func (s *Sessions) signIn(ctx context.Context, number lastmile.Phone, attempt Si
 		if temporaryOnly {
 			t.own = nil // the attempt did not use them
 		}
-		return s.start(ctx, number, attempt, t, *found, sharedSalt(known), now)
+		return s.start(ctx, number, attempt, t, *found, s.Passwords.sharedSalt(known), now)
 	}
 	s.Log.Warn("sign-in failed", "address", cmp.Or(t.network, unknownAddress))
 	if temporaryOnly {
@@ -202,7 +202,7 @@ func (s *Sessions) nationalNumber(ctx context.Context, raw string) (lastmile.Pho
 func characters(text string) int { return len([]rune(text)) }
 
 // match returns the credential that the password matches, or nil.
-func match(password string, known []store.Credential, temporaryOnly bool, now time.Time) (*store.Credential, error) {
+func (p *Passwords) match(password string, known []store.Credential, temporaryOnly bool, now time.Time) (*store.Credential, error) {
 	v := verifier{password: password}
 	for _, c := range known {
 		if (c.Temporary && now.After(c.Expires)) || (temporaryOnly && !c.Temporary) {
@@ -216,7 +216,7 @@ func match(password string, known []store.Credential, temporaryOnly bool, now ti
 			return &c, nil
 		}
 	}
-	v.equalize()
+	v.equalize(p.Cost)
 	return nil, nil
 }
 
@@ -246,8 +246,8 @@ func (s *Sessions) start(
 		begun.Device = s.Vault.SealDevice(string(number))
 	}
 	renewed := c
-	if outdated(c, salt) {
-		renewed.Hash = hashPassword(attempt.Password, salt).String()
+	if s.Passwords.outdated(c, salt) {
+		renewed.Hash = s.Passwords.Cost.hash(attempt.Password, salt).String()
 	}
 	err := s.Store.Write(ctx, func(w Writer) error {
 		if err := reload(ctx, w, number, c); err != nil {
@@ -277,9 +277,9 @@ func (s *Sessions) start(
 
 // outdated reports whether the hash of a password that a worker chose differs from
 // a new one in cost or salt.
-func outdated(c store.Credential, salt []byte) bool {
+func (p *Passwords) outdated(c store.Credential, salt []byte) bool {
 	h, err := parseHash(c.Hash)
-	return err == nil && !c.Temporary && (h.cost != today || len(h.sum) != hashSize || string(h.salt) != string(salt))
+	return err == nil && !c.Temporary && (h.Cost != p.Cost || len(h.sum) != hashSize || string(h.salt) != string(salt))
 }
 
 // Authenticate returns the worker whose session has the token.
@@ -400,7 +400,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 		}
 		return &Failure{Phone: number, Organization: who.Organization, err: err}
 	}
-	hash := hashPassword(password, sharedSalt(known)).String()
+	hash := s.Passwords.Cost.hash(password, s.Passwords.sharedSalt(known)).String()
 	return s.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.SessionByHash(ctx, who.Session.Hash); err != nil { // the session may have ended meanwhile
 			return err

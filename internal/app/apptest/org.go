@@ -55,6 +55,9 @@ func openShared() {
 	clock := new(clock)
 	clock.stop()
 	a, err := app.New(context.Background(), config, slog.New(slog.DiscardHandler), clock.now, true)
+	if err == nil {
+		hashQuickly(a)
+	}
 	shared.made, shared.err = &Platform{App: a, clock: clock}, err
 }
 

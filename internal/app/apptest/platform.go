@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
@@ -79,6 +80,7 @@ func New(t testing.TB, options ...Option) *Platform {
 	if err != nil {
 		t.Fatalf("build the platform: %v", err)
 	}
+	hashQuickly(a)
 	planning := new(planningClock)
 	a.Dispatches.Elapsed = planning.elapsed
 	server := httptest.NewServer(clock.tickEachRequest(a.Handler()))
@@ -99,6 +101,12 @@ func New(t testing.TB, options ...Option) *Platform {
 	p := &Platform{App: a, URL: server.URL, clock: clock, planning: planning}
 	p.readSpecs(t)
 	return p
+}
+
+// hashQuickly lowers the cost of password hashes. Tests hash hundreds of passwords, and a
+// hash of the product's cost takes as long as dozens of requests.
+func hashQuickly(a *app.App) {
+	a.Sessions.Passwords.Cost = access.Cost{Memory: 64, Time: 1, Threads: 1}
 }
 
 // specs are the OpenAPI specs of the program, which do not depend on the configuration of a

@@ -29,7 +29,14 @@ type Conn interface {
 	Row(ctx context.Context, query string, args ...any) Scanner
 	// Dialect describes the database.
 	Dialect() *Dialect
+	// Revision identifies the current state of the database: if it returns the same value
+	// twice, no process has committed anything in between. It returns the zero Revision if
+	// the state is unknown, as it always is where finding out takes a round trip.
+	Revision() Revision
 }
+
+// Revision identifies a state of a database.
+type Revision [6]uint64
 
 // Scanner holds one row. Scan returns sql.ErrNoRows if there is none.
 type Scanner interface {

@@ -121,6 +121,9 @@ var dialect = engine.Dialect{
 // Dialect implements engine.Conn.
 func (c *conn) Dialect() *engine.Dialect { return &dialect }
 
+// Revision implements engine.Conn. It is unknown without a round trip.
+func (c *conn) Revision() engine.Revision { return engine.Revision{} }
+
 // maxWaiting is the maximum number of statements that Send holds back.
 const maxWaiting = 128
 

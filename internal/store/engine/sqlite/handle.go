@@ -28,6 +28,7 @@ type handle struct {
 	db      uintptr
 	out     uintptr // room for two pointers that the library fills in
 	id      uintptr // key in handles, for the progress callback
+	index   uintptr // see mapIndex; 0 if unknown
 	cache   map[string]*stmt
 	running *stmt           // started and not yet reset; one at a time, as in PostgreSQL
 	stop    <-chan struct{} // when closed, statements are interrupted; nil means never

@@ -32,6 +32,7 @@ var children = map[string]func() int{
 	"write until killed": writeUntilKilled,
 	"open the folder":    openTheFolder,
 	"hold the folder":    holdTheFolder,
+	"write once":         writeOnce,
 }
 
 // options are those of a served database that never rejects a write because the

@@ -270,11 +270,12 @@ func readerMap(cache int64) int64 {
 // statements end with the context of their caller.
 func openReader(path string, mapped int64) (*handle, error) {
 	h, err := openHandle(path, false,
-		"synchronous=FULL", "temp_store=MEMORY", readerCache, fmt.Sprintf("mmap_size=%d", mapped), "query_only=ON")
+		"synchronous=FULL", "temp_store=MEMORY", readerCache, fmt.Sprintf("mmap_size=%d", mapped), "query_only=ON", "schema_version")
 	if err != nil {
 		return nil, err
 	}
 	h.watch()
+	h.index = h.mapIndex()
 	return h, nil
 }
 

@@ -1,0 +1,137 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	lib "modernc.org/sqlite/lib"
+
+	"dray/internal/store/engine"
+)
+
+// revisionOf returns the revision that a reader sees.
+func revisionOf(t *testing.T, e *Engine) (r engine.Revision) {
+	t.Helper()
+	must(t, e.Direct(t.Context(), func(c engine.Conn) error {
+		r = c.Revision()
+		return nil
+	}))
+	if r == (engine.Revision{}) {
+		t.Fatal("the revision is unknown")
+	}
+	return r
+}
+
+// writeOnce writes a row beside a server.
+func writeOnce() int {
+	o := options(os.Getenv("DRAY_TEST_FOLDER"))
+	o.Serve = false
+	e, err := Open(context.Background(), o)
+	if err == nil {
+		err = e.Write(context.Background(), put(context.Background(), "from a command", 1))
+	}
+	if err == nil {
+		err = e.Close()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func TestEveryCommitChangesTheRevision(t *testing.T) {
+	folder := t.TempDir()
+	e, err := Open(t.Context(), options(folder))
+	must(t, err)
+	defer func() { must(t, e.Close()) }()
+	seen := map[engine.Revision]string{}
+	changed := func(by string) {
+		t.Helper()
+		now := revisionOf(t, e)
+		if before, ok := seen[now]; ok {
+			t.Errorf("after a commit by %s, the revision is that after %s", by, before)
+		}
+		seen[now] = by
+		count(t, e)
+		if again := revisionOf(t, e); again != now {
+			t.Errorf("a read after a commit by %s changed the revision", by)
+		}
+	}
+	changed("the start")
+	for n := range 20 {
+		must(t, e.Write(t.Context(), put(t.Context(), fmt.Sprint(n), 1)))
+		changed("the server")
+		if n%5 == 0 { // the next commit begins the log again
+			_, _, err := e.points.h.checkpoint(lib.SQLITE_CHECKPOINT_RESTART)
+			must(t, err)
+		}
+	}
+	must(t, child(t, "write once", folder).Run())
+	changed("a command")
+	e.readers.trim()
+	must(t, e.Write(t.Context(), put(t.Context(), "last", 1)))
+	changed("the server, for a new reader")
+}
+
+// TestARevisionHasOneState keeps what was read at a revision, as callers do: it must be what
+// any later read at that revision returns, and have everything that was acknowledged before.
+func TestARevisionHasOneState(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	add := func(c engine.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO counter (name, n) VALUES ('one', 1) ON CONFLICT (name) DO UPDATE SET n = counter.n + 1`)
+		return err
+	}
+	must(t, e.Write(ctx, add))
+	var (
+		acknowledged atomic.Int64
+		states       sync.Map // revision → count
+		hits         atomic.Int64
+		stop         atomic.Bool
+		readers      sync.WaitGroup
+	)
+	for range 4 {
+		readers.Go(func() {
+			for !stop.Load() {
+				least := acknowledged.Load()
+				err := e.Direct(ctx, func(c engine.Conn) error {
+					revision := c.Revision()
+					if n, ok := states.Load(revision); ok && revision != (engine.Revision{}) {
+						hits.Add(1)
+						if n.(int64) < least {
+							t.Errorf("a state with %d changes is kept after %d were acknowledged", n, least)
+						}
+						return nil
+					}
+					var n int64
+					if err := c.Row(ctx, `SELECT n FROM counter WHERE name = 'one'`).Scan(&n); err != nil {
+						return err
+					}
+					states.Store(revision, n)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for n := range int64(300) {
+		if err := e.Write(ctx, add); err != nil {
+			t.Error(err)
+			break
+		}
+		acknowledged.Store(n + 2)
+	}
+	stop.Store(true)
+	readers.Wait()
+	if hits.Load() == 0 {
+		t.Error("no state was used again")
+	}
+}

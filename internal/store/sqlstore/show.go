@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -161,17 +162,22 @@ const (
 	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id = $2`
 )
 
-// showTask reads one task as the API shows it.
+// showTask reads one task as the API shows it. If the database is the same as when the task
+// was last shown, so is the response.
 func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		key := taskKey{org, id}
-		if known := s.destinations.find(key); known.id != "" {
-			if doc, err = s.readShown(ctx, c, key, known); doc != nil || err != nil {
+		key, now, revision := taskKey{org, id}, s.now(), c.Revision()
+		known := s.tasks.find(key)
+		if doc = known.replyAt(revision, now); doc != nil {
+			return nil
+		}
+		if known.destination != "" {
+			if doc, err = s.readShown(ctx, c, key, known, revision, now); doc != nil || err != nil {
 				return err
 			}
 		}
 		// The task is not cached, or it has another destination by now.
-		if doc, err = s.readShown(ctx, c, key, cachedDestination{}); doc != nil || err != nil {
+		if doc, err = s.readShown(ctx, c, key, cachedTask{}, revision, now); doc != nil || err != nil {
 			return err
 		}
 		doc, err = newTx(newConn(c), s.now).showPlaced(ctx, org, id)
@@ -222,9 +228,10 @@ func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids 
 	return docs, nil
 }
 
-// readShown reads a task, without its destination if known has an id. It returns nil if
-// there is no such task or if it has another destination than known.
-func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedDestination) ([]byte, error) {
+// readShown reads a task, without its destination if known has one, and caches it. revision
+// is one from before. It returns nil if there is no such task or if it has another destination
+// than known.
+func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedTask, revision engine.Revision, now time.Time) ([]byte, error) {
 	var read struct { // in one allocation
 		row         taskRow
 		destination engine.Raw
@@ -232,7 +239,7 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 	}
 	row, query, columns := &read.row, showWholeTask, read.columns[:]
 	copy(columns, []any{&row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state, &read.destination, &row.recipient, &row.destination})
-	if known.id != "" {
+	if known.destination != "" {
 		query, columns = showTaskAtKnown, columns[:len(columns)-1]
 	}
 	found, err := c.Query(ctx, query, string(key.org), key.id)
@@ -250,14 +257,24 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 		return nil, fmt.Errorf("read task %s: %w", key.id, err)
 	}
 	switch {
-	case known.id == "":
-		s.destinations.add(key, cachedDestination{string(read.destination), bytes.Clone(row.destination)})
-	case string(read.destination) != known.id:
+	case known.destination == "":
+		known.destination = string(read.destination)
+	case string(read.destination) != known.destination:
 		return nil, nil
 	default:
 		row.destination = known.doc
 	}
-	return row.shown(s.now()), nil
+	reply, destination := row.shown(now)
+	until, fixed := row.fixedUntil(now)
+	switch {
+	case revision != engine.Revision{} && fixed:
+		known.doc, known.reply, known.revision, known.until = destination, reply, revision, until
+		s.tasks.add(key, known)
+	case known.doc == nil:
+		known.doc = bytes.Clone(destination)
+		s.tasks.add(key, known)
+	}
+	return reply, nil
 }
 
 // taskKey identifies a task of an organization; others must not read it.
@@ -266,28 +283,43 @@ type taskKey struct {
 	id  string
 }
 
-// cachedDestination is a destination and its document.
-type cachedDestination struct {
-	id  string
-	doc []byte
+// cachedTask is what is known of a task that was shown: its destination, and the response if
+// the revision of the database was known.
+type cachedTask struct {
+	destination string // id
+	doc         []byte // of the destination; a part of reply if there is one
+	reply       []byte
+	revision    engine.Revision // at which the task was read, or an earlier one
+	until       time.Time       // when the response changes with time; zero for never
 }
 
-// destinationCache caches the destinations of recently shown tasks. A task can get another
-// destination, but a destination never changes.
-type destinationCache struct {
+// replyAt returns the response if it is the same at a revision and a time, or nil.
+func (t *cachedTask) replyAt(revision engine.Revision, now time.Time) []byte {
+	if revision == (engine.Revision{}) || t.revision != revision || !t.until.IsZero() && now.After(t.until) {
+		return nil
+	}
+	return t.reply
+}
+
+// size returns the bytes of memory that the task takes in the cache.
+func (t *cachedTask) size() int { return entryBytes + max(cap(t.reply), cap(t.doc)) }
+
+// taskCache caches recently shown tasks. A task can get another destination, but a
+// destination never changes.
+type taskCache struct {
 	mu         sync.Mutex
-	young, old map[taskKey]cachedDestination
+	young, old map[taskKey]cachedTask
 	youngBytes int
 }
 
 // Limit of the memory of the cache, and what an entry counts.
 const (
 	cachedBytes = 8 << 20
-	entryBytes  = 256 // size of an entry without its document
+	entryBytes  = 384 // size of an entry without its document
 )
 
-// find returns the destination that a task had when it was last read, if it is cached.
-func (p *destinationCache) find(key taskKey) cachedDestination {
+// find returns what is known of a task.
+func (p *taskCache) find(key taskKey) cachedTask {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if found, ok := p.young[key]; ok {
@@ -300,20 +332,23 @@ func (p *destinationCache) find(key taskKey) cachedDestination {
 	return found
 }
 
-// add caches the destination of a task.
-func (p *destinationCache) add(key taskKey, of cachedDestination) {
+// add caches a task.
+func (p *taskCache) add(key taskKey, task cachedTask) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.put(key, of)
+	p.put(key, task)
 }
 
-// put caches a destination. Once the young entries take half of the memory, they become
-// the old ones, and the previous old ones are discarded. The caller holds the lock.
-func (p *destinationCache) put(key taskKey, of cachedDestination) {
-	size := entryBytes + len(of.doc)
-	if p.young == nil || p.youngBytes+size > cachedBytes/2 {
-		p.young, p.old, p.youngBytes = map[taskKey]cachedDestination{}, p.young, 0
+// put caches a task. Once the young entries take half of the memory, they become the old
+// ones, and the previous old ones are discarded. The caller holds the lock.
+func (p *taskCache) put(key taskKey, task cachedTask) {
+	before, replaced := p.young[key]
+	if replaced {
+		p.youngBytes -= before.size()
 	}
-	p.young[key] = of
-	p.youngBytes += size
+	if p.young == nil || p.youngBytes+task.size() > cachedBytes/2 {
+		p.young, p.old, p.youngBytes = map[taskKey]cachedTask{}, p.young, 0
+	}
+	p.young[key] = task
+	p.youngBytes += task.size()
 }

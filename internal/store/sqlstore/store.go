@@ -18,9 +18,9 @@ import (
 
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
 type Store struct {
-	engine       engine.Engine
-	now          func() time.Time
-	destinations destinationCache
+	engine engine.Engine
+	now    func() time.Time
+	tasks  taskCache
 }
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)

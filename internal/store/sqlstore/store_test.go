@@ -37,3 +37,15 @@ func TestPostgresIsAStore(t *testing.T) {
 		return open(t, sqlstore.Options{Database: storetest.Postgres(t)})
 	})
 }
+
+func TestChangesOfACommandAreShown(t *testing.T) {
+	t.Parallel()
+	folder := storetest.Folder(t)
+	storetest.Shown(t, open(t, sqlstore.Options{Data: folder, Serve: true}), open(t, sqlstore.Options{Data: folder}))
+}
+
+func TestChangesOfAnotherNodeAreShown(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.Shown(t, open(t, sqlstore.Options{Database: url}), open(t, sqlstore.Options{Database: url}))
+}

@@ -86,7 +86,8 @@ func (t taskTx) scanShown(found rows) (store.ShownTask, error) {
 	if err := row.scan(found); err != nil {
 		return store.ShownTask{}, err
 	}
-	return store.ShownTask{ID: row.id, Doc: row.shown(t.now())}, nil
+	doc, _ := row.shown(t.now())
+	return store.ShownTask{ID: row.id, Doc: doc}, nil
 }
 
 // createdAt returns the creation time of the task after which a page begins. The task

@@ -44,17 +44,31 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	return store.EstimatesAt(e, lastmile.TaskState(r.state), instant(r.completeBefore), now)
 }
 
-// shown joins the parts of a task to its JSON in the API.
-func (r *taskRow) shown(now time.Time) []byte {
+// fixedUntil returns until when, from now on, estimates returns the same; the zero time for
+// ever. fixed is false while the delay grows.
+func (r *taskRow) fixedUntil(now time.Time) (until time.Time, fixed bool) {
+	if lastmile.TaskState(r.state) == lastmile.TaskCompleted || r.completeBefore == nil {
+		return time.Time{}, true
+	}
+	until = instant(r.completeBefore)
+	return until, !now.After(until)
+}
+
+// shown joins the parts of a task to its JSON in the API. destination is the part that shows
+// the destination.
+func (r *taskRow) shown(now time.Time) (joined, destination []byte) {
 	times := wire.NewTaskTimes(r.estimates(now))
-	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
+	joined = make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
 	joined = append(joined, r.doc[:len(r.doc)-1]...)
 	joined = append(joined, `,"recipients":[`...)
 	joined = append(joined, r.recipient...)
 	joined = append(joined, `],"destination":`...)
+	from := len(joined)
 	joined = append(joined, r.destination...)
+	to := len(joined)
 	joined = append(joined, ',')
-	return append(times.AppendMembers(joined), '}')
+	joined = append(times.AppendMembers(joined), '}')
+	return joined, joined[from:to:to]
 }
 
 // decodedTask is a task decoded from documents. Fields from other columns may be stale.

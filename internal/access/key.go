@@ -101,12 +101,15 @@ const maxKnown = 10_000
 
 // Authenticate returns the principal of a key, or lastmile.Unauthenticated.
 func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal, error) {
-	if !wellFormed(key) {
+	if len(key) != keyLength {
 		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
 	hash, now := hashKey(key), k.Now()
 	if found, ok := k.cached(hash, now); ok {
 		return lastmile.Principal{Organization: found.Organization, Key: found.ID}, nil
+	}
+	if !wellFormed(key) {
+		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
 	var (
 		found      lastmile.APIKey

@@ -28,6 +28,9 @@ func MeterOf(ctx context.Context) Meter {
 // WithCaller returns a context for operations on behalf of a caller, such as an organization.
 // The database is shared fairly between callers.
 func WithCaller(ctx context.Context, caller string) context.Context {
+	if CallerOf(ctx) == caller {
+		return ctx
+	}
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 

@@ -483,7 +483,7 @@ test('the tasks of a worker who joins are read once', () => {
 });
 
 test('a task from an event has the same text as in the snapshot', () => {
-  const file = new URL('../../../internal/lastmile/testdata/lines.json', import.meta.url);
+  const file = '../internal/lastmile/testdata/lines.json';
   const tests = JSON.parse(readFileSync(file, 'utf8')) as { address: Address; line: string }[];
   assert.ok(tests.length > 0);
   const destination = { id: 'd', location: [0, 0] as [number, number] };

@@ -403,6 +403,23 @@ test('an event on a day of 5,000 tasks takes little work', () => {
   assert.equal(built, 1);
 });
 
+test('tasks that leave a long list are not searched for one by one', () => {
+  let searches = 0;
+  const order = Array.from({ length: 2000 }, (_, i) => `t${i}`);
+  const list = Object.assign([...order], {
+    includes: () => assert.fail('the list was searched'),
+    indexOf: () => assert.fail('the list was searched'),
+    [Symbol.iterator]: () => (searches++, order[Symbol.iterator]()),
+  });
+  const { records, show, ids } = opened(order.map((id) => given(id, 'a')), [person('a', list), person('b', [])]); // prettier-ignore
+  searches = 0;
+  for (const id of order) records.apply(wire(7, given(id, 'b', { timeLastModified: 2 })));
+  assert.deepEqual(records.conflictingLists(), [listOf('a')]);
+  show();
+  assert.equal(ids(listOf('b')).length, 2000);
+  assert.ok(searches <= 1);
+});
+
 test('a new task does not replace the same version of it', () => {
   const { records, show, ids } = opened([], [person('a', [])]);
   records.addTask(made('x', { notes: 'first' }));

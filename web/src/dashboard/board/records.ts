@@ -2,6 +2,7 @@
 // touched, so that views update only that. Moves that the server has not confirmed are
 // shown on top of the confirmed records, and never change them.
 
+import { Orders } from './orders.ts';
 import {
   toTask,
   toWorker,
@@ -51,7 +52,6 @@ export interface Actor {
 
 const taskDeleted = 8;
 const workerDeleted = 16;
-const none: readonly string[] = [];
 
 // staff encodes the fields of a worker that both replaceFleet and events change.
 const staff = (w: BoardWorker | undefined) =>
@@ -87,8 +87,7 @@ export class Records {
   // the latest report is used. Only the list reports its order.
   private readonly homes = new Map<string, ListKey>();
   private readonly members = new Map<ListKey, Set<string>>();
-  private readonly orders = new Map<ListKey, readonly string[]>(); // as the server has them
-  private readonly versions = new Map<ListKey, number>();
+  private readonly orders = new Orders();
   private readonly lists = new Map<ListKey, string[]>(); // computed from members and orders; deleted when one of them changes
   private readonly tasksWithoutList = new Set<string>(); // tasks that left a list, and are in no other yet
   private readonly contested = new Map<string, ListKey>(); // by task: the list that it left, which still names it
@@ -101,7 +100,7 @@ export class Records {
   // load replaces everything.
   load(snapshot: Snapshot) {
     for (const map of [this.tasks, this.workers, this.teams, this.hubs, this.done, this.actors]) map.clear();
-    for (const map of [this.homes, this.members, this.orders, this.versions, this.lists, this.contested]) map.clear();
+    for (const map of [this.homes, this.members, this.orders, this.lists, this.contested]) map.clear();
     for (const set of [this.tasksWithoutList, this.newcomers, this.removed]) set.clear();
     ({ from: this.from, to: this.to, date: this.date, timezone: this.timezone } = snapshot);
     this.truncated = snapshot.truncated;
@@ -182,7 +181,7 @@ export class Records {
     let list = this.lists.get(key);
     if (!list) {
       const members = new Set(this.members.get(key));
-      list = (this.orders.get(key) ?? none).filter((id) => members.delete(id) || !this.tasks.has(id));
+      list = this.orders.get(key).filter((id) => members.delete(id) || !this.tasks.has(id));
       list.push(...members);
       this.lists.set(key, list);
     }
@@ -238,7 +237,7 @@ export class Records {
   // the known one changes nothing.
   applyOrder({ container, activeTask, tasks, pinned, version }: ListChange) {
     const key = this.keyOf(container);
-    if (version !== undefined && version < (this.versions.get(key) ?? 0)) return;
+    if (this.orders.isOlder(key, version)) return;
     const worker = this.workers.get(workerOf(key));
     if (worker && activeTask !== undefined && worker.activeTask !== activeTask) {
       this.setWorker({ ...worker, activeTask });
@@ -271,7 +270,7 @@ export class Records {
   // normal for a moment, until both the task and the list have arrived.
   conflictingLists(): ListKey[] {
     for (const [id, key] of this.contested) {
-      if (this.homes.get(id) === key || !this.orders.get(key)?.includes(id)) this.contested.delete(id);
+      if (this.homes.get(id) === key || !this.orders.names(key, id)) this.contested.delete(id);
     }
     return [...new Set(this.contested.values())];
   }
@@ -412,7 +411,7 @@ export class Records {
     if (before === key) return;
     if (before !== undefined) {
       this.members.get(before)?.delete(id);
-      if (this.orders.get(before)?.includes(id)) this.contested.set(id, before);
+      if (this.orders.names(before, id)) this.contested.set(id, before);
       this.mark(before);
     }
     if (key === undefined) {
@@ -430,13 +429,10 @@ export class Records {
 
   // setOrder applies the order of a list as the server has it, unless a newer one is known.
   private setOrder(key: ListKey, ids: readonly string[], version: number | undefined) {
-    if (version !== undefined) {
-      if (version < (this.versions.get(key) ?? 0)) return;
-      this.versions.set(key, version);
-    }
-    const listed = new Set(ids);
+    if (this.orders.isOlder(key, version)) return;
+    if (version !== undefined) this.orders.setVersion(key, version);
     this.orders.set(key, ids);
-    for (const id of [...(this.members.get(key) ?? none)]) if (!listed.has(id)) this.house(id, undefined);
+    for (const id of [...(this.members.get(key) ?? [])]) if (!this.orders.names(key, id)) this.house(id, undefined);
     for (const id of ids) if ((this.tasks.get(id)?.state ?? 0) < 2) this.house(id, key);
     this.mark(key);
   }

@@ -102,6 +102,18 @@ test('a record older than the known one changes nothing', () => {
   const { records } = opened([given('a', 'w', { timeLastModified: 5 })], [person('w', ['a'])]);
   records.apply(wire(3, made('a', { timeLastModified: 4 })));
   assert.equal(records.tasks.get('a')?.state, 1);
+  assert.equal(records.actors.get('a'), undefined);
+});
+
+test('who changed a task last is known even if the task is not of this day', () => {
+  const { records } = opened([made('a')], []);
+  records.apply(wire(7, made('a', { timeLastModified: 2, completeAfter: now + 48 * hour })));
+  records.apply(wire(7, made('b', { timeLastModified: 2, completeAfter: now + 48 * hour })));
+  assert.deepEqual([...records.tasks.keys()], []);
+  assert.deepEqual([...records.actors.keys()], ['a', 'b']);
+  records.apply(wire(8, made('a')));
+  records.apply(wire(8, made('b')));
+  assert.equal(records.actors.size, 0);
 });
 
 test('tasks that are deleted, completed or of another day leave their list', () => {

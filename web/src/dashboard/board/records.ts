@@ -222,8 +222,8 @@ export class Records {
       return;
     }
     if (task) {
-      this.setTask(toTask(task));
-      if (event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
+      const current = this.setTask(toTask(task));
+      if (current && event.actionContext) this.actors.set(task.id, { ...event.actionContext, time: event.time });
     }
     if (worker) {
       const before = this.workers.get(worker.id);
@@ -354,16 +354,17 @@ export class Records {
     if (!before || before.timeLastModified < task.timeLastModified) this.setTask(task);
   }
 
-  // setTask saves a task and the list that it names, if the task belongs to this day.
-  setTask(task: BoardTask) {
+  // setTask saves a task and the list that it names, if the task belongs to this day. It reports
+  // whether no newer version of the task is known.
+  setTask(task: BoardTask): boolean {
     const before = this.tasks.get(task.id);
-    if (before && before.timeLastModified > task.timeLastModified) return;
+    if (before && before.timeLastModified > task.timeLastModified) return false;
     // Events do not contain pins. A pin ends when the task leaves its worker or is completed.
     const stays = task.worker && task.worker === before?.worker && task.state < 3;
     if (stays && before.pinned && !task.pinned) task = { ...task, pinned: before.pinned };
     if (!this.belongs(task)) {
       if (before) this.removeTask(task.id);
-      return;
+      return true;
     }
     this.tasks.set(task.id, task);
     this.removed.delete(task.id);
@@ -381,6 +382,7 @@ export class Records {
       if (before?.worker) this.touched.lists.add(listOf(before.worker));
     }
     this.touch(task);
+    return true;
   }
 
   private touch(task: BoardTask) {
@@ -452,6 +454,7 @@ export class Records {
 
   removeTask(id: string) {
     this.removed.add(id);
+    this.actors.delete(id);
     const task = this.tasks.get(id);
     this.house(id, undefined);
     if (!task) return;
@@ -460,7 +463,6 @@ export class Records {
       this.touched.lists.add(listOf(task.worker));
     }
     this.tasks.delete(id);
-    this.actors.delete(id);
     this.touched.tasks.add(id);
   }
 

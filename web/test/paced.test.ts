@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { paced } from '../src/dashboard/paced.ts';
+import { paced, spaced } from '../src/dashboard/paced.ts';
 
 test('paced work does not begin again before it has ended, and then runs once more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -28,4 +28,33 @@ test('paced work does not begin again before it has ended, and then runs once mo
   stop();
   t.mock.timers.tick(9000);
   assert.equal(ends.length, 2);
+});
+
+test('spaced work runs at once, and for all calls until it has rested once more', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const read = spaced((key: string) => {
+    begun.push(key);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  }, 1000);
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  read('a');
+  for (let i = 0; i < 100; i++) read('a');
+  read('b');
+  assert.deepEqual(begun, ['a', 'b']);
+  ends.forEach((end) => end());
+  await settled();
+  read('a');
+  assert.deepEqual(begun, ['a', 'b']);
+  t.mock.timers.tick(1000);
+  await settled();
+  assert.deepEqual(begun, ['a', 'b', 'a']);
+  ends[2]!();
+  await settled();
+  t.mock.timers.tick(1000);
+  await settled();
+  assert.deepEqual(begun, ['a', 'b', 'a']);
+  read('a');
+  assert.deepEqual(begun, ['a', 'b', 'a', 'a']);
 });

@@ -25,3 +25,21 @@ export function paced(work: () => Promise<unknown>, delay: number): { plan: () =
   };
   return { plan, stop };
 }
+
+// spaced returns a function that does the work for a key at once. Calls with the same key while
+// it is running, or in the rest after it, do it once more.
+export function spaced<K>(work: (key: K) => Promise<unknown>, rest: number): (key: K) => void {
+  const again = new Map<K, boolean>(); // of the keys whose work is running or resting
+  const run = async (key: K) => {
+    do {
+      again.set(key, false);
+      await work(key);
+      await new Promise((resolve) => setTimeout(resolve, rest));
+    } while (again.get(key));
+    again.delete(key);
+  };
+  return (key) => {
+    if (again.has(key)) again.set(key, true);
+    else void run(key);
+  };
+}

@@ -2,25 +2,25 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
-import { call, Failure, heard, query } from '../api.ts';
+import { call, heard, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
 import type { Admin } from '../wire.ts';
+import { Disputes } from './disputes.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
 import { eased, forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
-import type { BoardTask, BoardWorker, Container, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
+import type { BoardTask, BoardWorker, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
 const batch = 200; // ms between two updates of the views
 const slice = 6; // ms of one update in which events are applied
 const breath = 30; // ms between two parts of an update
 const longest = 400; // ms between two updates of the views while many events are applied
 const lingers = 60_000; // ms for which the records stay current after the last screen closes
-const patience = 2000; // ms for which a list and its tasks may contradict each other
 const retries = 5; // attempts to read teams, hubs and workers while workers change
 const rest = 1000; // ms between two of these reads
 const old = 9; // seconds without a message after which the board shows their number
@@ -66,12 +66,12 @@ class Board {
   private searching: ReturnType<typeof setTimeout> | undefined;
   private readonly clocked = {}; // identifies the periodic update in turns.ts
   private clock: ReturnType<typeof setInterval> | undefined;
-  private disputes: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
   private staffing = false; // teams, hubs and schedules are being read
   private admitting = false; // the tasks of newcomers are being read
   private readonly watchers = new Set<Watcher>();
+  private readonly disputes = new Disputes(this.records, () => this.stream, () => this.plan()); // prettier-ignore
 
   constructor() {
     this.records.clock = () => this.time();
@@ -194,8 +194,8 @@ class Board {
     clearTimeout(this.due);
     forgo(this);
     forgo(this.clocked);
-    clearTimeout(this.disputes);
-    this.clock = this.due = this.disputes = undefined;
+    this.disputes.stop();
+    this.clock = this.due = undefined;
     this.drop();
     this.connected = false;
   }
@@ -250,6 +250,7 @@ class Board {
   // that the page stays responsive.
   private flush() {
     this.due = undefined;
+    const news = this.queue.length > 0; // otherwise something was read again
     const until = performance.now() + slice;
     while ((this.part ?? this.head < this.queue.length) && performance.now() < until) {
       this.part ??= this.apply(this.queue[this.head++]!);
@@ -265,7 +266,7 @@ class Board {
       this.due = undefined;
       this.shownAt = performance.now();
       this.digest();
-      this.settleDisputes();
+      if (news) this.disputes.settle();
       void this.admit();
       if (rest || this.queue.length > 0) this.plan(rest ? breath : undefined);
       if (document.hidden) this.frame++;
@@ -284,7 +285,7 @@ class Board {
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;
       records.applyOrder(change);
-      if (!change.tasks) void this.reread(records.keyOf(change.container));
+      if (!change.tasks) this.disputes.reread(records.keyOf(change.container));
     } else records.apply(JSON.parse(data) as Event);
   }
 
@@ -339,47 +340,6 @@ class Board {
   // path returns the path of the board's snapshot.
   private path(more = {}): string {
     return `/board${query({ date: this.date, ...(!this.whole && { teams: this.filter.team }), ...more })}`;
-  }
-
-  // reread reads a list that is too long for the stream, or that contradicts a task.
-  private async reread(key: ListKey) {
-    if (key === pool) return;
-    const { stream } = this;
-    try {
-      const { type, worker, team, ...list } = await call<Container & ListChange>('GET', this.records.path(key));
-      if (stream !== this.stream) return; // another day is shown
-      this.records.applyOrder({ ...list, container: { type, ...(worker && { worker }), ...(team && { team }) } });
-      this.show();
-    } catch {
-      // The stream will report the list again.
-    }
-  }
-
-  // settleDisputes rereads lists that still contradict a task after a while, and tasks that
-  // are in no list: if a task moves to a team that the user does not see, the stream reports
-  // only the list that it left.
-  private settleDisputes() {
-    const { records } = this;
-    if (this.disputes || (records.conflictingLists().length === 0 && records.orphans().length === 0)) return;
-    this.disputes = setTimeout(() => {
-      this.disputes = undefined;
-      for (const key of records.conflictingLists()) void this.reread(key);
-      for (const id of records.orphans().slice(0, 100)) void this.find(id);
-    }, patience);
-  }
-
-  private async find(id: string) {
-    const { stream } = this;
-    try {
-      const task = await call<ApiTask>('GET', `/tasks/${id}`);
-      if (stream !== this.stream) return;
-      this.records.setTask(toTask(task));
-    } catch (error) {
-      if (stream !== this.stream) return;
-      if (!(error instanceof Failure) || error.status < 400 || error.status >= 500) return;
-      this.records.removeTask(id);
-    }
-    this.show();
   }
 
   // created selects and opens a new task at once, whether or not the stream has sent it.

@@ -294,6 +294,24 @@ test('the late tasks that are listed match the count', () => {
   assert.deepEqual(groups.groups.map((g) => g.late), [1, 1]); // prettier-ignore
 });
 
+test('tasks whose risk changes as time passes are reported', () => {
+  const tasks = [
+    given('late', 'w', { completeBefore: now + hour, estimatedArrivalTime: now }),
+    made('overdue', { completeBefore: now + hour }),
+    given('tight', 'w', { completeBefore: now + hour + 60_000, estimatedArrivalTime: now }),
+    given('there', 'w', { state: 2, completeBefore: now + hour, arrivalTime: now }),
+    made('later', { completeBefore: now + 3 * hour }),
+  ];
+  const { groups } = opened(tasks, [person('w', ['late', 'tight'], { activeTask: 'there' })]);
+  groups.narrow({ ...everything, late: true }, now);
+  assert.deepEqual([...groups.elapse(now)], []);
+  const then = now + hour + 1;
+  assert.deepEqual([...groups.elapse(then)], ['late', 'overdue', 'tight']);
+  assert.equal(groups.counts.late, 2);
+  assert.ok(groups.shows('overdue', then));
+  assert.deepEqual([...groups.elapse(then)], []);
+});
+
 test('of each kind of problem, the worst comes first', () => {
   const minute = 60_000;
   const ended = [7, 70, 33, 52, 91, 18, 45, 64];

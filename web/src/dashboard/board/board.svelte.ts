@@ -10,7 +10,7 @@ import type { Admin } from '../wire.ts';
 import { Disputes } from './disputes.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
-import { listOf, pool, Records, type ListKey, type Touched } from './records.ts';
+import { listOf, nothing, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
 import { eased, forgo, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
@@ -178,7 +178,8 @@ class Board {
       if (this.stream?.outdated(this.now)) this.again(this.ready);
       if (ticks % 30 === 0 && this.ready) {
         turn(this.clocked, () => {
-          this.groups.elapse(this.now);
+          const tasks = this.groups.elapse(this.now);
+          if (tasks.size > 0) this.inform({ ...nothing(), tasks });
           this.frame++;
         });
       }
@@ -224,6 +225,10 @@ class Board {
     const touched = this.records.take();
     this.groups.update(touched, this.time());
     this.prune(touched);
+    this.inform(touched);
+  }
+
+  private inform(touched: Touched) {
     for (const watcher of this.watchers) watcher(touched);
   }
 
@@ -392,8 +397,7 @@ class Board {
     this.groups.narrow(this.filter, this.time());
     this.retain((id) => this.groups.shows(id, this.time()));
     this.frame++;
-    const touched: Touched = { all: true, tasks: new Set(), lists: new Set(), workers: new Set(), moved: new Set() };
-    for (const watcher of this.watchers) watcher(touched);
+    this.inform({ ...nothing(), all: true });
     // If the day has too many tasks, only those of the chosen team are read.
     if (other && (this.records.truncated || !this.whole)) {
       this.whole = this.filter.team === '';

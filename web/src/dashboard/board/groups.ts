@@ -2,7 +2,7 @@
 // they change.
 
 import { listOf, pool, teamList, workerOf, type ListKey, type Records, type Touched } from './records.ts';
-import { isLate, status, type Status } from './status.ts';
+import { isLate, risk, status, type Risk, type Status } from './status.ts';
 import type { BoardTask } from './wire.ts';
 
 export interface Filter {
@@ -50,7 +50,7 @@ export class Groups {
   groups: Group[] = [];
   counts: Counts = { unassigned: 0, assigned: 0, active: 0, completed: 0, failed: 0, late: 0 };
   private readonly byKey = new Map<ListKey, Group>();
-  private readonly counted = new Map<string, { status: Status; late: boolean }>();
+  private readonly counted = new Map<string, { status: Status; late: boolean; risk: Risk }>();
   private filter: Filter = everything;
   private words: string[] = [];
   private readonly names = new Map<string, string>(); // names of workers in lower case, by name
@@ -81,10 +81,12 @@ export class Groups {
     this.rebuild(now);
   }
 
-  // elapse updates which tasks are late at a time.
-  elapse(now: number) {
-    for (const id of this.records.tasks.keys()) this.count(id, now);
+  // elapse updates which tasks are late at a time, and returns those whose risk has changed.
+  elapse(now: number): Set<string> {
+    const changed = new Set<string>();
+    for (const id of this.records.tasks.keys()) if (this.count(id, now)) changed.add(id);
     this.rebuild(now);
+    return changed;
   }
 
   group(key: ListKey): Group | undefined {
@@ -149,22 +151,25 @@ export class Groups {
     for (const id of this.records.tasks.keys()) this.count(id, now);
   }
 
-  private count(id: string, now: number) {
+  // count counts a task, and reports whether it is counted or shown differently than before.
+  private count(id: string, now: number): boolean {
     const before = this.counted.get(id);
     const task = this.records.tasks.get(id);
     const counts = task && this.ofTeam(task);
     const status = counts ? this.statusOf(task) : undefined;
     const late = counts ? isLate(task, now) : false;
-    if (before?.status === status && before?.late === late) return;
+    const danger = counts ? risk(task, now) : '';
+    if (before?.status === status && before?.late === late && before?.risk === danger) return false;
     if (before) {
       this.counts[before.status]--;
       if (before.late) this.counts.late--;
       this.counted.delete(id);
     }
-    if (!status) return;
+    if (!status) return true;
     this.counts[status]++;
     if (late) this.counts.late++;
-    this.counted.set(id, { status, late });
+    this.counted.set(id, { status, late, risk: danger });
+    return true;
   }
 
   private ofTeam(task: BoardTask): boolean {

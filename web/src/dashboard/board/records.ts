@@ -57,7 +57,7 @@ const workerDeleted = 16;
 const staff = (w: BoardWorker | undefined) =>
   w && JSON.stringify([w.name, w.phone, w.teams, w.vehicle?.type, w.capacity]);
 
-const nothing = (): Touched => ({
+export const nothing = (): Touched => ({
   all: false,
   tasks: new Set(),
   lists: new Set(),

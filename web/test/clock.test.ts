@@ -1,0 +1,64 @@
+import './runes.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { app } from '../src/dashboard/app.svelte.ts';
+import { board } from '../src/dashboard/board/board.svelte.ts';
+import type { BoardTask, Snapshot } from '../src/dashboard/board/wire.ts';
+import type { Me } from '../src/dashboard/wire.ts';
+
+const hour = 3_600_000;
+const midnight = Date.parse('2026-11-19T00:00Z');
+const dueAt = midnight - 60_000;
+
+app.me = { id: 'me', type: 'super', isReadOnly: false, organization: { timezone: 'UTC' } } as Me;
+
+globalThis.fetch = async (input) => {
+  const path = String(input);
+  if (!path.startsWith('/api/v2/board')) return new Promise<Response>(() => {}); // the stream
+  const date = new URL(path, 'http://dray').searchParams.get('date') ?? '';
+  const from = Date.parse(`${date || new Date(Date.now()).toISOString().slice(0, 10)}T00:00Z`);
+  const task: BoardTask = {
+    id: 'task',
+    shortId: 'task',
+    state: 0,
+    timeLastModified: 1,
+    completeBefore: dueAt,
+    container: { type: 'ORGANIZATION', organization: 'org' },
+    destination: { id: 'd', location: [0, 0], line: 'Main Street' },
+  };
+  const snapshot: Snapshot = {
+    cursor: '7',
+    fleet: 1,
+    date: new Date(from).toISOString().slice(0, 10),
+    from,
+    to: from + 24 * hour,
+    timezone: 'UTC',
+    organization: { id: 'org', name: 'Org' },
+    teams: [],
+    hubs: [],
+    workers: [],
+    tasks: [task],
+    truncated: false,
+  };
+  return Response.json(snapshot);
+};
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+test('tasks turn late in all views as time passes', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: midnight - 120_000 });
+  const leave = board.use();
+  while (!board.ready) await pause();
+  const seen: string[] = [];
+  const ignore = board.watch(({ all, tasks }) => seen.push(...(all ? ['all'] : tasks)));
+  t.mock.timers.tick(30_000);
+  await pause();
+  assert.deepEqual(seen, []);
+  t.mock.timers.tick(60_000);
+  while (seen.length === 0) await pause();
+  assert.deepEqual(seen, ['task'], 'it is late now');
+  assert.equal(board.groups.counts.late, 1);
+  ignore();
+  leave();
+  board.closePast();
+});

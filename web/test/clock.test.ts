@@ -12,10 +12,12 @@ const dueAt = midnight - 60_000;
 
 app.me = { id: 'me', type: 'super', isReadOnly: false, organization: { timezone: 'UTC' } } as Me;
 
+const asked: string[] = []; // the days that were read
 globalThis.fetch = async (input) => {
   const path = String(input);
   if (!path.startsWith('/api/v2/board')) return new Promise<Response>(() => {}); // the stream
   const date = new URL(path, 'http://dray').searchParams.get('date') ?? '';
+  asked.push(date);
   const from = Date.parse(`${date || new Date(Date.now()).toISOString().slice(0, 10)}T00:00Z`);
   const task: BoardTask = {
     id: 'task',
@@ -59,6 +61,25 @@ test('tasks turn late in all views as time passes', async (t) => {
   assert.deepEqual(seen, ['task'], 'it is late now');
   assert.equal(board.groups.counts.late, 1);
   ignore();
+  leave();
+  board.closePast();
+});
+
+test('a day that was opened in advance is today when it begins', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: midnight - 120_000 });
+  const leave = board.use();
+  board.choose('2026-11-19');
+  while (!board.ready) await pause();
+  asked.length = 0;
+  t.mock.timers.tick(150_000);
+  await pause();
+  assert.deepEqual(asked, [], 'the server’s clock may be behind');
+  t.mock.timers.tick(30_000);
+  while (asked.length === 0) await pause();
+  assert.deepEqual(asked, ['']);
+  assert.deepEqual([board.date, board.renewed, board.ready], ['', true, true]);
+  board.choose('2026-11-19');
+  assert.deepEqual([board.date, board.renewed], ['', false]);
   leave();
   board.closePast();
 });

@@ -23,6 +23,7 @@ const longest = 400; // ms between two updates of the views while many events ar
 const lingers = 60_000; // ms for which the records stay current after the last screen closes
 const retries = 5; // attempts to read teams, hubs and workers while workers change
 const rest = 1000; // ms between two of these reads
+const ahead = 60_000; // ms by which this computer's clock is probably ahead of the server's at most
 const old = 9; // seconds without a message after which the board shows their number
 
 // Outcome is the result of a change for one of its tasks.
@@ -43,6 +44,7 @@ class Board {
   connected = $state(false);
   age = $state(0); // seconds since the last message; 0 if it is recent
   date = $state(''); // '' for today
+  renewed = false; // the day that is shown has begun since the person chose what to show
   filter = $state.raw<Filter>(everything);
   selection = $state.raw<ReadonlySet<string>>(new Set());
   cursor = $state(''); // the row of the keyboard cursor: a task or a list
@@ -95,7 +97,7 @@ class Board {
   }
 
   closePast() {
-    this.past = false;
+    this.past = this.renewed = false;
     this.date = '';
     this.open = '';
     this.stop();
@@ -175,7 +177,11 @@ class Board {
       this.age = this.ready && silent >= old ? silent : 0;
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
-      if (this.stream?.outdated(this.now)) this.again(this.ready);
+      if (this.stream?.outdated(this.now, day(this.now - ahead))) {
+        this.date = '';
+        this.renewed = true;
+        this.again(this.ready);
+      }
       if (ticks % 30 === 0 && this.ready) {
         turn(this.clocked, () => {
           const tasks = this.groups.elapse(this.now);
@@ -372,6 +378,7 @@ class Board {
   // choose shows another day; '' for today.
   choose(date: string) {
     this.date = date === day(Date.now()) ? '' : date;
+    this.renewed = false;
     this.clear();
     this.open = '';
     this.again();

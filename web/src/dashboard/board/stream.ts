@@ -46,9 +46,10 @@ export class Stream {
     this.wake();
   }
 
-  // outdated reports whether the day has ended that was today when it was read.
-  outdated(now: number): boolean {
-    return this.date === '' && now >= this.end;
+  // outdated reports whether the day has ended that was today when it was read, or whether a
+  // day that was chosen in advance is today.
+  outdated(now: number, today: string): boolean {
+    return this.date === '' ? now >= this.end : this.date === today;
   }
 
   private async run() {

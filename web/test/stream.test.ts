@@ -15,7 +15,7 @@ function opened(date: string, to: number, events: () => Promise<Response>) {
   let stream: Stream;
   const happened = new Promise<string>((resolve) => {
     const heard: Heard = {
-      loaded: () => {},
+      loaded: () => Promise.resolve(),
       message: () => {},
       alive: () => {},
       connected: (connected) => connected && resolve('connected'),
@@ -62,4 +62,49 @@ test('a clock that is ahead of the server’s does not read the snapshot again a
   assert.equal(stream.outdated(Date.now(), ''), false);
   assert.equal(stream.outdated(Date.now() + hour, ''), true);
   stream.close();
+});
+
+test('a snapshot is decoded, loaded and followed in different turns', async () => {
+  const happened: string[] = [];
+  const turn = (name: string) => setTimeout(() => happened.push(name));
+  globalThis.fetch = async (path) => {
+    if (String(path).includes('/events')) {
+      happened.push('followed');
+      return open();
+    }
+    const response = Response.json({ cursor: '7', to: 0 });
+    response.text = async () => (turn('turn'), '{"cursor":"7","to":0}');
+    return response;
+  };
+  let loaded = (_: string) => {};
+  const heard: Heard = {
+    loaded: async () => {
+      happened.push('loaded');
+      turn('another turn');
+      await new Promise((resolve) => (loaded = resolve));
+    },
+    message: () => {},
+    alive: () => {},
+    connected: () => {},
+    failed: () => {},
+    signedOut: () => {},
+  };
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 20));
+  const has = async (name: string) => {
+    while (!happened.includes(name)) await rest();
+  };
+  const stream = new Stream('', '', heard);
+  await has('another turn');
+  loaded('');
+  await has('followed');
+  assert.deepEqual(happened, ['turn', 'loaded', 'another turn', 'followed']);
+  stream.close();
+
+  happened.length = 0;
+  const closed = new Stream('', '', heard);
+  await Promise.resolve();
+  setTimeout(() => closed.close()); // before the turn in which it would be loaded
+  await has('turn');
+  await rest();
+  assert.deepEqual(happened, ['turn']);
 });

@@ -12,7 +12,7 @@ import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, nothing, pool, Records, type ListKey, type Touched } from './records.ts';
 import { Stream } from './stream.ts';
-import { eased, forgo, turn } from './turns.ts';
+import { eased, forgo, nextTurn, turn } from './turns.ts';
 import { toTask, type ApiTask } from './wire.ts';
 import type { BoardTask, BoardWorker, Estimates, Event, ListChange, Position, Snapshot } from './wire.ts';
 
@@ -147,10 +147,12 @@ class Board {
       return;
     }
     this.stream = new Stream(this.date, this.whole ? '' : this.filter.team, {
-      loaded: (snapshot) => {
+      loaded: async (snapshot, signal) => {
         this.drop();
         this.records.load(snapshot);
         this.hear();
+        await nextTurn();
+        if (signal.aborted) return;
         this.show();
         this.ready = true;
         this.failure = undefined;

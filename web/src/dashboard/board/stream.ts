@@ -5,6 +5,7 @@
 import { follow, type Message } from '../../driver/stream.ts';
 import { call, query, url } from '../api.ts';
 import { shown, whileShown } from '../visible.ts';
+import { nextTurn } from './turns.ts';
 import type { Snapshot } from './wire.ts';
 
 const shortestWait = 500; // milliseconds between attempts
@@ -14,7 +15,7 @@ const shortestDay = 300_000; // after which a snapshot is renewed if this comput
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface Heard {
-  loaded: (snapshot: Snapshot) => void;
+  loaded: (snapshot: Snapshot, signal: AbortSignal) => Promise<void>; // must do nothing after the signal is aborted
   message: (message: Message) => void;
   alive: () => void; // data was received
   connected: (connected: boolean) => void;
@@ -64,10 +65,12 @@ export class Stream {
             undefined,
             signal,
           );
+          await nextTurn(); // decoding a large snapshot takes long, and so does what follows
           if (signal.aborted) return;
           cursor = String(snapshot.cursor);
           this.end = Math.max(snapshot.to, Date.now() + shortestDay);
-          this.heard.loaded(snapshot);
+          await this.heard.loaded(snapshot, signal);
+          if (signal.aborted) return;
         } catch (error) {
           if (signal.aborted) return;
           this.heard.failed(error);

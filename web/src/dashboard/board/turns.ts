@@ -31,6 +31,9 @@ export function inParts(of: unknown, work: Generator<void>) {
   parts.set(of, setTimeout(go, 1));
 }
 
+// nextTurn waits until the browser has had a chance to handle input and to draw.
+export const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve));
+
 // forgo cancels the work of a requester.
 export function forgo(of: unknown) {
   waiting.delete(of);

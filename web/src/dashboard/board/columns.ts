@@ -19,6 +19,22 @@ export interface Column {
 const iso = (ms: number | undefined) => (ms === undefined ? '' : new Date(ms).toISOString());
 const last = Number.MAX_SAFE_INTEGER;
 
+let windows = new WeakMap<BoardTask, string>(); // texts of time windows
+let formatted = ''; // the day and the language of windows
+
+// windowText returns the text of a time window. Formatting thousands of them takes long.
+function windowText(task: BoardTask): string {
+  const { from, to } = board.records;
+  const context = `${from} ${to} ${app.locale} ${app.language}`;
+  if (formatted !== context) [windows, formatted] = [new WeakMap(), context];
+  let text = windows.get(task);
+  if (text === undefined) {
+    text = span(task.completeAfter, task.completeBefore, board.records);
+    windows.set(task, text);
+  }
+  return text;
+}
+
 export const columns: Column[] = [
   { name: 'state', label: 'state', wide: 150, text: (t) => app.say(board.groups.statusOf(t)) },
   { name: 'recipient', label: 'recipient', wide: 170, text: (t) => t.recipients?.[0]?.name ?? '' },
@@ -29,7 +45,7 @@ export const columns: Column[] = [
     name: 'window',
     label: 'window',
     wide: 140,
-    text: (t) => span(t.completeAfter, t.completeBefore, board.records),
+    text: windowText,
     order: (t) => t.completeBefore ?? t.completeAfter ?? last,
     plain: (t) => `${iso(t.completeAfter)}/${iso(t.completeBefore)}`,
   },
@@ -83,7 +99,10 @@ export interface View {
 
 export const usual: View = { filters: {}, sort: 'window', down: false };
 
-// rowsOf returns the tasks that a view shows, in its order.
+let previous: string[] = []; // ids of the rows that were sorted last
+
+// rowsOf returns the tasks that a view shows, in its order. Of tasks with the same key, those
+// that the board knows longer come first.
 export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   const wanted = columns.flatMap((c) => {
     const text = filters[c.name]?.trim().toLowerCase();
@@ -97,13 +116,20 @@ export function rowsOf({ filters, sort, down }: View): BoardTask[] {
   }
   const column = columns.find((c) => c.name === sort) ?? columns[0]!;
   const { order } = column;
-  const keyed = found.map((task) => ({ task, key: order ? order(task) : column.text(task) }));
-  const { compare } = new Intl.Collator(app.locale, { numeric: true });
-  keyed.sort((a, b) => {
-    const by = typeof a.key === 'number' ? a.key - (b.key as number) : compare(a.key, b.key as string);
-    return down ? -by : by;
+  const keyed = new Map(found.map((task, n) => [task.id, { task, n, key: order ? order(task) : column.text(task) }]));
+  // Few rows have moved since the last time: sorting what is almost sorted takes few comparisons.
+  const rows = previous.flatMap((id) => {
+    const row = keyed.get(id);
+    return row && keyed.delete(id) ? [row] : [];
   });
-  return keyed.map(({ task }) => task);
+  rows.push(...keyed.values());
+  const { compare } = new Intl.Collator(app.locale, { numeric: true });
+  rows.sort((a, b) => {
+    const by = typeof a.key === 'number' ? a.key - (b.key as number) : compare(a.key, b.key as string);
+    return (down ? -by : by) || a.n - b.n;
+  });
+  previous = rows.map(({ task }) => task.id);
+  return rows.map(({ task }) => task);
 }
 
 // sheet returns the cells of the exported table.

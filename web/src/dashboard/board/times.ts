@@ -20,6 +20,15 @@ export interface Day {
 
 const dayLength = 86_400_000;
 
+const hours = new WeakMap<Intl.DateTimeFormat, boolean>(); // results of is24Hour
+
+// is24Hour reports whether a format has a 24-hour clock.
+function is24Hour(format: Intl.DateTimeFormat): boolean {
+  let is = hours.get(format);
+  if (is === undefined) hours.set(format, (is = !format.resolvedOptions().hour12));
+  return is;
+}
+
 // span formats the window of a task, with dates if a bound is not on the given day, or if the
 // window is longer than a day.
 export function span(after: number | undefined, before: number | undefined, day?: Day): string {
@@ -29,8 +38,7 @@ export function span(after: number | undefined, before: number | undefined, day?
   const shown = times(long || outside(after) || outside(before) ? { day: 'numeric', month: 'short', ...time } : time);
   if (after !== undefined && before !== undefined) {
     // With a 24-hour clock, formatRange would format times differently from format.
-    const plain = !shown.resolvedOptions().hour12;
-    return plain ? `${shown.format(after)}–${shown.format(before)}` : shown.formatRange(after, before);
+    return is24Hour(shown) ? `${shown.format(after)}–${shown.format(before)}` : shown.formatRange(after, before);
   }
   if (before !== undefined) return app.say('byTime', { time: shown.format(before) });
   return after === undefined ? '' : app.say('fromTime', { time: shown.format(after) });

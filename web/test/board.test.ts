@@ -5,6 +5,7 @@ import { held, spanOf, zoomed, type Span } from '../src/dashboard/board/bars.ts'
 import { everything, Groups, type Group } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight, settled, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
+import { planned } from '../src/dashboard/board/moves.ts';
 import { problemsOf } from '../src/dashboard/board/problems.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
 import { arrivalOf, lateness, risk } from '../src/dashboard/board/status.ts';
@@ -570,6 +571,24 @@ test('dropped tasks are inserted before a task that can move and is not dropped'
   assert.equal(slot('a', false, 'a', 'b'), 'c');
   assert.equal(slot('done', false, 'c'), 'a');
   assert.equal(slot('active', false, 'c'), 'a');
+});
+
+test('a move takes linked tasks along, and leaves out those that cannot move', () => {
+  const tasks = [
+    made('pickup'),
+    made('drop', { dependencies: ['pickup'] }),
+    given('started', 'v', { state: 2 }),
+    given('a', 'w'),
+    given('b', 'w'),
+  ];
+  const { records } = opened(tasks, [person('w', ['a', 'b']), person('v', [], { activeTask: 'started' })]);
+  const move = planned(records, ['pickup', 'started', 'gone'], listOf('w'), 'b');
+  assert.deepEqual(move.wanted, ['pickup', 'drop', 'started']);
+  assert.deepEqual(move.free, ['pickup', 'drop']);
+  assert.deepEqual([move.at, move.list], [1, ['a', 'pickup', 'drop', 'b']]);
+  assert.deepEqual(planned(records, ['a'], listOf('w')).list, ['b', 'a']);
+  assert.deepEqual(planned(records, ['a'], listOf('w'), 'a').list, ['b', 'a'], 'not before itself');
+  assert.deepEqual(planned(records, ['a', 'pickup'], pool).free, ['a'], 'the others are in the pool already');
 });
 
 test('tasks have no position in a pool, and stay in the one where they are', () => {

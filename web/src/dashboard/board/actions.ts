@@ -5,6 +5,7 @@ import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
+import { obstacleOf, planned } from './moves.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import type { ListChange } from './wire.ts';
 
@@ -60,45 +61,19 @@ export function titleOf(id: string): string {
   return task?.recipients?.[0]?.name || task?.orderShortId || task?.shortId || id;
 }
 
-// family returns tasks together with all tasks that are linked to them by dependencies: one
-// worker carries both a pickup and its drop-off.
-function family(ids: readonly string[]): string[] {
-  const { tasks } = board.records;
-  const all = new Set<string>();
-  const dependents = new Map<string, string[]>();
-  for (const task of tasks.values()) {
-    for (const other of task.dependencies ?? []) dependents.set(other, [...(dependents.get(other) ?? []), task.id]);
-  }
-  const add = (id: string) => {
-    if (all.has(id) || !tasks.has(id)) return;
-    for (const other of tasks.get(id)?.dependencies ?? []) add(other);
-    all.add(id);
-    for (const other of dependents.get(id) ?? []) add(other);
-  };
-  ids.forEach(add);
-  return [...all];
-}
-
 // why returns the reason that a task cannot move, '' if it can.
 function why(id: string): string {
-  const task = board.records.tasks.get(id);
-  if (!task) return app.say('taskGone');
-  if (task.state === 2) return app.say('isUnderWay');
-  return task.state === 3 ? app.say('isCompleted') : '';
+  const obstacle = obstacleOf(board.records, id);
+  return obstacle && app.say(obstacle);
 }
 
 // place moves tasks into a list, before one of its tasks or to the end.
 export async function place(ids: readonly string[], to: ListKey, before = '') {
   if (!board.mayChange) return;
-  let moving = to === pool || workerOf(to) ? withFamily(ids, to) : [...ids];
-  if (!workerOf(to)) moving = moving.filter((id) => board.records.home(id) !== to); // a pool has no order
-  const outcomes = moving.map((id) => ({ id, reason: why(id) }));
-  const free = outcomes.filter((o) => !o.reason).map((o) => o.id);
-  const taken = new Set(free);
-  const rest = board.records.list(to).filter((id) => !taken.has(id));
-  const at = before && !taken.has(before) ? rest.indexOf(before) : -1;
+  const { wanted, free, at, list } = planned(board.records, ids, to, before);
+  const outcomes = wanted.map((id) => ({ id, reason: why(id) }));
   const unmoved = free.every((id) => board.records.home(id) === to);
-  const same = unmoved && free.join() === board.records.list(to).slice(at < 0 ? -free.length : at, at < 0 ? undefined : at + free.length).join(); // prettier-ignore
+  const same = unmoved && list.join() === board.records.list(to).join();
   if (free.length === 0 || same) {
     report(outcomes);
     return;
@@ -108,12 +83,6 @@ export async function place(ids: readonly string[], to: ListKey, before = '') {
   const text = free.length === 1 ? app.say('movedOne', { task: titleOf(free[0]!), list: nameOf(to) }) : app.say('movedMany', { n: free.length, list: nameOf(to) }); // prettier-ignore
   offer(text, () => putBack(origins, () => to));
   report(outcomes);
-}
-
-// withFamily adds the linked tasks that can move and are not in the list yet.
-function withFamily(ids: readonly string[], to: ListKey): string[] {
-  const wanted = new Set(ids);
-  return family(ids).filter((id) => wanted.has(id) || (board.records.home(id) !== to && !why(id)));
 }
 
 // put sends a move, and reports whether it was done. If some of the tasks have started

@@ -22,9 +22,17 @@ const undos: (() => Promise<boolean>)[] = [];
 
 // undo takes back the last change, even if its message is no longer shown.
 export async function undo() {
+  if (undos.length > 0 && !mayUndo()) return;
   const last = undos.pop();
   if (!last) app.toast(app.say('nothingToUndo'));
   else if (await takeBack(last)) app.toast(app.say('undone'));
+}
+
+// mayUndo reports whether changes can be undone now. A past day cannot be changed, and nor can
+// the present while it is shown.
+function mayUndo(): boolean {
+  if (!board.mayChange) app.toast(app.say('readOnlyReplay'));
+  return board.mayChange;
 }
 
 // takeBack undoes a change. Without a connection, it can be tried again later.
@@ -43,6 +51,7 @@ export function offer(text: string, back: () => Promise<boolean>) {
   undos.push(back);
   if (undos.length > maxUndo) undos.shift();
   app.toast(text, async () => {
+    if (!mayUndo()) return false;
     undos.splice(undos.indexOf(back), 1);
     return await takeBack(back);
   });

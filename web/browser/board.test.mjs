@@ -74,6 +74,23 @@ test('tasks are assigned, reordered and put back with keys, and the other dispat
   await eventually('seen', async () => (await shown(second.page, ada)).length === 0);
 });
 
+test('a change is undone after another day was chosen', async () => {
+  const { page } = first;
+  await row(page, 'Iris').click();
+  await page.keyboard.press('a');
+  await page.getByRole('combobox', { name: 'Assign' }).fill('ada b');
+  await page.keyboard.press('Enter');
+  await eventually('assigned', async () => (await list(ada)).join() === tasks.Iris);
+  await page.getByRole('tree').focus();
+  await page.keyboard.press(']');
+  await gone(row(page, 'Iris'));
+  await page.getByRole('tree').focus();
+  await page.keyboard.press('z');
+  await eventually('undone', async () => (await list(ada)).length === 0);
+  await page.keyboard.press('t');
+  await row(page, 'Iris').waitFor();
+});
+
 test('a drag assigns, and a rejected move is taken back with the reason', async () => {
   const { page } = first;
   await page.getByLabel('Filter tasks').fill('');

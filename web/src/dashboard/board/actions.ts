@@ -7,7 +7,7 @@ import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
 import { obstacleOf, planned } from './moves.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
-import type { ListChange } from './wire.ts';
+import { toTask, type ApiTask, type BoardTask, type ListChange } from './wire.ts';
 
 // Changed is the server's response to a change of a list.
 interface Changed extends Omit<ListChange, 'container'> {
@@ -64,15 +64,20 @@ export function nameOf(key: ListKey): string {
   return workers.get(workerOf(key))?.name ?? teams.get(key.slice(1))?.name ?? '';
 }
 
+// unshown contains tasks that the board does not show, as they were read for the last undo.
+const unshown = new Map<string, BoardTask>();
+
+const taskOf = (id: string): BoardTask | undefined => board.records.tasks.get(id) ?? unshown.get(id);
+
 // titleOf returns the name of a task: that of its recipient, or else an id.
 export function titleOf(id: string): string {
-  const task = board.records.tasks.get(id);
+  const task = taskOf(id);
   return task?.recipients?.[0]?.name || task?.orderShortId || task?.shortId || id;
 }
 
 // why returns the reason that a task cannot move, '' if it can.
 function why(id: string): string {
-  const obstacle = obstacleOf(board.records, id);
+  const obstacle = obstacleOf(board.records.tasks.has(id) ? board.records : { tasks: unshown }, id);
   return obstacle && app.say(obstacle);
 }
 
@@ -166,12 +171,36 @@ export const originsOf = (ids: readonly string[]): Origin[] =>
     return key === undefined ? [] : [{ id, key, at: board.records.list(key).indexOf(id) }];
   });
 
+// readUnshown reads the tasks that the board does not show, for example because another day was
+// chosen since. It returns why tasks could not be read.
+async function readUnshown(ids: readonly string[]): Promise<Map<string, string>> {
+  unshown.clear();
+  const outcomes: Outcome[] = ids.filter((id) => !board.records.tasks.has(id)).map((id) => ({ id, reason: '' }));
+  await each(outcomes, async (id) => {
+    try {
+      unshown.set(id, toTask(await call<ApiTask>('GET', `/tasks/${id}`)));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status !== 404) throw error; // otherwise it was deleted
+    }
+  });
+  return new Map(outcomes.map(({ id, reason }) => [id, reason]));
+}
+
+// listNow returns the list that a task is in.
+function listNow(id: string): ListKey | undefined {
+  const { state, container } = unshown.get(id) ?? {};
+  if (state === undefined) return board.records.home(id);
+  return state < 2 && container ? board.records.keyOf(container) : undefined;
+}
+
 // putBack returns tasks to where they were, except those that were moved again or have
 // started, which it shows with the reason. It reports whether all returned.
 export async function putBack(origins: Origin[], from: (id: string) => ListKey): Promise<boolean> {
+  const unread = await readUnshown(origins.map(({ id }) => id));
   const outcomes: Outcome[] = origins.map(({ id }) => {
-    if (why(id)) return { id, reason: why(id) };
-    const now = board.records.home(id);
+    const obstacle = unread.get(id) || why(id);
+    if (obstacle) return { id, reason: obstacle };
+    const now = listNow(id);
     if (now === from(id)) return { id, reason: '' };
     const actor = board.records.actors.get(id);
     const by = actor ? actorName(actor) : app.say('otherDispatcher');

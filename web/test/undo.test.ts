@@ -1,9 +1,11 @@
 import './runes.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { offer, undo } from '../src/dashboard/board/actions.ts';
+import { offer, uncreate, undo, unedit } from '../src/dashboard/board/actions.ts';
 import { board } from '../src/dashboard/board/board.svelte.ts';
 import { app } from '../src/dashboard/app.svelte.ts';
+import type { FullTask } from '../src/dashboard/board/full.ts';
+import type { Deed } from '../src/dashboard/board/life.ts';
 import en from '../src/dashboard/words/en.ts';
 import type { Me } from '../src/dashboard/wire.ts';
 
@@ -22,4 +24,60 @@ test('nothing is undone while a past day is shown', async () => {
   board.closePast();
   await undo();
   assert.equal(undone, 1);
+});
+
+// serve responds to requests from a table, and returns those that were sent.
+function serve(responses: Record<string, unknown>): string[] {
+  const sent: string[] = [];
+  globalThis.fetch = async (path, init) => {
+    const key = `${init?.method} ${String(path).replace('/api/v2', '')}`;
+    sent.push(init?.body ? `${key} ${String(init.body)}` : key);
+    return Response.json(responses[key] ?? {}, { status: key in responses ? 200 : 404 });
+  };
+  return sent;
+}
+
+const full = (more: Partial<FullTask>) => ({ id: 't', timeLastModified: 5, state: 0, notes: '', ...more }) as FullTask;
+const deed = (type: Deed['actor']['type'], id: string, time: number) =>
+  ({ time, timeRecorded: time + 1, actor: { type, id, name: `Name of ${id}` } }) as Deed;
+const paths = { read: 'GET /tasks/t', history: 'GET /tasks/t/history', remove: 'DELETE /tasks/t' };
+
+test('a task that was created is deleted only if nobody else has changed it', async () => {
+  let sent = serve({ [paths.read]: full({}), [paths.remove]: {} });
+  assert.equal(await uncreate(full({})), true);
+  assert.deepEqual(sent, [paths.read, paths.remove]);
+
+  const mine = [deed('system', '', 8), deed('recipient', '', 7), deed('admin', 'me', 6), deed('admin', 'me', 5)];
+  const now = full({ timeLastModified: 8 });
+  sent = serve({ [paths.read]: now, [paths.history]: { entries: mine }, [paths.remove]: {} });
+  assert.equal(await uncreate(full({})), true);
+  assert.deepEqual(sent, [paths.read, paths.history, paths.remove]);
+
+  const entries = [...mine.slice(0, 3), deed('admin', 'grace', 6), ...mine.slice(3)];
+  sent = serve({ [paths.read]: now, [paths.history]: { entries }, [paths.remove]: {} });
+  assert.equal(await uncreate(full({})), false);
+  assert.deepEqual(sent, [paths.read, paths.history]);
+  assert.match(app.toasts.at(-1)!.text, /changed by Name of grace/);
+});
+
+test('an edit is taken back only if nobody else has changed the same fields', async () => {
+  const saved = full({ notes: 'mine', quantity: 2 });
+  const put = 'PUT /tasks/t';
+  let sent = serve({ [paths.read]: { ...saved, timeLastModified: 6, quantity: 3 }, [put]: {} });
+  assert.equal(await unedit(saved, { notes: '' }), true, 'another field');
+  assert.deepEqual(sent, [paths.read, `${put} {"notes":""}`]);
+
+  const entries = [deed('key', 'shop', 6), deed('admin', 'me', 5), deed('admin', 'grace', 4)];
+  sent = serve({ [paths.read]: { ...saved, timeLastModified: 6, notes: 'other' }, [paths.history]: { entries } });
+  assert.equal(await unedit(saved, { notes: '' }), false);
+  assert.deepEqual(sent, [paths.read, paths.history]);
+  assert.match(app.toasts.at(-1)!.text, /changed by Name of shop/);
+
+  const own = { [paths.history]: { entries: entries.slice(1) }, [put]: {} };
+  sent = serve({ [paths.read]: { ...saved, timeLastModified: 6, notes: 'mine too' }, ...own });
+  assert.equal(await unedit(saved, { notes: '' }), true, 'nobody else');
+
+  sent = serve({ [paths.read]: { ...saved, state: 2 } });
+  assert.equal(await unedit(saved, { notes: '' }), false, 'the server would ignore it');
+  assert.deepEqual(sent, [paths.read]);
 });

@@ -5,7 +5,10 @@ import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
+import type { FullTask } from './full.ts';
+import { who, type Life } from './life.ts';
 import { obstacleOf, planned } from './moves.ts';
+import { changedFields, lastOther } from './others.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import { toTask, type ApiTask, type BoardTask, type ListChange } from './wire.ts';
 
@@ -309,15 +312,53 @@ export const finish = (id: string, success: boolean) =>
 // clone creates a task like another, and opens it.
 export async function clone(id: string) {
   try {
-    const made = await call<{ id: string }>('POST', `/tasks/${id}/clone`, {});
+    const made = await call<Made>('POST', `/tasks/${id}/clone`, {});
     board.open = made.id;
-    offer(app.say('taskCreated'), async () => {
-      await removeTask(made.id);
-      return true;
-    });
+    offer(app.say('taskCreated'), () => uncreate(made));
   } catch (error) {
     app.complain(error);
   }
+}
+
+type Made = Pick<FullTask, 'id' | 'timeLastModified'>;
+
+// uncreate deletes a task that the person has created, unless another person or program has
+// changed it since, and reports whether it did.
+export async function uncreate({ id, timeLastModified }: Made): Promise<boolean> {
+  const now = await call<FullTask>('GET', `/tasks/${id}`);
+  const other = now.timeLastModified === timeLastModified ? undefined : await lastChange(id);
+  if (other) {
+    report([{ id, reason: app.say('changedBy', { name: other }) }]);
+    return false;
+  }
+  await removeTask(id);
+  return true;
+}
+
+// unedit takes back an edit, unless another person or program has changed the same fields
+// since, and reports whether it did. saved is the task after the edit, and body the request
+// that reverts it.
+export async function unedit(saved: FullTask, body: object): Promise<boolean> {
+  const { id, timeLastModified } = saved;
+  const now = await call<FullTask>('GET', `/tasks/${id}`);
+  let reason = '';
+  // The server ignores most changes of a task that has started.
+  if (now.state > 1) reason = app.say(now.state === 2 ? 'isUnderWay' : 'isCompleted');
+  else if (changedFields(saved, now, body).length > 0) {
+    const other = await lastChange(id, timeLastModified);
+    if (other) reason = app.say('changedBy', { name: other });
+  }
+  if (reason) report([{ id, reason }]);
+  else await call('PUT', `/tasks/${id}`, body);
+  return !reason;
+}
+
+// lastChange returns the name of the last other actor who changed a task after a time;
+// undefined if there is none.
+export async function lastChange(id: string, since?: number): Promise<string | undefined> {
+  const { entries } = await call<Life>('GET', `/tasks/${id}/history`);
+  const other = lastOther(entries, app.me?.id ?? '', since);
+  return other && who(other, app.say.bind(app));
 }
 
 export async function removeTask(id: string) {

@@ -1,0 +1,19 @@
+// What others have changed about a task since a person last saw it.
+
+import type { FullTask } from './full.ts';
+import type { Deed } from './life.ts';
+
+// changedFields returns the fields of a request whose values have changed between two
+// responses with the task.
+export const changedFields = (before: FullTask, now: FullTask, body: object): string[] =>
+  Object.keys(body).filter(
+    (name) => JSON.stringify(before[name as keyof FullTask]) !== JSON.stringify(now[name as keyof FullTask]),
+  );
+
+// lastOther returns the last entry in the history of a task, which is sorted from the newest,
+// that is after a time and not by a person. It skips what happens automatically or on the
+// tracking page: no work of others is lost with it.
+export const lastOther = (entries: readonly Deed[], person: string, since = 0): Deed | undefined =>
+  entries.find(
+    ({ actor: { type, id }, time }) => time > since && type !== 'system' && type !== 'recipient' && id !== person,
+  );

@@ -297,6 +297,29 @@ test('an edited address is sent without its former location, and any suggestion 
   assert.deepEqual(faults, []);
 });
 
+test('what others have changed while the form was open is replaced only if it is saved again', async () => {
+  const { page, faults } = second;
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Form Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+  });
+  await page.evaluate((task) => (location.hash = `#/tasks/${task}`), id);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Edit task' });
+  await form.getByLabel('Notes').fill('Second floor');
+  await api('PUT', `/tasks/${id}`, { notes: 'Third floor', quantity: 2 });
+  const save = form.getByRole('button', { name: 'Save' });
+  await save.click();
+  await form.getByText('has changed this since you opened the form: notes').waitFor();
+  assert.equal((await api('GET', `/tasks/${id}`)).notes, 'Third floor');
+  await save.click();
+  await gone(form);
+  const { notes, quantity } = await api('GET', `/tasks/${id}`);
+  assert.deepEqual([notes, quantity], ['Second floor', 2]);
+  await api('DELETE', `/tasks/${id}`);
+  assert.deepEqual(faults, []);
+});
+
 test('a window of several days is shown with its end, and the last day cannot be before its first day', async () => {
   const { page, faults } = second;
   const from = Date.now() - 86_400_000;

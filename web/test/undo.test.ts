@@ -6,6 +6,7 @@ import { board } from '../src/dashboard/board/board.svelte.ts';
 import { app } from '../src/dashboard/app.svelte.ts';
 import type { FullTask } from '../src/dashboard/board/full.ts';
 import type { Deed } from '../src/dashboard/board/life.ts';
+import { Saving } from '../src/dashboard/board/saving.ts';
 import en from '../src/dashboard/words/en.ts';
 import type { Me } from '../src/dashboard/wire.ts';
 
@@ -80,4 +81,33 @@ test('an edit is taken back only if nobody else has changed the same fields', as
   sent = serve({ [paths.read]: { ...saved, state: 2 } });
   assert.equal(await unedit(saved, { notes: '' }), false, 'the server would ignore it');
   assert.deepEqual(sent, [paths.read]);
+});
+
+test('an edit replaces what others have changed meanwhile only if it is saved again', async () => {
+  const put = 'PUT /tasks/t';
+  const entries = [deed('admin', 'grace', 6)];
+  const seen = full({ notes: 'old', quantity: 2 });
+  let sent = serve({ [paths.read]: { ...seen, timeLastModified: 6, quantity: 3 }, [put]: { id: 't' } });
+  let saving = new Saving(seen);
+  assert.deepEqual(await saving.save({ notes: 'mine' }), { id: 't' });
+  assert.deepEqual(sent, [paths.read, `${put} {"notes":"mine"}`]);
+  assert.equal(saving.replaces, false);
+
+  // The drawer may not have the person's own last change yet.
+  const mine = { [paths.history]: { entries: [deed('admin', 'me', 6), deed('key', 'shop', 5)] }, [put]: { id: 't' } };
+  sent = serve({ [paths.read]: { ...seen, timeLastModified: 6, notes: 'mine' }, ...mine });
+  assert.deepEqual(await new Saving(seen).save({ notes: 'mine too' }), { id: 't' });
+  assert.deepEqual(sent, [paths.read, paths.history, `${put} {"notes":"mine too"}`]);
+
+  sent = serve({
+    [paths.read]: { ...seen, timeLastModified: 6, notes: 'theirs' },
+    [paths.history]: { entries },
+    [put]: {},
+  });
+  saving = new Saving(seen);
+  await assert.rejects(saving.save({ notes: 'mine' }), /Name of grace has changed .*: notes/);
+  assert.deepEqual(sent, [paths.read, paths.history]);
+  await saving.save({ notes: 'mine' });
+  assert.deepEqual(sent.slice(2), [paths.read, `${put} {"notes":"mine"}`]);
+  assert.equal(saving.replaces, true);
 });

@@ -58,6 +58,8 @@ export default {
   movedMany: '{n} Aufträge → {list}',
   movedSince: '{name} hat ihn inzwischen nach {list} verschoben; er bleibt dort.',
   changedBy: 'Er wurde von {name} geändert.',
+  changedMeanwhile:
+    '{name} hat dies geändert, seit das Formular geöffnet wurde: {fields}. Noch einmal speichern, um es zu ersetzen.',
   otherDispatcher: 'ein anderer Disponent',
   noWorkerFound: 'Kein Fahrer kann ihn übernehmen.',
   proof: 'Zustellnachweis',

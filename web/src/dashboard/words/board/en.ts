@@ -56,6 +56,7 @@ export default {
   movedMany: '{n} tasks → {list}',
   movedSince: '{name} has moved it to {list} since; it stays there.',
   changedBy: 'It was changed by {name}.',
+  changedMeanwhile: '{name} has changed this since you opened the form: {fields}. Save again to replace it.',
   otherDispatcher: 'another dispatcher',
   noWorkerFound: 'No worker could take it.',
   proof: 'Proof of delivery',

@@ -55,6 +55,7 @@ export default {
   movedMany: '{n} tareas → {list}',
   movedSince: '{name} la movió entretanto a {list}; se queda ahí.',
   changedBy: 'La cambió {name}.',
+  changedMeanwhile: '{name} cambió esto desde que se abrió el formulario: {fields}. Guarde otra vez para reemplazarlo.',
   otherDispatcher: 'otro operador',
   noWorkerFound: 'Ningún repartidor puede llevarla.',
   proof: 'Prueba de entrega',

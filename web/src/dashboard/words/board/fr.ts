@@ -57,6 +57,8 @@ export default {
   movedMany: '{n} tâches → {list}',
   movedSince: '{name} l’a déplacée entre-temps vers {list} ; elle y reste.',
   changedBy: 'Elle a été modifiée par {name}.',
+  changedMeanwhile:
+    '{name} a modifié ceci depuis l’ouverture du formulaire : {fields}. Enregistrez à nouveau pour le remplacer.',
   otherDispatcher: 'un autre répartiteur',
   noWorkerFound: 'Aucun livreur ne peut la prendre.',
   proof: 'Preuve de livraison',

@@ -57,6 +57,8 @@ export default {
   movedMany: '{n} tarefas → {list}',
   movedSince: '{name} moveu-a entretanto para {list}; fica lá.',
   changedBy: 'Foi alterada por {name}.',
+  changedMeanwhile:
+    '{name} alterou isto desde que o formulário foi aberto: {fields}. Guarde novamente para substituir.',
   otherDispatcher: 'outro operador',
   noWorkerFound: 'Nenhum entregador a pode levar.',
   proof: 'Prova de entrega',

@@ -1,0 +1,29 @@
+// Saves what a form has changed about a task.
+
+import { call, Notice } from '../api.ts';
+import { app } from '../app.svelte.ts';
+import { lastChange } from './actions.ts';
+import type { FullTask } from './full.ts';
+import { changedFields } from './others.ts';
+
+export class Saving {
+  replaces = false; // it replaces a change of another person or program
+
+  constructor(private seen: FullTask) {} // the task as the person knows it
+
+  // save sends the changes, and returns the task afterwards. If others have changed the same
+  // fields since the person saw the task, it throws a Notice that says so; the next call
+  // replaces them.
+  async save(body: object): Promise<FullTask> {
+    const { id, timeLastModified } = this.seen;
+    const now = await call<FullTask>('GET', `/tasks/${id}`);
+    const names = changedFields(this.seen, now, body);
+    const name = names.length > 0 ? await lastChange(id, timeLastModified) : undefined;
+    if (name) {
+      const fields = names.map((field) => app.sayIf('taskField', field)).join(', ');
+      [this.seen, this.replaces] = [now, true];
+      throw new Notice(app.say('changedMeanwhile', { name, fields }));
+    }
+    return await call<FullTask>('PUT', `/tasks/${id}`, body);
+  }
+}

@@ -311,6 +311,7 @@ test('what others have changed while the form was open is replaced only if it is
   const save = form.getByRole('button', { name: 'Save' });
   await save.click();
   await form.getByText('has changed this since you opened the form: notes').waitFor();
+  assert.ok(await save.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight), 'it is visible');
   assert.equal((await api('GET', `/tasks/${id}`)).notes, 'Third floor');
   await save.click();
   await gone(form);

@@ -1,17 +1,42 @@
 import './runes.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { offer, uncreate, undo, unedit } from '../src/dashboard/board/actions.ts';
+import { offer, originsOf, uncreate, undo, unedit } from '../src/dashboard/board/actions.ts';
 import { board } from '../src/dashboard/board/board.svelte.ts';
 import { app } from '../src/dashboard/app.svelte.ts';
 import type { FullTask } from '../src/dashboard/board/full.ts';
 import type { Deed } from '../src/dashboard/board/life.ts';
 import { Saving } from '../src/dashboard/board/saving.ts';
+import type { BoardTask, BoardWorker, Snapshot } from '../src/dashboard/board/wire.ts';
 import en from '../src/dashboard/words/en.ts';
 import type { Me } from '../src/dashboard/wire.ts';
 
 app.words = en;
 app.me = { id: 'me', type: 'super', isReadOnly: false, organization: { timezone: 'UTC' } } as Me;
+
+const task = (id: string, more: Partial<BoardTask> = {}): BoardTask => ({
+  id,
+  shortId: id,
+  state: 0,
+  timeLastModified: 1,
+  container: { type: 'ORGANIZATION', organization: 'org' },
+  destination: { id: `d${id}`, location: [0, 0], line: `${id} Main Street` },
+  ...more,
+});
+const given = (id: string, worker: string, more: Partial<BoardTask> = {}): BoardTask =>
+  task(id, { state: 1, worker, container: { type: 'WORKER', worker }, ...more });
+
+// show puts tasks and the lists of workers on the board.
+function show(tasks: BoardTask[], lists: Record<string, string[]>) {
+  const worker = { phone: '', teams: [], onDuty: true };
+  const workers: BoardWorker[] = Object.entries(lists).map(([id, tasks]) => ({ ...worker, id, name: id, tasks }));
+  const from = Date.now() - 3_600_000;
+  const day = { date: '2026-11-18', from, to: from + 86_400_000, timezone: 'UTC', truncated: false };
+  const organization = { id: 'org', name: 'Org' };
+  const snapshot: Snapshot = { ...day, cursor: '7', fleet: 1, organization, teams: [], hubs: [], workers, tasks };
+  board.records.load(snapshot);
+  board.show();
+}
 
 globalThis.fetch = async () => new Response('{}', { status: 503 });
 
@@ -110,4 +135,19 @@ test('an edit replaces what others have changed meanwhile only if it is saved ag
   await saving.save({ notes: 'mine' });
   assert.deepEqual(sent.slice(2), [paths.read, `${put} {"notes":"mine"}`]);
   assert.equal(saving.replaces, true);
+});
+
+test('the origins of tasks are their lists and positions', () => {
+  show([task('p'), given('a', 'x'), given('b', 'x'), given('c', 'y')], { x: ['a', 'b'], y: ['c'] });
+  board.records.list = (
+    (list) => (key) =>
+      Object.assign([...list(key)], { indexOf: () => assert.fail('searched') })
+  )(board.records.list.bind(board.records));
+  assert.deepEqual(originsOf(['c', 'b', 'gone', 'p', 'a']), [
+    { id: 'c', key: 'Wy', at: 0 },
+    { id: 'b', key: 'Wx', at: 1 },
+    { id: 'p', key: 'O', at: 0 },
+    { id: 'a', key: 'Wx', at: 0 },
+  ]);
+  Reflect.deleteProperty(board.records, 'list');
 });

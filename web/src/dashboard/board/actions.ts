@@ -168,11 +168,17 @@ export interface Origin {
 }
 
 // originsOf returns the lists and positions of tasks, for putBack.
-export const originsOf = (ids: readonly string[]): Origin[] =>
-  ids.flatMap((id) => {
-    const key = board.records.home(id);
-    return key === undefined ? [] : [{ id, key, at: board.records.list(key).indexOf(id) }];
+export function originsOf(ids: readonly string[]): Origin[] {
+  const { records } = board;
+  const places = new Map<ListKey, Map<string, number>>(); // indexes of tasks, by list
+  return ids.flatMap((id) => {
+    const key = records.home(id);
+    if (key === undefined) return [];
+    let indexes = places.get(key);
+    if (!indexes) places.set(key, (indexes = new Map(records.list(key).map((other, at) => [other, at]))));
+    return [{ id, key, at: indexes.get(id) ?? -1 }];
   });
+}
 
 // readUnshown reads the tasks that the board does not show, for example because another day was
 // chosen since. It returns why tasks could not be read.

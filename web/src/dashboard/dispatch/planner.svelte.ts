@@ -1,6 +1,6 @@
 // The dispatch that is shown, the task or worker that its views emphasize, and its requests.
 
-import { call, Failure } from '../api.ts';
+import { call, Failure, patiently } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { board } from '../board/board.svelte.ts';
 import { toTask, type ApiTask, type BoardTask } from '../board/wire.ts';
@@ -117,10 +117,24 @@ export class Planner {
     }
   }
 
-  // ended waits until the server has finished the dispatch, and returns its status.
+  // ended waits until the server has finished the dispatch, even if the page is left meanwhile,
+  // and returns its status.
   async ended(): Promise<DispatchStatus> {
-    while (!this.gone && this.status && isActive(this.status)) await new Promise((resolve) => setTimeout(resolve, 100));
-    return this.status ?? 'failed';
+    for (;;) {
+      const status = this.gone ? await this.poll() : this.status;
+      if (!status || !isActive(status)) return status ?? 'failed';
+      await new Promise((resolve) => setTimeout(resolve, this.gone ? soon : 100));
+    }
+  }
+
+  // poll returns the status that the server reports; undefined if it cannot be reached.
+  private async poll(): Promise<DispatchStatus | undefined> {
+    const read = () => call<Dispatch>('GET', `/dispatches/${this.dispatch!.id}`);
+    try {
+      return (await patiently(read, new AbortController().signal)).processingDetails.status;
+    } catch {
+      return undefined;
+    }
   }
 
   // route returns the route of a worker on one side of the comparison.

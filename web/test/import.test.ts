@@ -232,6 +232,7 @@ test('a row becomes a task', () => {
       line: '350 5th Avenue, New York, US',
       parts: { number: '350', street: '5th Avenue', city: 'New York' },
       location: undefined,
+      day: '',
       from: Date.parse('2026-11-17T09:00Z'),
       until: Date.parse('2026-11-17T12:00Z'),
       after: ['S-0', 'S-2'],
@@ -323,11 +324,29 @@ test('columns mean what they meant the last time, in any order', () => {
 
 test('the key of a row is stable, and equal rows have different keys', () => {
   const rows = [['a', 'b'], ['a', 'b'], ['ab', ''], ['a', 'b', '']]; // prettier-ignore
-  const keys = keysOf(rows);
-  assert.deepEqual(keysOf(rows), keys);
+  const keys = keysOf(rows, []);
+  assert.deepEqual(keysOf(rows, []), keys);
   assert.equal(new Set(keys).size, 4);
   assert.ok(keys.every((k) => k.length <= 100));
   assert.equal(new Set(Array.from({ length: 20_000 }, (_, i) => hashOf(`row ${i}`))).size, 20_000);
+});
+
+test('rows without a date are other tasks on another day', () => {
+  const rows = [
+    ['X', '', '9:00', ''],
+    ['X', '', '', ''],
+    ['X', '', '9:00', '2026-11-17 12:00'],
+    ['X', '2026-11-16', '9:00', ''],
+    ['X', '', '2026-11-16 9:00', '2026-11-16 12:00'],
+    ['X', '', '2026-11-16', ''],
+  ];
+  const on = (day: string) => {
+    const o = { ...options('Address|Date|From|Until'), day };
+    return keysOf(rows, rows.map((cells) => draft(cells, o).day)); // prettier-ignore
+  };
+  assert.deepEqual(on('2026-11-16'), on('2026-11-16'));
+  const [before, after] = [on('2026-11-16'), on('2026-11-17')];
+  assert.deepEqual(before.map((key, i) => key !== after[i]), [true, true, true, false, false, false]); // prettier-ignore
 });
 
 test('dependencies are created before the tasks that depend on them', () => {

@@ -251,9 +251,10 @@ export class Importer {
   async find() {
     if (this.hasHeaders) columns.remember(this.cells[0]!, this.matches);
     const options = this.options();
-    const keys = keysOf(this.body);
+    const drafts = this.body.map((cells) => draft(cells, options));
+    const keys = keysOf(this.body, drafts.map((d) => d.day)); // prettier-ignore
     const n = this.hasHeaders ? 2 : 1;
-    this.rows = this.body.map((cells, i) => ({ n: i + n, key: keys[i]!, cells, draft: draft(cells, options), problems: [] })); // prettier-ignore
+    this.rows = this.body.map((cells, i) => ({ n: i + n, key: keys[i]!, cells, draft: drafts[i]!, problems: [] }));
     this.compare();
     this.stage = 'check';
     this.only = true;

@@ -43,6 +43,7 @@ export interface Draft {
   location: Point | undefined;
   from: number | undefined;
   until: number | undefined;
+  day: string; // the chosen day; '' if the row has a date
   after: string[]; // references of the rows that it depends on
   team: string;
   worker: string;
@@ -97,13 +98,14 @@ function readMinutes(text: string): number | undefined {
 
 const withoutUnit = (text: string) => text.replace(/\s*(min|mins|minutes|minuten|minutos|m|')\.?$/i, '');
 
-// keysOf returns the import key of each row, if it has no reference: a hash of its cells and of
-// the number of equal rows before it. A row keeps it when it is corrected, so that the same
-// file creates nothing twice.
-export function keysOf(rows: readonly (readonly string[])[]): string[] {
+// keysOf returns the import key of each row, if it has no reference: a hash of its cells, of the
+// chosen day if it has no date, and of the number of equal rows before it. A row keeps it when it
+// is corrected, so that the same file creates nothing twice on a day.
+export function keysOf(rows: readonly (readonly string[])[], days: readonly string[]): string[] {
   const times = new Map<string, number>();
-  return rows.map((cells) => {
-    const hash = hashOf(JSON.stringify(cells.join('\u0001').replace(/\u0001+$/, '')));
+  return rows.map((cells, i) => {
+    const text = cells.join('\u0001').replace(/\u0001+$/, '');
+    const hash = hashOf(JSON.stringify(days[i] ? `${text}\u0002${days[i]}` : text));
     const nth = (times.get(hash) ?? 0) + 1;
     times.set(hash, nth);
     return `row ${hash} ${nth}`;
@@ -253,6 +255,8 @@ export function draft(cells: readonly string[], o: Options): Draft {
   };
   let start = time(from, 'from');
   let end = time(until, 'until');
+  const isDated = (text: string, at: number | undefined) => !text || (at !== undefined && !readClock(text));
+  const dated = get('day') || ((from || until) && isDated(from, start) && isDated(until, end));
   if (get('day') && !from && !until && !get('window')) {
     start = instant(day, '00:00', o.zone);
     end = instant(day, '23:59', o.zone);
@@ -278,6 +282,7 @@ export function draft(cells: readonly string[], o: Options): Draft {
     location,
     from: start,
     until: end,
+    day: dated ? '' : o.day,
     after,
     team: find(get('team'), o.teams, problems, 'importNoTeam', 'team'),
     worker: find(get('worker'), o.workers, problems, 'importNoWorker', 'worker'),

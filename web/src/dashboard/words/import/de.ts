@@ -29,7 +29,7 @@ export default {
   importOrdermonth: 'Monat zuerst: {value}',
   importReference: 'Referenz',
   importReferenceHint:
-    'Keine Spalte ist eine Referenz: Zeilen werden an ihren Zellen erkannt. Wird eine Zelle geändert, ist die Zeile ein neuer Auftrag.',
+    'Keine Spalte ist eine Referenz: Zeilen werden an ihren Zellen erkannt, solche ohne Datum auch am Tag darüber. Wird eine Zelle oder der Tag geändert, ist die Zeile ein neuer Auftrag.',
   importRecipientNotes: 'Notizen zum Empfänger',
   importAddressLine: 'Adresse in einer Zeile',
   importApartment: 'Wohnung',

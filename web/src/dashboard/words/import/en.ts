@@ -28,7 +28,7 @@ export default {
   importOrdermonth: 'Month first: {value}',
   importReference: 'Reference',
   importReferenceHint:
-    'No column is a reference: rows are recognized by their cells. If a cell is changed, the row is a new task.',
+    'No column is a reference: rows are recognized by their cells, and those without a date also by the day above. If a cell or the day is changed, the row is a new task.',
   importRecipientNotes: 'Notes on the recipient',
   importAddressLine: 'Address in one line',
   importApartment: 'Apartment',

@@ -29,7 +29,7 @@ export default {
   importOrdermonth: 'Primero el mes: {value}',
   importReference: 'Referencia',
   importReferenceHint:
-    'Ninguna columna es una referencia: las filas se reconocen por sus celdas. Si una celda cambia, la fila es una tarea nueva.',
+    'Ninguna columna es una referencia: las filas se reconocen por sus celdas y, sin fecha, también por el día de arriba. Si cambia una celda o el día, la fila es una tarea nueva.',
   importRecipientNotes: 'Notas sobre el destinatario',
   importAddressLine: 'Dirección en una línea',
   importApartment: 'Piso',

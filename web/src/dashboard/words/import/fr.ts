@@ -29,7 +29,7 @@ export default {
   importOrdermonth: 'Mois d’abord : {value}',
   importReference: 'Référence',
   importReferenceHint:
-    'Aucune colonne n’est une référence : les lignes sont reconnues à leurs cellules. Si une cellule change, la ligne est une nouvelle tâche.',
+    'Aucune colonne n’est une référence : les lignes sont reconnues à leurs cellules et, sans date, aussi au jour ci-dessus. Si une cellule ou le jour change, la ligne est une nouvelle tâche.',
   importRecipientNotes: 'Notes sur le destinataire',
   importAddressLine: 'Adresse en une ligne',
   importApartment: 'Appartement',

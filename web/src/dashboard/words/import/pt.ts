@@ -29,7 +29,7 @@ export default {
   importOrdermonth: 'Primeiro o mês: {value}',
   importReference: 'Referência',
   importReferenceHint:
-    'Nenhuma coluna é uma referência: as linhas são reconhecidas pelas suas células. Se uma célula mudar, a linha é uma tarefa nova.',
+    'Nenhuma coluna é uma referência: as linhas são reconhecidas pelas suas células e, sem data, também pelo dia acima. Se uma célula ou o dia mudar, a linha é uma tarefa nova.',
   importRecipientNotes: 'Notas sobre o destinatário',
   importAddressLine: 'Endereço numa linha',
   importApartment: 'Apartamento',

@@ -494,6 +494,7 @@ test('batches are within the limit, wait for each other, and contain dependencie
       assigned.push([worker, tasks]);
       if (worker === 'W2') throw new Failure(400, 'gone');
     },
+    obstacle: async () => '',
     wait: async () => {},
     newKey: () => 'key',
     explain: (e: unknown) => (e as Failure).message,
@@ -521,4 +522,54 @@ test('batches are within the limit, wait for each other, and contain dependencie
   const early: string[] = [];
   await send([wave, [item('z', { after: ['q'] })]], server, (i) => early.push(i.key), () => {}, stop.signal); // prettier-ignore
   assert.deepEqual(early, []);
+});
+
+test('tasks are assigned after each batch, also those of an import that was interrupted', async () => {
+  const assigned: [string, string[]][] = [];
+  const sent: string[][] = [];
+  const obstacles: Record<string, string | undefined> = { T1: '', T2: undefined, T3: 'taken' };
+  const server = {
+    submit: async (tasks: Record<string, unknown>[]) => {
+      sent.push(tasks.map((t) => String(t['importKey'])));
+      if (sent.length === 3) throw new TypeError('the page is closed');
+      return String(sent.length - 1);
+    },
+    report: async (job: string): Promise<Report> => {
+      const there = sent[Number(job)]!.filter((key) => key.startsWith('T'));
+      return {
+        status: 'succeeded',
+        tasksCreated: 1,
+        tasksErrored: there.length,
+        errors: there.map((importKey) => ({
+          errorCode: 1004,
+          message: 'used',
+          cause: `duplicateKey: importKey ${importKey}, id ${importKey}`,
+          taskData: { importKey },
+        })),
+        newTasks: sent[Number(job)]!.filter((key) => !there.includes(key)).map((id) => ({ id })),
+      };
+    },
+    assign: async (worker: string, tasks: string[]) => void assigned.push([worker, tasks]),
+    obstacle: async (task: string) => {
+      if (!(task in obstacles)) throw new Failure(404, 'gone');
+      return obstacles[task];
+    },
+    wait: async () => {},
+    newKey: () => 'key',
+    explain: (e: unknown) => (e as Failure).message,
+  };
+  const results = new Map<string, Result>();
+  const all = ['new', 'T1', 'T2', 'T3', 'T4'].map((key) => item(key, { worker: 'w' }));
+  const waves = [[...all, item('T5')], [item('next', { worker: 'w' })], [item('last', { worker: 'w' })]];
+  await assert.rejects(
+    send(waves, server, (i, r) => results.set(i.key, r), () => {}, new AbortController().signal), // prettier-ignore
+    TypeError,
+  );
+  assert.deepEqual(assigned, [['w', ['new', 'T1']], ['w', ['next']]]); // prettier-ignore
+  assert.deepEqual(results.get('T1'), { state: 'there', task: 'T1' });
+  assert.deepEqual(results.get('T2'), { state: 'there', task: 'T2' }, 'the worker has it');
+  assert.deepEqual(results.get('T3'), { state: 'there', task: 'T3', warning: 'taken' });
+  assert.deepEqual(results.get('T4'), { state: 'there', task: 'T4', warning: 'gone' });
+  assert.deepEqual(results.get('T5'), { state: 'there', task: 'T5' });
+  assert.deepEqual(results.get('new'), { state: 'created', task: 'new' });
 });

@@ -2,6 +2,7 @@
 
 import { call, newKey, patiently, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
+import type { ApiTask } from '../board/wire.ts';
 import { decode, download, read } from '../csv.ts';
 import { bytes, day as dayOf, number } from '../format.ts';
 import { Load } from '../load.svelte.ts';
@@ -55,7 +56,11 @@ export function reason(r: Row): string {
   const { result } = r;
   if (result?.state === 'failed') return result.message;
   if (result?.state === 'orphan') return app.say('importOrphan');
-  if (result?.state === 'created' && result.warning) return app.say('importUnassigned', { reason: result.warning });
+  if (result && 'task' in result && result.warning) {
+    return app.say(result.state === 'created' ? 'importUnassigned' : 'importThereUnassigned', {
+      reason: result.warning,
+    });
+  }
   if (result) return '';
   return wrong(r).join(' ') || why(r);
 }
@@ -316,7 +321,7 @@ export class Importer {
   // save downloads the rows that were not imported, as a file with the same columns.
   save() {
     const name = `${this.file.replace(/\.\w+$/, '') || 'import'}-errors`;
-    const failed = this.outcome.failed.filter((r) => r.result?.state !== 'created');
+    const failed = this.outcome.failed.filter(({ result }) => !result || !('task' in result));
     const rows = failed.map((r) => [...r.cells, reason(r)]);
     download(name, [[...this.headers, 'error'], ...rows], this.delimiter);
   }
@@ -345,6 +350,11 @@ const server = (signal: AbortSignal) => ({
   report: (job: string) => patiently(() => call<Report>('GET', `/tasks/batch/${job}`), signal),
   assign: (worker: string, tasks: string[]) =>
     patiently(() => call<void>('PUT', `/containers/workers/${worker}`, { tasks: [-1, ...tasks] }), signal),
+  obstacle: async (id: string, worker: string) => {
+    const task = await patiently(() => call<ApiTask>('GET', `/tasks/${id}`), signal);
+    if (task.state === 0) return '';
+    return task.worker === worker ? undefined : app.say(task.state === 3 ? 'isCompleted' : 'importOtherWorker');
+  },
   wait: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
   newKey,
   explain: (error: unknown) => app.explain(error),

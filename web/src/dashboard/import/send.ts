@@ -1,6 +1,7 @@
 // Creates the tasks of rows, in batches, one after the other.
 
 import { Failure } from '../api.ts';
+import { each } from './places.ts';
 
 export const batchSize = 500; // tasks of a batch, the API's limit
 const pollInterval = 400; // milliseconds
@@ -29,6 +30,9 @@ export interface Server {
   submit: (tasks: Record<string, unknown>[], idempotencyKey: string) => Promise<string>; // returns the job
   report: (job: string) => Promise<Report>;
   assign: (worker: string, tasks: string[]) => Promise<void>;
+  // obstacle returns why a task that was there cannot be assigned to a worker; '' if it can, and
+  // undefined if the worker has it.
+  obstacle: (task: string, worker: string) => Promise<string | undefined>;
   wait: (ms: number) => Promise<void>;
   newKey: () => string;
   explain: (error: unknown) => string;
@@ -72,7 +76,6 @@ export async function send(
   signal: AbortSignal,
 ) {
   const tasks = new Map<string, string>();
-  const lists = new Map<string, { item: Item; task: string }[]>();
   for (const wave of waves) {
     if (signal.aborted) break; // the rest was not sent, whatever it depends on
     const ready: Item[] = [];
@@ -104,21 +107,48 @@ export async function send(
       some.forEach((item, i) => {
         const result = results[i]!;
         if ('task' in result && result.task) tasks.set(item.key, result.task);
-        if (result.state === 'created' && result.task && item.worker) {
-          lists.set(item.worker, [...(lists.get(item.worker) ?? []), { item, task: result.task }]);
-        }
         done(item, result);
       });
       progress(0);
+      await assign(some, results, server, done);
     }
   }
-  // Batches create unassigned tasks.
-  for (const [worker, list] of lists) {
+}
+
+const whole = new AbortController().signal; // what was created is assigned even if the import is stopped
+
+// assign assigns the tasks of a batch, which creates unassigned ones, and reports those that
+// cannot be assigned. A task that was there may be of an import that was interrupted.
+async function assign(
+  items: readonly Item[],
+  results: readonly Result[],
+  server: Server,
+  done: (item: Item, result: Result) => void,
+) {
+  const made = items.flatMap((item, i) => {
+    const result = results[i]!;
+    return item.worker && 'task' in result && result.task ? [{ item, result, free: result.state === 'created' }] : [];
+  });
+  // attempt reports the failure of a request.
+  const attempt = async (affected: typeof made, request: () => Promise<unknown>) => {
     try {
-      await server.assign(worker, list.map((l) => l.task)); // prettier-ignore
+      await request();
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      for (const { item, task } of list) done(item, { state: 'created', task, warning: server.explain(error) });
+      for (const { item, result } of affected) done(item, { ...result, warning: server.explain(error) });
     }
-  }
+  };
+  await each(
+    made.filter((m) => !m.free),
+    (m) =>
+      attempt([m], async () => {
+        const warning = await server.obstacle(m.result.task, m.item.worker);
+        m.free = warning === '';
+        if (warning) done(m.item, { ...m.result, warning });
+      }),
+    whole,
+  );
+  const lists = new Map<string, typeof made>();
+  for (const m of made) if (m.free) lists.set(m.item.worker, [...(lists.get(m.item.worker) ?? []), m]);
+  for (const [worker, list] of lists) await attempt(list, () => server.assign(worker, list.map((m) => m.result.task))); // prettier-ignore
 }

@@ -77,6 +77,8 @@ export default {
   importToBoard: 'Leitstand öffnen',
   importOrphan: 'Ein Auftrag, nach dem er kommt, wurde nicht angelegt.',
   importUnassigned: 'Angelegt, aber nicht zugewiesen: {reason}',
+  importThereUnassigned: 'Schon vorhanden und nicht zugewiesen: {reason}',
+  importOtherWorker: 'Ein anderer Fahrer hat ihn.',
   importRow: 'Zeile',
   importResult: 'Ergebnis',
   importAllGood: 'Alle Zeilen können importiert werden.',

@@ -75,6 +75,8 @@ export default {
   importToBoard: 'Open the board',
   importOrphan: 'A task that it comes after was not created.',
   importUnassigned: 'Created, but not assigned: {reason}',
+  importThereUnassigned: 'Already there, and not assigned: {reason}',
+  importOtherWorker: 'Another worker has it.',
   importRow: 'Row',
   importResult: 'Result',
   importAllGood: 'All rows can be imported.',

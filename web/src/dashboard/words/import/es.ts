@@ -76,6 +76,8 @@ export default {
   importToBoard: 'Abrir el tablero',
   importOrphan: 'No se creó una tarea que debe ir antes.',
   importUnassigned: 'Creada, pero no asignada: {reason}',
+  importThereUnassigned: 'Ya existía y no se asignó: {reason}',
+  importOtherWorker: 'La tiene otro repartidor.',
   importRow: 'Fila',
   importResult: 'Resultado',
   importAllGood: 'Todas las filas se pueden importar.',

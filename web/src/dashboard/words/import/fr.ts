@@ -77,6 +77,8 @@ export default {
   importToBoard: 'Ouvrir le tableau',
   importOrphan: 'Une tâche qui doit la précéder n’a pas été créée.',
   importUnassigned: 'Créée, mais non attribuée : {reason}',
+  importThereUnassigned: 'Déjà présente et non attribuée : {reason}',
+  importOtherWorker: 'Un autre livreur l’a.',
   importRow: 'Ligne',
   importResult: 'Résultat',
   importAllGood: 'Toutes les lignes peuvent être importées.',

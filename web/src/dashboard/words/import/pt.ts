@@ -76,6 +76,8 @@ export default {
   importToBoard: 'Abrir o quadro',
   importOrphan: 'Uma tarefa que vem antes não foi criada.',
   importUnassigned: 'Criada, mas não atribuída: {reason}',
+  importThereUnassigned: 'Já existia e não foi atribuída: {reason}',
+  importOtherWorker: 'Outro entregador tem-na.',
   importRow: 'Linha',
   importResult: 'Resultado',
   importAllGood: 'Todas as linhas podem ser importadas.',

@@ -573,3 +573,28 @@ test('tasks are assigned after each batch, also those of an import that was inte
   assert.deepEqual(results.get('T5'), { state: 'there', task: 'T5' });
   assert.deepEqual(results.get('new'), { state: 'created', task: 'new' });
 });
+
+test('the names of workers are prepared once for all rows', () => {
+  let read = 0;
+  const worker = {
+    id: 'w',
+    phone: '',
+    get name() {
+      read++;
+      return 'Zoë';
+    },
+  };
+  const o: Options = {
+    headers: ['Driver'],
+    matches: ['worker'],
+    custom: [],
+    teams: [],
+    workers: [worker],
+    day: '2026-11-18',
+    order: 'day',
+    zone: 'UTC',
+    country: 'US',
+  };
+  for (const name of ['zoe', 'ZOË', 'Zoe']) assert.equal(draft([name], o).worker, 'w');
+  assert.equal(read, 1);
+});

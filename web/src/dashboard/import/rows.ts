@@ -132,19 +132,28 @@ export function hashOf(text: string): string {
 
 const digits = (phone: string) => phone.replace(/\D/g, '');
 
+interface Named {
+  id: string;
+  name: string;
+  phone?: string;
+}
+
+const known = new WeakMap<Named, { name: string; number: string }>(); // names and numbers as they are compared
+
+// plain returns the name and the number of a team or worker as they are compared.
+function plain(record: Named): { name: string; number: string } {
+  let found = known.get(record);
+  if (!found) known.set(record, (found = { name: fold(record.name), number: digits(record.phone ?? '') }));
+  return found;
+}
+
 // find returns the id of the team or worker that a cell names.
-function find(
-  cell: string,
-  records: readonly { id: string; name: string; phone?: string }[],
-  problems: Problem[],
-  unknown: keyof Words,
-  at: Field,
-): string {
+function find(cell: string, records: readonly Named[], problems: Problem[], unknown: keyof Words, at: Field): string {
   if (!cell) return '';
   const wanted = fold(cell);
   const number = digits(cell);
   const found = records.filter(
-    (r) => fold(r.name) === wanted || (number.length > 5 && r.phone && digits(r.phone).endsWith(number)),
+    (r) => plain(r).name === wanted || (number.length > 5 && plain(r).number.endsWith(number)),
   );
   if (found.length === 1) return found[0]!.id;
   problems.push({ code: found.length ? 'importNotUnique' : unknown, values: { value: cell }, at: [at] });

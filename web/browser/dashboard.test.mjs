@@ -379,6 +379,10 @@ test('changes that are not saved yet are kept', async () => {
   await question.getByRole('button', { name: 'Keep typing' }).click();
   await gone(question);
   assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
+  const asked = page.waitForEvent('dialog');
+  await page.evaluate(() => void setTimeout(() => location.reload()));
+  assert.equal((await asked).type(), 'beforeunload');
+  assert.ok(await page.getByLabel('Hide expected barcodes').isChecked());
   await page.getByLabel('Hide expected barcodes').uncheck();
   await visit(page, 'fleet/teams', 'Teams'); // nothing is lost
   await visit(page, 'settings/organization', 'Settings');

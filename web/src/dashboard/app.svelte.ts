@@ -1,6 +1,7 @@
 // The state that all screens share: the person who is signed in, the language, the colours,
 // messages, and whether the server can be reached.
 
+import { tick } from 'svelte';
 import { account, call, Failure, heard, Notice } from './api.ts';
 import { complaint } from './complaint.ts';
 import { loadSheets } from './sheets.ts';
@@ -120,6 +121,7 @@ class App {
     await call('POST', `${account}/sign-out`);
     this.me = undefined;
     shelf.set('familiar', '');
+    await tick(); // the screen, which could ask to keep unsaved changes, is gone
     location.hash = '';
     location.reload(); // discards everything that was loaded
   }

@@ -33,6 +33,10 @@ interface Guard {
 const guards = new Set<Guard>();
 let leaving = false; // despite the guards
 
+addEventListener('beforeunload', (event) => {
+  if ([...guards].some((g) => g.busy())) event.preventDefault(); // the browser asks
+});
+
 addEventListener('hashchange', (event) => {
   const guard = leaving ? undefined : [...guards].find((g) => g.busy());
   leaving = false;
@@ -65,7 +69,7 @@ export function go(path: string, replace = false) {
 }
 
 // stayWhile keeps the screen open while it is busy: if another one is requested, ask is called
-// with a function that opens it.
+// with a function that opens it. If the page is closed or loaded again, the browser asks.
 export function stayWhile(busy: () => boolean, ask: (leave: () => void) => void) {
   $effect(() => {
     const guard = { busy, ask };

@@ -410,6 +410,16 @@ test('changes that are not saved yet are kept', async () => {
   await page.getByText('The schedule is saved.').waitFor();
   assert.equal((await api('GET', `/workers/${worker.id}/schedule`)).entries.length, 1);
 
+  // A worker who was deleted has nothing to save.
+  const { id } = await api('POST', '/workers', { name: 'Jean Sammet', phone: '+12125550179', teams: [team.id] });
+  await visit(page, `fleet/workers/${id}`, 'Jean Sammet');
+  await page.getByLabel('Name', { exact: true }).fill('Jean E. Sammet');
+  await page.getByRole('button', { name: 'Actions for Jean Sammet' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
+  assert.equal(await question.count(), 0);
+
   // A person is created once, even if a team cannot be saved.
   await visit(page, 'settings/people', 'People');
   let broken = true;

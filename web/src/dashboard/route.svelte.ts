@@ -68,6 +68,12 @@ export function go(path: string, replace = false) {
   } else location.hash = `#/${path}`;
 }
 
+// leave opens another screen, and gives up what this one has not saved: its record was deleted.
+export function leave(path: string) {
+  leaving = location.hash !== `#/${path}`;
+  go(path);
+}
+
 // stayWhile keeps the screen open while it is busy: if another one is requested, ask is called
 // with a function that opens it. If the page is closed or loaded again, the browser asks.
 export function stayWhile(busy: () => boolean, ask: (leave: () => void) => void) {

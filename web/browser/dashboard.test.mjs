@@ -443,6 +443,22 @@ test('changes that are not saved yet are kept', async () => {
   await context.close();
 });
 
+test('a report that is open at midnight shows the new day', async () => {
+  const { context, page } = await enter();
+  await page.clock.install();
+  const ends = [];
+  page.on('request', (r) => {
+    const { pathname, searchParams } = new URL(r.url());
+    if (pathname.endsWith('/analytics')) ends.push(Number(searchParams.get('to')));
+  });
+  await visit(page, 'reports', 'Reports');
+  await eventually('a report', () => ends.length > 0);
+  const last = Math.max(...ends);
+  await page.clock.fastForward('24:00:00');
+  await eventually('the next day', () => Math.max(...ends) > last);
+  await context.close();
+});
+
 test('the owner tests a service, and chooses failure reasons', async () => {
   const { context, page, faults } = await enter();
   await visit(page, 'settings/installation', 'Installation');

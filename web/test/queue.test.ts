@@ -8,6 +8,7 @@ import {
   pause,
   request,
   waiting,
+  withImages,
   type Item,
   type Send,
   type Shelf,
@@ -21,6 +22,7 @@ class Memory implements Shelf {
   put = async (item: Item) => void this.kept.set(item.id, structuredClone(item));
   remove = async (id: string) => void this.kept.delete(id);
   blob = async (key: string) => this.blobs.get(key);
+  putBlob = async (key: string, blob: Blob) => void this.blobs.set(key, blob);
   removeBlob = async (key: string) => void this.blobs.delete(key);
 }
 
@@ -240,5 +242,28 @@ test('later actions on the same task depend on a stuck one', () => {
   assert.deepEqual(
     dependents(items, stuck).map((i) => i.id),
     ['later'],
+  );
+});
+
+test('images of an action that cannot be saved are not left on the phone', async () => {
+  const shelf = new Memory();
+  await shelf.putBlob('photo', new Blob(['photo'])); // belongs to a draft
+  const images = [
+    { field: 'signature' as const, blob: new Blob(['signature']) },
+    { field: 'photo' as const, blob: new Blob(['photo']), key: 'photo' },
+  ];
+  const full = withImages(shelf, images, async () => {
+    throw new Error('full');
+  });
+  await assert.rejects(full, /full/);
+  assert.deepEqual([...shelf.blobs.keys()], ['photo']);
+  await withImages(shelf, images, (files) => shelf.put(item('a', 1, { files })));
+  const { files } = shelf.kept.get('a')!;
+  assert.deepEqual(
+    files.map((f) => [f.field, shelf.blobs.has(f.blob)]),
+    [
+      ['signature', true],
+      ['photo', true],
+    ],
   );
 });

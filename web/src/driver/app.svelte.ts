@@ -2,7 +2,7 @@
 
 import { battery, describe } from './device.ts';
 import { departed, overlay, settle } from './overlay.ts';
-import { discard, flush, isStuck, pause, waiting, type Attachment, type Item, type Send, type Verb } from './queue.ts';
+import { discard, flush, isStuck, pause, waiting, withImages, type Image, type Item, type Send, type Verb } from './queue.ts'; // prettier-ignore
 import { call, type Later, type Outcome, type Request } from './remote.ts';
 import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
@@ -267,26 +267,17 @@ class App {
 
   // act queues an action and sends it as soon as possible. Images are already on
   // the shelf, under their keys, or are stored there.
-  async act(
-    verb: Verb,
-    task: Task,
-    body: Record<string, unknown> = {},
-    images: { field: Attachment['field']; blob: Blob; key?: string }[] = [],
-  ) {
-    const files: Attachment[] = [];
-    for (const image of images) {
-      const key = image.key ?? crypto.randomUUID();
-      if (!image.key) await shelf.putBlob(key, image.blob);
-      files.push({ field: image.field, blob: key });
-    }
+  async act(verb: Verb, task: Task, body: Record<string, unknown> = {}, images: Image[] = []) {
     const here = this.here();
-    await this.add({
-      kind: verb,
-      task: task.id,
-      label: title(task),
-      body: here ? { location: here, ...body } : body,
-      files,
-    });
+    await withImages(shelf, images, (files) =>
+      this.add({
+        kind: verb,
+        task: task.id,
+        label: title(task),
+        body: here ? { location: here, ...body } : body,
+        files,
+      }),
+    );
     if (verb === 'arrive') {
       this.arrivals = new Set([...this.arrivals, task.id]);
       await Promise.allSettled([
@@ -297,11 +288,7 @@ class App {
   }
 
   // finish completes a task, and shows the confirmation.
-  async finish(
-    task: Task,
-    body: Record<string, unknown>,
-    images: { field: Attachment['field']; blob: Blob; key?: string }[],
-  ) {
+  async finish(task: Task, body: Record<string, unknown>, images: Image[]) {
     const finished = { id: task.id, title: title(task), success: body.success === true };
     await this.act('complete', task, body, images);
     this.finished = finished;

@@ -51,7 +51,40 @@ export interface Shelf {
   put(item: Item): Promise<void>;
   remove(id: string): Promise<void>;
   blob(key: string): Promise<Blob | undefined>;
+  putBlob(key: string, blob: Blob): Promise<void>;
   removeBlob(key: string): Promise<void>;
+}
+
+// Image is an image of a new item. It has a key if it is on the shelf already.
+export interface Image {
+  field: Attachment['field'];
+  blob: Blob;
+  key?: string;
+}
+
+// withImages stores images and saves an item that refers to them. If it fails, the images that
+// it has stored are removed.
+export async function withImages(
+  shelf: Shelf,
+  images: readonly Image[],
+  save: (files: Attachment[]) => Promise<void>,
+): Promise<void> {
+  const stored: string[] = [];
+  try {
+    const files: Attachment[] = [];
+    for (const image of images) {
+      const key = image.key ?? crypto.randomUUID();
+      if (!image.key) {
+        await shelf.putBlob(key, image.blob);
+        stored.push(key);
+      }
+      files.push({ field: image.field, blob: key });
+    }
+    await save(files);
+  } catch (error) {
+    await Promise.allSettled(stored.map((key) => shelf.removeBlob(key)));
+    throw error;
+  }
 }
 
 export type Send = <T>(request: Request) => Promise<Outcome<T>>;

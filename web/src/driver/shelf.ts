@@ -64,24 +64,26 @@ async function use<T>(
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 // Images are kept as bytes: some browsers lose Blobs in IndexedDB.
-interface Image {
+interface Stored {
   type: string;
   bytes: ArrayBuffer;
 }
 
-export const shelf: Shelf & {
-  putBlob(key: string, blob: Blob): Promise<void>;
-} = {
+export const shelf: Shelf = {
   items: () => use<Item[]>('items', 'readonly', (s) => s.getAll() as IDBRequest<Item[]>),
   put: async (item) => void (await use('items', 'readwrite', (s) => s.put(plain(item)))),
   remove: async (id) => void (await use('items', 'readwrite', (s) => s.delete(id))),
   async blob(key) {
-    const image = await use<Image | undefined>('blobs', 'readonly', (s) => s.get(key) as IDBRequest<Image | undefined>);
+    const image = await use<Stored | undefined>(
+      'blobs',
+      'readonly',
+      (s) => s.get(key) as IDBRequest<Stored | undefined>,
+    );
     return image && new Blob([image.bytes], { type: image.type });
   },
   removeBlob: async (key) => void (await use('blobs', 'readwrite', (s) => s.delete(key))),
   async putBlob(key, blob) {
-    const image: Image = { type: blob.type, bytes: await blob.arrayBuffer() };
+    const image: Stored = { type: blob.type, bytes: await blob.arrayBuffer() };
     await use('blobs', 'readwrite', (s) => s.put(image, key));
   },
 };

@@ -161,6 +161,13 @@ test('a worker signs in, starts a task with a swipe and completes it with proof'
   await swipe(page);
   await page.getByRole('link', { name: 'Could not be done' }).click();
   await page.getByLabel('Nobody was there').check();
+  await page.getByLabel('Note').fill('Rang twice');
+  await page.locator('input[type=file]').setInputFiles(picture);
+  await page.getByAltText('Photo 1').waitFor();
+  await page.reload(); // as on phones with little memory
+  await page.getByAltText('Photo 1').waitFor();
+  assert.equal(await page.getByLabel('Note').inputValue(), 'Rang twice');
+  assert.ok(await page.getByLabel('Nobody was there').isChecked());
   await shot(page, '10-fail');
   await page.getByRole('button', { name: 'Report as failed' }).click();
   await page.getByRole('link', { name: 'Account' }).click();

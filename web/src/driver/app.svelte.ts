@@ -5,7 +5,7 @@ import { departed, overlay, settle } from './overlay.ts';
 import { discard, flush, isStuck, pause, waiting, withImages, type Image, type Item, type Send, type Verb } from './queue.ts'; // prettier-ignore
 import { call, type Later, type Outcome, type Request } from './remote.ts';
 import { link, replace } from './route.svelte.ts';
-import { drafts, kept, shelf, trail } from './shelf.ts';
+import { keepDrafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { keepArea } from './area.ts';
 import { due, query, until, usable, type Routed } from './ways.ts';
@@ -195,7 +195,7 @@ class App {
     localStorage.setItem('dray.device', outcome.value.device);
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
-      await drafts.keepOnly(new Set()); // drafts of another worker
+      await keepDrafts(new Set()); // drafts of another worker
       await kept.clear();
       await trail.clear();
     }
@@ -253,7 +253,7 @@ class App {
     localStorage.removeItem('dray.tracker');
     this.routed = null;
     replace(link.list); // where the next sign-in begins
-    await drafts.keepOnly(new Set());
+    await keepDrafts(new Set());
     await kept.clear();
     await trail.clear();
     await keepArea([], []).catch(() => {});
@@ -522,7 +522,7 @@ class App {
     const open = new Set(list.value.tasks.map((t) => t.id));
     this.arrivals = await keepOnly('arrivals', this.arrivals, open);
     this.navigated = await keepOnly('navigated', this.navigated, open);
-    await drafts.keepOnly(open);
+    await keepDrafts(open);
     if (this.maps > 0) void this.findWay();
     void this.keepMap();
     this.watchDuty();

@@ -106,11 +106,19 @@ export interface Draft {
   strokes?: Stroke[]; // strokes of the signature
 }
 
-const draftPrefix = 'draft ';
+// Failure is the report of a task that could not be done, before it is sent.
+export interface Failure {
+  reason: string;
+  notes: string;
+  photos: string[]; // keys of images
+}
 
-export const drafts = {
-  async get(task: string): Promise<{ draft: Draft; photos: { key: string; blob: Blob }[] } | undefined> {
-    const draft = await kept.get<Draft>(draftPrefix + task);
+// Drafts stores what was entered for tasks, by their ids.
+class Drafts<T extends { photos: string[] }> {
+  constructor(private readonly prefix: string) {}
+
+  async get(task: string): Promise<{ draft: T; photos: { key: string; blob: Blob }[] } | undefined> {
+    const draft = await kept.get<T>(this.prefix + task);
     if (!draft) return undefined;
     const photos = [];
     for (const key of draft.photos) {
@@ -118,26 +126,40 @@ export const drafts = {
       if (blob) photos.push({ key, blob });
     }
     return { draft, photos };
-  },
-  put: (task: string, draft: Draft) => kept.put(draftPrefix + task, draft),
+  }
+
+  put(task: string, draft: T): Promise<void> {
+    return kept.put(this.prefix + task, draft);
+  }
+
   // discard deletes a draft, and its images if images is true. Otherwise they belong to an
   // action in the queue.
   async discard(task: string, images: boolean) {
-    const draft = await kept.get<Draft>(draftPrefix + task);
-    await use('kept', 'readwrite', (s) => s.delete(draftPrefix + task));
+    const draft = await kept.get<T>(this.prefix + task);
+    await use('kept', 'readwrite', (s) => s.delete(this.prefix + task));
     if (images) for (const key of draft?.photos ?? []) await shelf.removeBlob(key);
-  },
+  }
+
   // keepOnly deletes the drafts of all other tasks.
   async keepOnly(tasks: ReadonlySet<string>) {
     const names = await use<IDBValidKey[]>('kept', 'readonly', (s) =>
-      s.getAllKeys(IDBKeyRange.bound(draftPrefix, draftPrefix + '\uffff')),
+      s.getAllKeys(IDBKeyRange.bound(this.prefix, this.prefix + '\uffff')),
     );
     for (const name of names) {
-      const task = String(name).slice(draftPrefix.length);
-      if (!tasks.has(task)) await drafts.discard(task, true);
+      const task = String(name).slice(this.prefix.length);
+      if (!tasks.has(task)) await this.discard(task, true);
     }
-  },
-};
+  }
+}
+
+export const drafts = new Drafts<Draft>('draft ');
+export const failures = new Drafts<Failure>('failure ');
+
+// keepDrafts deletes what was entered for other tasks.
+export async function keepDrafts(tasks: ReadonlySet<string>) {
+  await drafts.keepOnly(tasks);
+  await failures.keepOnly(tasks);
+}
 
 // trail holds the positions that have not been sent yet.
 export const trail = {

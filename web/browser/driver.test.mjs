@@ -368,6 +368,38 @@ test('an action that the phone cannot save is reported, and can be repeated', as
   await context.close();
 });
 
+test('without storage, the app says what to do, and a sign-in that cannot be saved can be repeated', async () => {
+  const worker = await hire('Mary Golda Ross', '+12125551068');
+  const { context, page } = await phone(chrome);
+  await context.addInitScript(() => {
+    if (localStorage.getItem('private') === 'no') return;
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('not allowed', 'SecurityError');
+    };
+  });
+  await page.goto(`${url}/driver`);
+  await page.getByRole('alert').getByText('cannot store anything on this phone').waitFor();
+  await page.getByText('Leave private browsing').waitFor();
+  await shot(page, 'no-storage');
+  await page.evaluate(() => localStorage.setItem('private', 'no'));
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByLabel('Phone number').fill(worker.number);
+  await page.getByLabel('Password').fill(worker.password);
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (...args) {
+      if (globalThis.full !== false) throw new DOMException('full', 'QuotaExceededError');
+      return put.apply(this, args);
+    };
+  });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('could not be saved on this phone').waitFor();
+  await page.evaluate(() => (globalThis.full = false));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('New password').waitFor();
+  await context.close();
+});
+
 test('nothing of a worker who has signed out is sent or shown for the next one', async () => {
   const worker = await hire('Ida Wells', '+12125551063');
   const other = await hire('Maria Stewart', '+12125551064');

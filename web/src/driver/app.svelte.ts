@@ -62,6 +62,7 @@ const none: WorkList = { version: 0, activeTask: null, tasks: [] };
 
 class App {
   ready = $state(false);
+  noStorage = $state(false); // the phone's storage cannot be used
   worker = $state<Worker | null>(null);
   mustSetPassword = $state(false);
   ended = $state(false); // the server ended the session
@@ -128,8 +129,20 @@ class App {
   private routing = false;
   private historyAt = 0; // when the completed tasks were fetched; 0 if they have changed
 
-  // open restores the state stored on the phone.
+  // open restores the state stored on the phone. Without storage, actions could be lost, so that
+  // the app cannot be used.
   async open() {
+    try {
+      await this.restore();
+    } catch (error) {
+      console.error(error);
+      if (!this.chosen) await this.learn(preferred(navigator.languages));
+      this.noStorage = true;
+    }
+    this.ready = true;
+  }
+
+  private async restore() {
     await this.speak(localStorage.getItem('dray.language') ?? '');
     this.token = localStorage.getItem('dray.token') ?? '';
     this.keepAwake = localStorage.getItem('dray.sleep') !== '1';
@@ -145,7 +158,6 @@ class App {
     }
     if (!this.worker) this.token = '';
     else if (!this.mustSetPassword) this.begin();
-    this.ready = true;
   }
 
   private async recall() {
@@ -168,8 +180,12 @@ class App {
   // speak changes the language; "" means the phone's.
   async speak(language: string) {
     this.chosen = isLanguage(language) ? language : '';
-    this.language = this.chosen || preferred(navigator.languages);
+    await this.learn(this.chosen || preferred(navigator.languages));
     localStorage.setItem('dray.language', this.chosen);
+  }
+
+  private async learn(language: Language) {
+    this.language = language;
     document.documentElement.lang = this.language;
     try {
       this.words = await dictionary(this.language);
@@ -191,22 +207,33 @@ class App {
     }
     if (outcome.kind === 'later') return this.delayed(outcome);
     if (outcome.kind !== 'done') return this.say('wrongPassword');
-    const { token, worker, mustSetPassword } = outcome.value;
-    localStorage.setItem('dray.device', outcome.value.device);
+    const { token, worker, mustSetPassword, device: known } = outcome.value;
+    try {
+      await this.keepSession(token, worker, mustSetPassword, known);
+    } catch {
+      return this.say('notSaved');
+    }
+    this.ended = false;
+    if (!mustSetPassword) this.begin();
+    return '';
+  }
+
+  // keepSession stores a new session, and restores what is known of its worker.
+  private async keepSession(token: string, worker: Worker, mustSetPassword: boolean, device: string) {
+    localStorage.setItem('dray.device', device);
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
       await keepDrafts(new Set()); // drafts of another worker
       await kept.clear();
       await trail.clear();
     }
-    this.token = token;
-    localStorage.setItem('dray.token', token);
-    await this.keepWorker(worker);
-    await this.keepMustSet(mustSetPassword);
+    await kept.put('worker', worker);
+    await kept.put('mustSetPassword', mustSetPassword);
     await this.recall();
-    this.ended = false;
-    if (!mustSetPassword) this.begin();
-    return '';
+    localStorage.setItem('dray.token', token);
+    this.token = token;
+    this.mustSetPassword = mustSetPassword;
+    this.worker = worker; // shows the app
   }
 
   // delayed explains why a request can succeed only later. If the server asks to wait for

@@ -155,6 +155,9 @@ const en = {
   dismissSends: 'Later actions on the same task are then sent without it.',
   dismissAnyway: 'Delete it',
   notSaved: 'It could not be saved on this phone. Free some storage and try again.',
+  noStorage: 'The app cannot store anything on this phone, so what you do could be lost.',
+  noStorageHelp:
+    'Leave private browsing, allow this page to store data (cookies) in the settings of the browser, or free some storage. Then load the app again.',
   notLoaded: 'This part of the app could not be loaded. There may be a new version, or no connection.',
   loadAgain: 'Load again',
   waits: 'Waiting to be sent',

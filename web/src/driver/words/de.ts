@@ -150,6 +150,9 @@ const de: Words = {
   dismissSends: 'Späteres für denselben Auftrag wird dann ohne es gesendet.',
   dismissAnyway: 'Löschen',
   notSaved: 'Es konnte auf diesem Telefon nicht gespeichert werden. Schaffe Speicherplatz und versuche es noch einmal.',
+  noStorage: 'Die App kann auf diesem Telefon nichts speichern. Was du tust, könnte verloren gehen.',
+  noStorageHelp:
+    'Verlasse den privaten Modus, erlaube dieser Seite in den Einstellungen des Browsers, Daten (Cookies) zu speichern, oder schaffe Speicherplatz. Lade die App dann neu.',
   notLoaded:
     'Dieser Teil der App konnte nicht geladen werden. Vielleicht gibt es eine neue Version oder keine Verbindung.',
   loadAgain: 'Neu laden',

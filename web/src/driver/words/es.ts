@@ -149,6 +149,9 @@ const es: Words = {
   dismissSends: 'Lo posterior de la misma tarea se enviará entonces sin esto.',
   dismissAnyway: 'Borrar',
   notSaved: 'No se pudo guardar en este teléfono. Libera espacio e inténtalo de nuevo.',
+  noStorage: 'La aplicación no puede guardar nada en este teléfono: lo que hagas podría perderse.',
+  noStorageHelp:
+    'Sal de la navegación privada, permite en los ajustes del navegador que esta página guarde datos (cookies) o libera espacio. Después vuelve a cargar la aplicación.',
   notLoaded: 'No se pudo cargar esta parte de la aplicación. Quizá haya una versión nueva o no haya conexión.',
   loadAgain: 'Volver a cargar',
   waits: 'Pendiente de envío',

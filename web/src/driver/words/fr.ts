@@ -150,6 +150,9 @@ const fr: Words = {
   dismissSends: 'La suite de la même tâche sera alors envoyée sans cela.',
   dismissAnyway: 'Supprimer',
   notSaved: 'Impossible d’enregistrer sur ce téléphone. Libérez de l’espace et réessayez.',
+  noStorage: 'L’application ne peut rien enregistrer sur ce téléphone : ce que vous faites pourrait être perdu.',
+  noStorageHelp:
+    'Quittez la navigation privée, autorisez cette page à enregistrer des données (cookies) dans les réglages du navigateur, ou libérez de l’espace. Rechargez ensuite l’application.',
   notLoaded:
     'Cette partie de l’application n’a pas pu être chargée. Il y a peut-être une nouvelle version, ou pas de connexion.',
   loadAgain: 'Recharger',

@@ -150,6 +150,9 @@ const pt: Words = {
   dismissSends: 'O que se segue na mesma tarefa é então enviado sem isto.',
   dismissAnyway: 'Apagar',
   notSaved: 'Não foi possível guardar neste telefone. Liberte espaço e tente de novo.',
+  noStorage: 'A aplicação não pode guardar nada neste telefone: o que fizer pode perder-se.',
+  noStorageHelp:
+    'Saia da navegação privada, permita nas definições do navegador que esta página guarde dados (cookies) ou liberte espaço. Depois carregue a aplicação de novo.',
   notLoaded: 'Esta parte da aplicação não pôde ser carregada. Talvez haja uma versão nova ou não haja ligação.',
   loadAgain: 'Carregar de novo',
   waits: 'À espera de envio',

@@ -170,3 +170,25 @@ test('the worker moves between two reports, unless the recipient wants no motion
     await context.close();
   }
 });
+
+test('the page of a task that was deleted neither counts down nor shows a map', async () => {
+  const worker = await hire('Stephanie Kwolek', '+12125551015');
+  const call = await work(worker);
+  await call('POST', '/positions', {
+    positions: [{ location: [manhattan.longitude, manhattan.latitude], time: Date.now() }],
+  });
+  const task = await api('POST', '/tasks', {
+    destination: { address: { city: 'New York', country: 'US' }, location: [-74.0106, 40.7075] },
+    recipients: [],
+    container: { type: 'WORKER', worker: worker.id },
+  });
+  const { context, page, faults } = await phone(chrome);
+  await page.goto(task.trackingURL);
+  await page.locator('.countdown').waitFor();
+  await api('DELETE', `/tasks/${task.id}`);
+  await page.getByRole('heading', { name: 'not available' }).waitFor();
+  await page.waitForTimeout(1500); // longer than between two updates of the time
+  assert.equal(await page.locator('.countdown, figure').count(), 0);
+  assert.deepEqual(faults, []);
+  await context.close();
+});

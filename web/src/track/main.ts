@@ -37,6 +37,7 @@ const inMiles = /-(US|GB)$/.test(navigator.language);
 
 class Page {
   private state: State | undefined;
+  private gone = false; // the server no longer shows the task
   private map: MapView | undefined;
   private frame: HTMLElement | undefined; // around the map
   private trail: Point[] = [];
@@ -77,7 +78,7 @@ class Page {
   show(state: State) {
     const before = this.state;
     this.state = state;
-    if (before && !same(before, state)) void this.reload();
+    if (this.gone || (before && !same(before, state))) void this.reload();
     this.dress();
     void this.locate();
     this.tick();
@@ -98,6 +99,8 @@ class Page {
         part.replaceChildren(...other.childNodes);
       }
       document.title = fresh.title;
+      this.gone = response.status === 404;
+      if (this.gone) this.state = undefined; // there is nothing to count down to
       if (!this.state?.worker?.location) this.drop();
       this.dress();
       this.tick();

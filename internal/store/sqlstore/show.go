@@ -152,19 +152,25 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 	return doc, err
 }
 
-// The statements that read a task for Show: with its destination, and without it if it
-// is cached. On PostgreSQL, comparing the organization with $1 is cheaper than with a
-// column of the task.
+// The parts of the statements that read tasks for Show: with their destinations, and without
+// them if they are cached. On PostgreSQL, comparing the organization with $1 is cheaper than
+// with a column of the task.
 const (
-	taskShown       = `SELECT t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
+	taskShown       = `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
 	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = COALESCE(t.origin, $1) AND r.id = t.recipient)`
-	showWholeTask   = taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id = $2`
-	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id = $2`
+	showWholeTask   = taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id`
+	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id`
+	oneTask         = ` = $2`
 )
 
 // showTask reads one task as the API shows it. If the database is the same as when the task
 // was last shown, so is the response.
 func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
+	if s.Engine() == "postgres" {
+		if doc, err = s.reads.read(ctx, org, id, s.showTogether); doc != nil || err != nil {
+			return doc, err
+		}
+	}
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
 		key, now, revision := taskKey{org, id}, s.now(), c.Revision()
 		known := s.tasks.find(key)
@@ -232,15 +238,10 @@ func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids 
 // is one from before. It returns nil if there is no such task or if it has another destination
 // than known.
 func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedTask, revision engine.Revision, now time.Time) ([]byte, error) {
-	var read struct { // in one allocation
-		row         taskRow
-		destination engine.Raw
-		columns     [10]any
-	}
-	row, query, columns := &read.row, showWholeTask, read.columns[:]
-	copy(columns, []any{&row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state, &read.destination, &row.recipient, &row.destination})
-	if known.destination != "" {
-		query, columns = showTaskAtKnown, columns[:len(columns)-1]
+	var row shownRow
+	whole, query := known.destination == "", showTaskAtKnown+oneTask
+	if whole {
+		query = showWholeTask + oneTask
 	}
 	found, err := c.Query(ctx, query, string(key.org), key.id)
 	if err != nil {
@@ -253,17 +254,42 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 		}
 		return nil, nil
 	}
-	if err := found.Scan(columns...); err != nil {
+	if err := row.scan(found, whole); err != nil {
 		return nil, fmt.Errorf("read task %s: %w", key.id, err)
 	}
+	return s.keepShown(&row, key.org, known, revision, now), nil
+}
+
+// shownRow holds a row that was read to show a task.
+type shownRow struct {
+	taskRow
+	at      engine.Raw // id of the destination
+	columns [11]any
+}
+
+// scan scans a row, with the destination if whole is set.
+func (r *shownRow) scan(from scanner, whole bool) error {
+	r.columns = [...]any{
+		(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.at, &r.recipient, &r.destination,
+	}
+	if whole {
+		return from.Scan(r.columns[:]...)
+	}
+	return from.Scan(r.columns[:len(r.columns)-1]...)
+}
+
+// keepShown returns the response for a task and caches what was read. It returns nil if the
+// task has another destination than known; if known has none, the row has it.
+func (s *Store) keepShown(row *shownRow, org lastmile.OrganizationID, known cachedTask, revision engine.Revision, now time.Time) []byte {
 	switch {
 	case known.destination == "":
-		known.destination = string(read.destination)
-	case string(read.destination) != known.destination:
-		return nil, nil
+		known.destination = string(row.at)
+	case string(row.at) != known.destination:
+		return nil
 	default:
 		row.destination = known.doc
 	}
+	key := taskKey{org, string(row.id)}
 	reply, destination := row.shown(now)
 	until, fixed := row.fixedUntil(now)
 	switch {
@@ -274,7 +300,7 @@ func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known
 		known.doc = bytes.Clone(destination)
 		s.tasks.add(key, known)
 	}
-	return reply, nil
+	return reply
 }
 
 // taskKey identifies a task of an organization; others must not read it.

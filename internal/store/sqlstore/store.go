@@ -21,6 +21,7 @@ type Store struct {
 	engine engine.Engine
 	now    func() time.Time
 	tasks  taskCache
+	reads  taskReads
 }
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)

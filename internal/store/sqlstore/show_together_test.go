@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// together reads with statements that take a second, and records the ids of each.
+type together struct {
+	taskReads
+	mu         sync.Mutex
+	statements [][]string
+	err        error
+}
+
+func (r *together) run(ctx context.Context, org lastmile.OrganizationID, ids []string) (map[string][]byte, error) {
+	time.Sleep(time.Second)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.statements = append(r.statements, slices.Clone(ids))
+	docs := map[string][]byte{}
+	for _, id := range ids {
+		if id != "unknown" {
+			docs[id] = []byte(string(org) + "/" + id)
+		}
+	}
+	return docs, errors.Join(r.err, ctx.Err())
+}
+
+func TestReadsOfTasksAreCombined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r together
+		for _, org := range []lastmile.OrganizationID{"acme", "other"} {
+			for n := range 40 {
+				go func() {
+					id := fmt.Sprint(n)
+					if doc, err := r.read(t.Context(), org, id, r.run); err != nil || string(doc) != string(org)+"/"+id {
+						t.Errorf("read %s of %s: %q, %v", id, org, doc, err)
+					}
+				}()
+				synctest.Wait()
+			}
+		}
+		time.Sleep(time.Minute)
+		var sizes []int
+		for _, ids := range r.statements {
+			sizes = append(sizes, len(ids))
+		}
+		slices.Sort(sizes)
+		if want := []int{1, 1, 1, 1, 6, 6, mostTogether, mostTogether}; !slices.Equal(sizes, want) {
+			t.Errorf("statements for %v tasks, want %v", sizes, want)
+		}
+		if len(r.queues) != 0 {
+			t.Errorf("%d queues are left", len(r.queues))
+		}
+	})
+}
+
+func TestAReadThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r together
+		ctx, giveUp := context.WithCancel(t.Context())
+		read := func(ctx context.Context, id string) {
+			doc, err := r.read(ctx, "acme", id, r.run)
+			if given := ctx.Err() != nil; !given && (err != nil || string(doc) != "acme/"+id) {
+				t.Errorf("read %s: %q, %v", id, doc, err)
+			}
+		}
+		for n := range 6 {
+			of := ctx // of those that run and of those that wait
+			if n%2 == 1 {
+				of = t.Context()
+			}
+			go read(of, fmt.Sprint(n))
+			synctest.Wait()
+		}
+		giveUp()
+		time.Sleep(time.Minute)
+		go read(t.Context(), "later")
+		time.Sleep(time.Minute)
+		if len(r.queues) != 0 {
+			t.Errorf("%d queues are left", len(r.queues))
+		}
+		for _, ids := range r.statements {
+			if slices.Contains(ids, "2") || slices.Contains(ids, "4") {
+				t.Errorf("%v were read although 2 and 4 were given up", ids)
+			}
+		}
+	})
+}
+
+func TestErrorsOfCombinedReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r together
+		if doc, err := r.read(t.Context(), "acme", "unknown", r.run); doc != nil || err != nil {
+			t.Errorf("an unknown task: %q, %v", doc, err)
+		}
+		r.err = errors.New("no database")
+		failed := 0
+		for n := range 10 {
+			go func() {
+				if _, err := r.read(t.Context(), "acme", fmt.Sprint(n), r.run); errors.Is(err, r.err) {
+					failed++
+				}
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		if failed != 10 || len(r.queues) != 0 {
+			t.Errorf("%d of 10 reads failed, %d queues are left", failed, len(r.queues))
+		}
+	})
+}

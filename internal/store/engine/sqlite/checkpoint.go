@@ -143,7 +143,7 @@ func (c *checkpointer) wrote(h *handle) {
 	if !c.long.Load() {
 		return
 	}
-	if wait := 100 * time.Millisecond; c.bytes.Load() > longestLog*c.limit {
+	if wait := 100 * time.Millisecond; c.bytes.Load() > c.most {
 		h.busyTimeout(wait)
 	} else {
 		h.busyTimeout(wait / 20)

@@ -55,7 +55,7 @@ var rules = map[string]rule{
 	"calendar":       {},
 	"lastmile":       {},
 	"optimize":       {},
-	"optimize/bench": {may: []string{"optimize"}}, // a program of its own, for make bench-dispatch
+	"optimize/bench": {may: []string{"optimize"}}, // a separate program, for make bench-dispatch
 	"planning":       {may: []string{"calendar", "lastmile", "optimize"}},
 
 	"analytics":    {may: []string{"lastmile"}},
@@ -89,7 +89,7 @@ var rules = map[string]rule{
 	"mapdata":     {may: []string{"durable"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
-	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
+	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a separate program, for make generate
 
 	"store/engine":            {may: []string{"lastmile"}},
 	"store/engine/sqlite":     {may: []string{"durable", "lastmile", "store/engine"}},

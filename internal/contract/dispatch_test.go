@@ -206,7 +206,7 @@ func testDispatchAssigns(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// testDispatchServiceTime: a task without a service time of its own is estimated with that of
+// testDispatchServiceTime: a task without its own service time is estimated with that of
 // the dispatch.
 func testDispatchServiceTime(t *testing.T, p *apptest.Platform) {
 	d := newDepot(t, p, "services", 0, "")

@@ -3,8 +3,6 @@ package sqlstore
 import (
 	"bytes"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,36 +14,61 @@ import (
 	"dray/internal/wire"
 )
 
-// shown are the statements that read a whole record in one row.
-var shown = map[store.Kind]string{
-	store.Destinations: `SELECT doc FROM destination WHERE org = $1 AND id = $2`,
-	store.Recipients:   `SELECT doc FROM recipient WHERE org = $1 AND id = $2`,
-	store.Templates:    `SELECT doc FROM template WHERE org = $1 AND id = $2`,
+// form is a statement that reads records to be shown, up to the test of their ids.
+type form struct {
+	query   string
+	columns int // number of columns of shownRow that it reads
 }
+
+// The parts of the statements that read tasks: with their destinations, and without them if
+// they are kept. On PostgreSQL, comparing the organization with $1 is cheaper than with a
+// column of the task.
+const (
+	taskShown      = `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
+	recipientShown = `(SELECT r.doc FROM recipient r WHERE r.org = COALESCE(t.origin, $1) AND r.id = t.recipient)`
+)
+
+// shown are the statements that read whole records in one row each, by kind.
+var shown = map[store.Kind]form{
+	store.Destinations: {`SELECT t.id, t.doc FROM destination t WHERE t.org = $1 AND t.id`, 2},
+	store.Recipients:   {`SELECT t.id, t.doc FROM recipient t WHERE t.org = $1 AND t.id`, 2},
+	store.Templates:    {`SELECT t.id, t.doc FROM template t WHERE t.org = $1 AND t.id`, 2},
+	store.Tasks:        {taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id`, 11},
+}
+
+// shownTask reads tasks without their destinations.
+var shownTask = form{taskShown + ` FROM task t WHERE t.org = $1 AND t.id`, 10}
 
 // Show returns the JSON of one record, as the API returns it. It is the cheapest way to
 // read a record.
-func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) ([]byte, error) {
+func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	if !lastmile.ValidID(id) {
 		return nil, lastmile.NotFound(string(kind), id)
 	}
-	if kind == store.Tasks {
-		return s.showTask(ctx, org, id)
-	}
-	query, whole := shown[kind]
-	if !whole {
+	if _, whole := shown[kind]; !whole {
 		return s.assemble(ctx, kind, org, id)
 	}
-	var doc []byte
-	err := s.engine.Direct(ctx, func(c engine.Conn) error {
-		err := c.Row(ctx, query, string(org), id).Scan(&doc)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return newTx(newConn(c), s.now).missing(ctx, kind, id)
-		case err != nil:
-			return fmt.Errorf("read %s %s: %w", kind, id, err)
+	of := recordSet{kind, org}
+	if of.constant() {
+		if doc = s.kept.find(recordKey{of, id}).doc; doc != nil {
+			return doc, nil
 		}
-		return nil
+	}
+	if s.Engine() == "postgres" {
+		doc, err = s.reads.read(ctx, of, id, s.showTogether)
+	} else {
+		err = s.showEach(ctx, of, []string{id}, func(_ string, found []byte) { doc = found })
+	}
+	if doc != nil || err != nil {
+		return doc, err
+	}
+	err = s.engine.Direct(ctx, func(c engine.Conn) error {
+		t := newTx(newConn(c), s.now)
+		if kind != store.Tasks {
+			return t.missing(ctx, kind, id)
+		}
+		doc, err = t.showPlaced(ctx, org, id)
+		return err
 	})
 	return doc, err
 }
@@ -152,44 +175,54 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 	return doc, err
 }
 
-// The parts of the statements that read tasks for Show: with their destinations, and without
-// them if they are cached. On PostgreSQL, comparing the organization with $1 is cheaper than
-// with a column of the task.
-const (
-	taskShown       = `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
-	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = COALESCE(t.origin, $1) AND r.id = t.recipient)`
-	showWholeTask   = taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id`
-	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id`
-	oneTask         = ` = $2`
-)
-
-// showTask reads one task as the API shows it. If the database is the same as when the task
-// was last shown, so is the response.
-func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
-	if s.Engine() == "postgres" {
-		if doc, err = s.reads.read(ctx, org, id, s.showTogether); doc != nil || err != nil {
-			return doc, err
+// showEach calls found with each of the records that there is. It reads those that are not
+// kept with one statement.
+func (s *Store) showEach(ctx context.Context, of recordSet, ids []string, found func(id string, doc []byte)) error {
+	return s.engine.Direct(ctx, func(c engine.Conn) error {
+		now, revision := s.now(), c.Revision()
+		var left []string // to be read
+		atKnown := of.kind == store.Tasks
+		for _, id := range ids {
+			known := s.kept.find(recordKey{of, id})
+			if doc := known.at(revision, now); doc != nil {
+				found(id, doc)
+				continue
+			}
+			left = append(left, id)
+			atKnown = atKnown && s.kept.find(destinationKey(of.org, known.destination)).doc != nil
 		}
-	}
-	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		key, now, revision := taskKey{org, id}, s.now(), c.Revision()
-		known := s.tasks.find(key)
-		if doc = known.replyAt(revision, now); doc != nil {
+		read := func(f form) error {
+			if len(left) == 0 {
+				return nil
+			}
+			query, args := f.of(of.org, left)
+			rows, err := c.Query(ctx, query, args...)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", of.kind, err)
+			}
+			defer rows.Close()
+			for row := new(shownRow); rows.Next(); {
+				if err := row.scan(rows, f.columns); err != nil {
+					return fmt.Errorf("read %s: %w", of.kind, err)
+				}
+				if doc := s.keep(of, row, revision, now); doc != nil {
+					found(string(row.id), doc)
+					left = slices.DeleteFunc(left, func(id string) bool { return id == string(row.id) })
+				}
+			}
+			if err := rows.Err(); err != nil {
+				return fmt.Errorf("read %s: %w", of.kind, err)
+			}
 			return nil
 		}
-		if known.destination != "" {
-			if doc, err = s.readShown(ctx, c, key, known, revision, now); doc != nil || err != nil {
+		if atKnown {
+			if err := read(shownTask); err != nil {
 				return err
 			}
+			// What is left does not exist, or has a destination by now that is not kept.
 		}
-		// The task is not cached, or it has another destination by now.
-		if doc, err = s.readShown(ctx, c, key, cachedTask{}, revision, now); doc != nil || err != nil {
-			return err
-		}
-		doc, err = newTx(newConn(c), s.now).showPlaced(ctx, org, id)
-		return err
+		return read(shown[of.kind])
 	})
-	return doc, err
 }
 
 // showPlaced reads a task that the organization placed with another.
@@ -234,107 +267,92 @@ func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids 
 	return docs, nil
 }
 
-// readShown reads a task, without its destination if known has one, and caches it. revision
-// is one from before. It returns nil if there is no such task or if it has another destination
-// than known.
-func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known cachedTask, revision engine.Revision, now time.Time) ([]byte, error) {
-	var row shownRow
-	whole, query := known.destination == "", showTaskAtKnown+oneTask
-	if whole {
-		query = showWholeTask + oneTask
-	}
-	found, err := c.Query(ctx, query, string(key.org), key.id)
-	if err != nil {
-		return nil, fmt.Errorf("read task %s: %w", key.id, err)
-	}
-	defer found.Close()
-	if !found.Next() {
-		if err := found.Err(); err != nil {
-			return nil, fmt.Errorf("read task %s: %w", key.id, err)
-		}
-		return nil, nil
-	}
-	if err := row.scan(found, whole); err != nil {
-		return nil, fmt.Errorf("read task %s: %w", key.id, err)
-	}
-	return s.keepShown(&row, key.org, known, revision, now), nil
-}
-
-// shownRow holds a row that was read to show a task.
+// shownRow holds a row that was read to show a record; all but the first two columns are
+// those of a task.
 type shownRow struct {
 	taskRow
 	at      engine.Raw // id of the destination
 	columns [11]any
 }
 
-// scan scans a row, with the destination if whole is set.
-func (r *shownRow) scan(from scanner, whole bool) error {
+// scan scans the first columns of a row. The others are NULL.
+func (r *shownRow) scan(from scanner, columns int) error {
+	r.taskRow = taskRow{}
 	r.columns = [...]any{
 		(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.at, &r.recipient, &r.destination,
 	}
-	if whole {
-		return from.Scan(r.columns[:]...)
-	}
-	return from.Scan(r.columns[:len(r.columns)-1]...)
+	return from.Scan(r.columns[:columns]...)
 }
 
-// keepShown returns the response for a task and caches what was read. It returns nil if the
-// task has another destination than known; if known has none, the row has it.
-func (s *Store) keepShown(row *shownRow, org lastmile.OrganizationID, known cachedTask, revision engine.Revision, now time.Time) []byte {
-	switch {
-	case known.destination == "":
-		known.destination = string(row.at)
-	case string(row.at) != known.destination:
+// keep returns the response for a record and keeps what will be of use. revision is one from
+// before the row was read. It returns nil if the row has neither the destination of a task nor
+// is that kept.
+func (s *Store) keep(of recordSet, row *shownRow, revision engine.Revision, now time.Time) []byte {
+	key, known := recordKey{of, string(row.id)}, revision != engine.Revision{}
+	if of.kind != store.Tasks {
+		doc := bytes.Clone(row.doc)
+		if known || of.constant() {
+			s.kept.add(key, keptRecord{doc: doc, revision: revision})
+		}
+		return doc
+	}
+	at := destinationKey(of.org, string(row.at))
+	if row.destination != nil {
+		s.kept.add(at, keptRecord{doc: bytes.Clone(row.destination)})
+	} else if row.destination = s.kept.find(at).doc; row.destination == nil {
 		return nil
-	default:
-		row.destination = known.doc
 	}
-	key := taskKey{org, string(row.id)}
-	reply, destination := row.shown(now)
-	until, fixed := row.fixedUntil(now)
-	switch {
-	case revision != engine.Revision{} && fixed:
-		known.doc, known.reply, known.revision, known.until = destination, reply, revision, until
-		s.tasks.add(key, known)
-	case known.doc == nil:
-		known.doc = bytes.Clone(destination)
-		s.tasks.add(key, known)
+	task, doc := keptRecord{destination: at.id}, row.shown(now)
+	if until, fixed := row.fixedUntil(now); known && fixed {
+		task.doc, task.revision, task.until = doc, revision, until
 	}
-	return reply
+	s.kept.add(key, task)
+	return doc
 }
 
-// taskKey identifies a task of an organization; others must not read it.
-type taskKey struct {
-	org lastmile.OrganizationID
-	id  string
+// recordSet is all records of a kind that an organization has.
+type recordSet struct {
+	kind store.Kind
+	org  lastmile.OrganizationID
 }
 
-// cachedTask is what is known of a task that was shown: its destination, and the response if
-// the revision of the database was known.
-type cachedTask struct {
-	destination string // id
-	doc         []byte // of the destination; a part of reply if there is one
-	reply       []byte
-	revision    engine.Revision // at which the task was read, or an earlier one
+// constant reports whether the records are neither changed nor deleted.
+func (r recordSet) constant() bool { return r.kind == store.Destinations }
+
+// recordKey identifies a record of an organization; others must not read it.
+type recordKey struct {
+	of recordSet
+	id string
+}
+
+// destinationKey returns the key of a destination.
+func destinationKey(org lastmile.OrganizationID, id string) recordKey {
+	return recordKey{recordSet{store.Destinations, org}, id}
+}
+
+// keptRecord is what is known of a record that was shown.
+type keptRecord struct {
+	doc         []byte          // response, unless it may have changed and the revision was unknown
+	revision    engine.Revision // at which the record was read, or an earlier one
 	until       time.Time       // when the response changes with time; zero for never
+	destination string          // id of the destination of a task
 }
 
-// replyAt returns the response if it is the same at a revision and a time, or nil.
-func (t *cachedTask) replyAt(revision engine.Revision, now time.Time) []byte {
-	if revision == (engine.Revision{}) || t.revision != revision || !t.until.IsZero() && now.After(t.until) {
+// at returns the response if it is the same at a revision and a time, or nil.
+func (k *keptRecord) at(revision engine.Revision, now time.Time) []byte {
+	if revision == (engine.Revision{}) || k.revision != revision || !k.until.IsZero() && now.After(k.until) {
 		return nil
 	}
-	return t.reply
+	return k.doc
 }
 
-// size returns the bytes of memory that the task takes in the cache.
-func (t *cachedTask) size() int { return entryBytes + max(cap(t.reply), cap(t.doc)) }
+// size returns the bytes of memory that the record takes.
+func (k *keptRecord) size() int { return entryBytes + cap(k.doc) }
 
-// taskCache caches recently shown tasks. A task can get another destination, but a
-// destination never changes.
-type taskCache struct {
+// recordCache keeps records that were shown lately.
+type recordCache struct {
 	mu         sync.Mutex
-	young, old map[taskKey]cachedTask
+	young, old map[recordKey]keptRecord
 	youngBytes int
 }
 
@@ -344,8 +362,8 @@ const (
 	entryBytes  = 384 // size of an entry without its document
 )
 
-// find returns what is known of a task.
-func (p *taskCache) find(key taskKey) cachedTask {
+// find returns what is known of a record.
+func (p *recordCache) find(key recordKey) keptRecord {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if found, ok := p.young[key]; ok {
@@ -358,23 +376,23 @@ func (p *taskCache) find(key taskKey) cachedTask {
 	return found
 }
 
-// add caches a task.
-func (p *taskCache) add(key taskKey, task cachedTask) {
+// add keeps a record.
+func (p *recordCache) add(key recordKey, record keptRecord) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.put(key, task)
+	p.put(key, record)
 }
 
-// put caches a task. Once the young entries take half of the memory, they become the old
+// put keeps a record. Once the young entries take half of the memory, they become the old
 // ones, and the previous old ones are discarded. The caller holds the lock.
-func (p *taskCache) put(key taskKey, task cachedTask) {
+func (p *recordCache) put(key recordKey, record keptRecord) {
 	before, replaced := p.young[key]
 	if replaced {
 		p.youngBytes -= before.size()
 	}
-	if p.young == nil || p.youngBytes+task.size() > cachedBytes/2 {
-		p.young, p.old, p.youngBytes = map[taskKey]cachedTask{}, p.young, 0
+	if p.young == nil || p.youngBytes+record.size() > cachedBytes/2 {
+		p.young, p.old, p.youngBytes = map[recordKey]keptRecord{}, p.young, 0
 	}
-	p.young[key] = task
-	p.youngBytes += task.size()
+	p.young[key] = record
+	p.youngBytes += record.size()
 }

@@ -7,46 +7,63 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/engine"
 )
 
-func TestShownTasksAreBounded(t *testing.T) {
-	var p taskCache
+func TestKeptRecordsAreBounded(t *testing.T) {
+	var p recordCache
 	doc := make([]byte, 10_000)
-	key := func(n int) taskKey { return taskKey{"acme", fmt.Sprint(n)} }
+	key := func(n int) recordKey { return destinationKey("acme", fmt.Sprint(n)) }
 	const added = 4 * cachedBytes / 10_000
 	for n := range added {
-		p.add(key(n), cachedTask{destination: fmt.Sprint(n), doc: doc})
-		if got := p.find(key(0)); got.destination != "0" { // it is in use all the time
-			t.Fatalf("after %d others the first is %q", n, got.destination)
+		p.add(key(n), keptRecord{doc: doc})
+		if p.find(key(0)).doc == nil { // it is in use all the time
+			t.Fatalf("after %d others the first is not kept", n)
 		}
 	}
 	kept := 0
 	for n := range added {
-		if p.young[key(n)].destination != "" || p.old[key(n)].destination != "" {
+		if p.young[key(n)].doc != nil || p.old[key(n)].doc != nil {
 			kept++
 		}
 	}
 	if most := cachedBytes / len(doc); kept > most || kept < most/4 {
-		t.Errorf("%d tasks are kept, at most %d fit", kept, most)
+		t.Errorf("%d records are kept, at most %d fit", kept, most)
 	}
-	if got := p.find(key(1)); got.destination != "" {
-		t.Errorf("a task that was not used is kept: %q", got.destination)
+	if p.find(key(1)).doc != nil {
+		t.Error("a record that was not used is kept")
 	}
-	if got := p.find(key(added - 1)); got.destination != fmt.Sprint(added-1) {
-		t.Errorf("the last task is %q", got.destination)
+	if p.find(key(added-1)).doc == nil {
+		t.Error("the last record is not kept")
 	}
 }
 
 func TestRepliesReplaceOneAnother(t *testing.T) {
-	var p taskCache
-	key := taskKey{"acme", "t"}
+	var p recordCache
+	tasks := recordSet{store.Tasks, "acme"}
 	for n := range 3 * cachedBytes / 10_000 {
-		p.add(key, cachedTask{destination: "d", reply: make([]byte, 10_000), revision: engine.Revision{uint64(n) + 1}})
-		p.add(taskKey{"acme", "other"}, cachedTask{destination: "d"})
+		p.add(recordKey{tasks, "t"}, keptRecord{doc: make([]byte, 10_000), revision: engine.Revision{uint64(n) + 1}})
+		p.add(recordKey{tasks, "other"}, keptRecord{destination: "d"})
 	}
 	if len(p.old) != 0 || p.youngBytes != 10_000+2*entryBytes {
 		t.Errorf("two tasks are counted as %d bytes, with %d old ones", p.youngBytes, len(p.old))
+	}
+}
+
+func TestRecordsAreKeptByKindAndOrganization(t *testing.T) {
+	var p recordCache
+	kept := recordKey{recordSet{store.Recipients, "acme"}, "r"}
+	p.add(kept, keptRecord{doc: []byte("{}")})
+	for _, other := range []recordKey{
+		{recordSet{store.Destinations, "acme"}, "r"}, {recordSet{store.Recipients, "other"}, "r"}, {recordSet{store.Recipients, "acme"}, "s"},
+	} {
+		if p.find(other).doc != nil {
+			t.Errorf("%v is found as %v", kept, other)
+		}
+	}
+	if p.find(kept).doc == nil {
+		t.Errorf("%v is not found", kept)
 	}
 }
 
@@ -63,14 +80,14 @@ func TestAReplyIsKeptUntilTheDelayGrows(t *testing.T) {
 				if !fixed {
 					continue
 				}
-				reply := cachedTask{reply: []byte("{}"), revision: engine.Revision{1}, until: until}
+				reply := keptRecord{doc: []byte("{}"), revision: engine.Revision{1}, until: until}
 				for _, later := range []time.Duration{0, time.Millisecond, time.Second, time.Minute, 24 * time.Hour} {
 					then := now.Add(later)
-					if reply.replyAt(engine.Revision{1}, then) != nil && !reflect.DeepEqual(row.estimates(now), row.estimates(then)) {
+					if reply.at(engine.Revision{1}, then) != nil && !reflect.DeepEqual(row.estimates(now), row.estimates(then)) {
 						t.Errorf("state %d, %v before the end: the reply is kept for %v", state, -at, later)
 					}
 				}
-				if reply.replyAt(engine.Revision{2}, now) != nil || reply.replyAt(engine.Revision{}, now) != nil {
+				if reply.at(engine.Revision{2}, now) != nil || reply.at(engine.Revision{}, now) != nil {
 					t.Error("a reply is returned at another revision")
 				}
 			}

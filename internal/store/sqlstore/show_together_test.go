@@ -10,18 +10,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // together reads with statements that take a second, and records the ids of each.
 type together struct {
-	taskReads
+	sharedReads
 	mu         sync.Mutex
 	statements [][]string
 	err        error
 }
 
-func (r *together) run(ctx context.Context, org lastmile.OrganizationID, ids []string) (map[string][]byte, error) {
+func (r *together) run(ctx context.Context, of recordSet, ids []string) (map[string][]byte, error) {
 	time.Sleep(time.Second)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -29,34 +29,40 @@ func (r *together) run(ctx context.Context, org lastmile.OrganizationID, ids []s
 	docs := map[string][]byte{}
 	for _, id := range ids {
 		if id != "unknown" {
-			docs[id] = []byte(string(org) + "/" + id)
+			docs[id] = []byte(docOf(of, id))
 		}
 	}
 	return docs, errors.Join(r.err, ctx.Err())
 }
 
-func TestReadsOfTasksAreCombined(t *testing.T) {
+// acme is a set of records.
+var acme = recordSet{store.Tasks, "acme"}
+
+func docOf(of recordSet, id string) string { return fmt.Sprint(of, id) }
+
+func TestReadsOfASetAreCombined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r together
-		for _, org := range []lastmile.OrganizationID{"acme", "other"} {
+		for _, of := range []recordSet{acme, {store.Tasks, "other"}, {store.Recipients, "acme"}} {
 			for n := range 40 {
 				go func() {
 					id := fmt.Sprint(n)
-					if doc, err := r.read(t.Context(), org, id, r.run); err != nil || string(doc) != string(org)+"/"+id {
-						t.Errorf("read %s of %s: %q, %v", id, org, doc, err)
+					if doc, err := r.read(t.Context(), of, id, r.run); err != nil || string(doc) != docOf(of, id) {
+						t.Errorf("read %s of %v: %q, %v", id, of, doc, err)
 					}
 				}()
 				synctest.Wait()
 			}
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		var sizes []int
 		for _, ids := range r.statements {
 			sizes = append(sizes, len(ids))
 		}
 		slices.Sort(sizes)
-		if want := []int{1, 1, 1, 1, 6, 6, mostTogether, mostTogether}; !slices.Equal(sizes, want) {
-			t.Errorf("statements for %v tasks, want %v", sizes, want)
+		if want := []int{1, 1, 1, 1, 1, 1, 6, 6, 6, mostTogether, mostTogether, mostTogether}; !slices.Equal(sizes, want) {
+			t.Errorf("statements for %v records, want %v", sizes, want)
 		}
 		if len(r.queues) != 0 {
 			t.Errorf("%d queues are left", len(r.queues))
@@ -69,8 +75,8 @@ func TestAReadThatIsGivenUp(t *testing.T) {
 		var r together
 		ctx, giveUp := context.WithCancel(t.Context())
 		read := func(ctx context.Context, id string) {
-			doc, err := r.read(ctx, "acme", id, r.run)
-			if given := ctx.Err() != nil; !given && (err != nil || string(doc) != "acme/"+id) {
+			doc, err := r.read(ctx, acme, id, r.run)
+			if given := ctx.Err() != nil; !given && (err != nil || string(doc) != docOf(acme, id)) {
 				t.Errorf("read %s: %q, %v", id, doc, err)
 			}
 		}
@@ -84,8 +90,10 @@ func TestAReadThatIsGivenUp(t *testing.T) {
 		}
 		giveUp()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		go read(t.Context(), "later")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(r.queues) != 0 {
 			t.Errorf("%d queues are left", len(r.queues))
 		}
@@ -100,22 +108,54 @@ func TestAReadThatIsGivenUp(t *testing.T) {
 func TestErrorsOfCombinedReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r together
-		if doc, err := r.read(t.Context(), "acme", "unknown", r.run); doc != nil || err != nil {
-			t.Errorf("an unknown task: %q, %v", doc, err)
+		if doc, err := r.read(t.Context(), acme, "unknown", r.run); doc != nil || err != nil {
+			t.Errorf("an unknown record: %q, %v", doc, err)
 		}
 		r.err = errors.New("no database")
 		failed := 0
 		for n := range 10 {
 			go func() {
-				if _, err := r.read(t.Context(), "acme", fmt.Sprint(n), r.run); errors.Is(err, r.err) {
+				if _, err := r.read(t.Context(), acme, fmt.Sprint(n), r.run); errors.Is(err, r.err) {
 					failed++
 				}
 			}()
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if failed != 10 || len(r.queues) != 0 {
 			t.Errorf("%d of 10 reads failed, %d queues are left", failed, len(r.queues))
+		}
+	})
+}
+
+func TestACombinedReadThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r together
+		failed, panicked := 0, 0
+		for n := range 4 { // two read, and the first of the others reads both
+			go func() {
+				defer func() {
+					if recover() != nil {
+						panicked++
+					}
+				}()
+				_, err := r.read(t.Context(), acme, fmt.Sprint(n), func(ctx context.Context, of recordSet, ids []string) (map[string][]byte, error) {
+					if len(ids) > 1 {
+						panic("broken")
+					}
+					return r.run(ctx, of, ids)
+				})
+				if err != nil {
+					failed++
+				}
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if failed != 1 || panicked != 1 || len(r.queues) != 0 {
+			t.Errorf("%d reads failed and %d panicked, want 1 of each; %d queues are left", failed, panicked, len(r.queues))
 		}
 	})
 }

@@ -26,8 +26,8 @@ import (
 type Store struct {
 	engine engine.Engine
 	now    func() time.Time
-	tasks  taskCache
-	reads  taskReads
+	kept   recordCache
+	reads  sharedReads
 }
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)

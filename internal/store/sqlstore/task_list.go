@@ -86,8 +86,7 @@ func (t taskTx) scanShown(found rows) (store.ShownTask, error) {
 	if err := row.scan(found); err != nil {
 		return store.ShownTask{}, err
 	}
-	doc, _ := row.shown(t.now())
-	return store.ShownTask{ID: row.id, Doc: doc}, nil
+	return store.ShownTask{ID: row.id, Doc: row.shown(t.now())}, nil
 }
 
 // createdAt returns the creation time of the task after which a page begins. The task

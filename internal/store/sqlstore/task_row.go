@@ -54,21 +54,17 @@ func (r *taskRow) fixedUntil(now time.Time) (until time.Time, fixed bool) {
 	return until, !now.After(until)
 }
 
-// shown joins the parts of a task to its JSON in the API. destination is the part that shows
-// the destination.
-func (r *taskRow) shown(now time.Time) (joined, destination []byte) {
+// shown joins the parts of a task to its JSON in the API.
+func (r *taskRow) shown(now time.Time) []byte {
 	times := wire.NewTaskTimes(r.estimates(now))
-	joined = make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
+	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
 	joined = append(joined, r.doc[:len(r.doc)-1]...)
 	joined = append(joined, `,"recipients":[`...)
 	joined = append(joined, r.recipient...)
 	joined = append(joined, `],"destination":`...)
-	from := len(joined)
 	joined = append(joined, r.destination...)
-	to := len(joined)
 	joined = append(joined, ',')
-	joined = append(times.AppendMembers(joined), '}')
-	return joined, joined[from:to:to]
+	return append(times.AppendMembers(joined), '}')
 }
 
 // decodedTask is a task decoded from documents. Fields from other columns may be stale.

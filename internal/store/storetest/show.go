@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,44 +15,58 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// Shown tests that a task which s has shown is shown with the changes that were made with
+// Shown tests that records which s has shown are shown with the changes that were made with
 // other, a node or a command that uses the same database.
 func Shown(t *testing.T, s, other *sqlstore.Store) {
 	ctx := t.Context()
 	courier := id[lastmile.WorkerID]("w")
-	person, shown := recipient(acme, "r", "+12125550100"), task(acme, "shown", home, now)
+	person, shown, form := recipient(acme, "r", "+12125550100"), task(acme, "shown", home, now), template(acme, "p")
 	shown.Recipient, shown.State, shown.Worker, shown.Container = &person, lastmile.TaskAssigned, courier, lastmile.WorkerContainer(courier)
 	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, person) })
 	saveTasks(t, s, shown)
+	type record struct {
+		kind store.Kind
+		id   string
+	}
+	itself := record{store.Tasks, string(shown.ID)}
 	delay := time.Minute
 	for n := range 10 {
 		at := fmt.Sprint(n)
+		next := destination(acme, "at"+at)
+		if doc, err := s.Show(ctx, store.Destinations, acme, string(next.ID)); code(err) != lastmile.CodeNotFound {
+			t.Errorf("a destination is shown before it is saved: %s, %v", doc, err)
+		}
 		changes := []struct {
 			name   string
 			change func(w *sqlstore.Tx) error
 			has    string
+			in     []record
 		}{
 			{"its recipient", func(w *sqlstore.Tx) error {
 				person.Name = "person " + at
 				return w.SaveRecipient(ctx, person)
-			}, `"name":"person ` + at + `"`},
+			}, `"name":"person ` + at + `"`, []record{itself, {store.Recipients, string(person.ID)}}},
 			{"its notes", func(w *sqlstore.Tx) error {
 				shown.Notes = "notes " + at
 				return w.SaveTask(ctx, shown)
-			}, `"notes":"notes ` + at + `"`},
+			}, `"notes":"notes ` + at + `"`, []record{itself}},
 			{"its destination", func(w *sqlstore.Tx) error {
-				shown.Destination = destination(acme, "at"+at)
+				shown.Destination = next
 				if err := w.SaveDestination(ctx, shown.Destination); err != nil {
 					return err
 				}
 				return w.SaveTask(ctx, shown)
-			}, `"at` + at},
+			}, `"at` + at, []record{itself, {store.Destinations, string(next.ID)}}},
 			{"its estimates", func(w *sqlstore.Tx) error {
 				eta := time.Duration(n+1) * time.Minute
 				return w.SaveEstimates(ctx, acme, courier, []store.TaskEstimate{{
 					Task: shown.ID, State: shown.State, Estimates: lastmile.Estimates{Arrival: now, Completion: now, ETA: &eta},
 				}}, &delay)
-			}, fmt.Sprintf(`"eta":%d`, (n+1)*60)},
+			}, fmt.Sprintf(`"eta":%d`, (n+1)*60), []record{itself}},
+			{"a template", func(w *sqlstore.Tx) error {
+				form.Name = "template " + at
+				return w.SaveTemplate(ctx, form)
+			}, `"template ` + at + `"`, []record{{store.Templates, string(form.ID)}}},
 		}
 		for i, c := range changes {
 			by := other
@@ -59,73 +74,102 @@ func Shown(t *testing.T, s, other *sqlstore.Store) {
 				by = s
 			}
 			write(t, by, c.change)
-			for range 2 {
-				doc, err := s.Show(ctx, store.Tasks, acme, string(shown.ID))
+			for _, of := range append(c.in, c.in...) {
+				doc, err := s.Show(ctx, of.kind, acme, of.id)
 				if err != nil || !strings.Contains(string(doc), c.has) {
-					t.Fatalf("after a change of %s, %s is not in %s: %v", c.name, c.has, doc, err)
+					t.Fatalf("after a change of %s, %s is not in %s %s: %v", c.name, c.has, of.kind, doc, err)
+				}
+				if doc, err := s.Show(ctx, of.kind, zenith, of.id); code(err) != lastmile.CodeOutsideScope {
+					t.Errorf("%s is shown to another organization: %s, %v", of.kind, doc, err)
 				}
 			}
 		}
 	}
+	write(t, other, func(w *sqlstore.Tx) error {
+		return errors.Join(w.DeleteTask(ctx, acme, shown.ID), w.DeleteTemplate(ctx, acme, form.ID))
+	})
+	for _, of := range []record{itself, {store.Templates, string(form.ID)}} {
+		if doc, err := s.Show(ctx, of.kind, acme, of.id); code(err) != lastmile.CodeNotFound {
+			t.Errorf("%s is shown after it was deleted: %s, %v", of.kind, doc, err)
+		}
+	}
 }
 
-// testShowTogether shows tasks of two organizations from many goroutines, while their notes
-// and destinations change. Each must be shown with every change that was made before.
+// testShowTogether shows records of two organizations from many goroutines, while tasks and
+// their recipients change. Each must be shown with every change that was made before, and a
+// task with the change of its recipient.
 func testShowTogether(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	const globex lastmile.OrganizationID = "globex"
-	var tasks []lastmile.Task
-	for n := range 8 {
+	kinds := []store.Kind{store.Tasks, store.Recipients, store.Destinations}
+	name := func(k int) string { return fmt.Sprint("together", k) }
+	var tasks [8]lastmile.Task
+	for k := range tasks {
 		org := acme
-		if n%4 == 3 {
+		if k%4 == 3 {
 			org = globex
 		}
-		tasks = append(tasks, task(org, fmt.Sprint("together", n), lastmile.OrganizationContainer(org), now))
+		person := recipient(org, name(k), lastmile.Phone(fmt.Sprint("+1212555010", k)))
+		tasks[k] = task(org, name(k), lastmile.OrganizationContainer(org), now)
+		tasks[k].Recipient, tasks[k].Destination = &person, destination(org, name(k))
 	}
-	saveTasks(t, s, tasks...)
 	var made [8]atomic.Int64 // by task: the number of the last change
+	change := func(number int64) error {
+		k := number % 8
+		changed := &tasks[k]
+		changed.Notes = fmt.Sprintf("change %03d", number)
+		changed.Recipient.Notes = changed.Notes
+		if number > 8 && number%3 == 0 {
+			changed.Destination = destination(changed.Organization, fmt.Sprintf("at%03d", number))
+		}
+		err := s.Write(ctx, func(w *sqlstore.Tx) error {
+			return errors.Join(w.SaveDestination(ctx, changed.Destination), w.SaveRecipient(ctx, *changed.Recipient), w.SaveTask(ctx, *changed))
+		})
+		made[k].Store(number)
+		return err
+	}
+	for number := range int64(8) {
+		if err := change(number); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var ended atomic.Bool
 	var all sync.WaitGroup
 	all.Go(func() {
 		defer ended.Store(true)
-		for change := range int64(80) {
-			k := change % 8
-			changed := &tasks[k]
-			changed.Notes = fmt.Sprintf("change %03d", change)
-			if change%3 == 0 {
-				changed.Destination = destination(changed.Organization, fmt.Sprintf("at%03d", change))
-			}
-			err := s.Write(ctx, func(w *sqlstore.Tx) error {
-				return errors.Join(w.SaveDestination(ctx, changed.Destination), w.SaveTask(ctx, *changed))
-			})
-			if err != nil {
+		for number := int64(8); number < 88; number++ {
+			if err := change(number); err != nil {
 				t.Error(err)
 			}
-			made[k].Store(change)
 		}
 	})
-	show := func(k int, org lastmile.OrganizationID) {
+	show := func(kind store.Kind, k int, org lastmile.OrganizationID) {
 		least := made[k].Load()
-		doc, err := s.Show(ctx, store.Tasks, org, string(id[lastmile.TaskID](fmt.Sprint("together", k))))
-		if org != acme && k%4 != 3 || org == acme && k%4 == 3 {
-			if err == nil {
-				t.Errorf("%s was shown a task of another organization: %s", org, doc)
+		doc, err := s.Show(ctx, kind, org, id[string](name(k)))
+		if own := tasks[k].Organization; org != own {
+			if code(err) != lastmile.CodeOutsideScope {
+				t.Errorf("%s of another organization is shown: %s, %v", kind, doc, err)
 			}
 			return
 		}
-		_, rest, found := strings.Cut(string(doc), `"notes":"change `)
-		var change int64
-		if found {
-			_, _ = fmt.Sscanf(rest, "%03d", &change)
+		if err != nil || !strings.Contains(string(doc), `"id":"`+name(k)) {
+			t.Errorf("%s %d is shown as %s: %v", kind, k, doc, err)
+			return
 		}
-		if err != nil || change < least || !strings.Contains(string(doc), fmt.Sprint(`together`, k)) {
-			t.Errorf("task %d is shown with change %d, after change %d: %v", k, change, least, err)
+		parts := strings.Split(string(doc), `"notes":"change `)[1:]
+		if want := map[store.Kind]int{store.Tasks: 2, store.Recipients: 1}[kind]; len(parts) != want {
+			t.Errorf("%s %d has %d changes, want %d", kind, k, len(parts), want)
+		}
+		for _, part := range parts {
+			if number, err := strconv.ParseInt(part[:3], 10, 64); err != nil || number < least || part[:3] != parts[0][:3] {
+				t.Errorf("%s %d is shown with %q, after change %d", kind, k, parts, least)
+			}
 		}
 	}
 	for n := range 24 {
 		all.Go(func() {
 			for k := n; !ended.Load(); k++ {
-				show(k%8, []lastmile.OrganizationID{acme, acme, globex}[k%3])
+				show(kinds[k/8%3], k%8, []lastmile.OrganizationID{acme, acme, globex}[k%3])
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func id[T ~string](name string) T {
 func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("reading is scoped to the organization", func(t *testing.T) { testScope(t, open(t)) })
 	t.Run("a record is read as it was saved", func(t *testing.T) { testRoundTrip(t, open(t)) })
-	t.Run("tasks are shown with all changes, however many at once", func(t *testing.T) { testShowTogether(t, open(t)) })
+	t.Run("records are shown with all changes, however many at once", func(t *testing.T) { testShowTogether(t, open(t)) })
 	t.Run("a failed write keeps nothing", func(t *testing.T) { testAtomic(t, open(t)) })
 	t.Run("a worker and its teams agree on membership", func(t *testing.T) { testMembership(t, open(t)) })
 	t.Run("metadata finds the records that have all entries", func(t *testing.T) { testMetadata(t, open(t)) })

@@ -33,7 +33,7 @@ var shown = map[store.Kind]form{
 	store.Destinations: {`SELECT t.id, t.doc FROM destination t WHERE t.org = $1 AND t.id`, 2},
 	store.Recipients:   {`SELECT t.id, t.doc FROM recipient t WHERE t.org = $1 AND t.id`, 2},
 	store.Templates:    {`SELECT t.id, t.doc FROM template t WHERE t.org = $1 AND t.id`, 2},
-	store.Tasks:        {taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id`, 11},
+	store.Tasks:        {taskShown + `, (SELECT d.doc FROM destination d WHERE d.org = $1 AND d.id = t.destination) FROM task t WHERE t.org = $1 AND t.id`, 11},
 }
 
 // shownTask reads tasks without their destinations.

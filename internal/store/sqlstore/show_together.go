@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -147,7 +148,7 @@ func (s *Store) showTogether(ctx context.Context, of recordSet, ids []string) (m
 
 // of returns the statement that reads the records with these ids, and its arguments. The
 // number of records is rounded up to a power of two, because each statement is prepared; the
-// last one is read once all the same.
+// last one is read several times then.
 func (f form) of(org lastmile.OrganizationID, ids []string) (query string, args []any) {
 	n := 1
 	for n < len(ids) {
@@ -158,16 +159,23 @@ func (f form) of(org lastmile.OrganizationID, ids []string) (query string, args 
 	for i := range n {
 		args = append(args, ids[min(i, len(ids)-1)])
 	}
-	return f.query + tests[n], args
+	if n == 1 {
+		return f.query + ` = $2`, args
+	}
+	return severalIDs[n] + f.query + ` = w.id LIMIT 1) AS s`, args
 }
 
-// tests are tests for one of n ids, by n.
-var tests = func() map[int]string {
-	all := map[int]string{1: ` = $2`}
+// severalIDs are the beginnings of statements that read several records by their primary key,
+// by number. Without LATERAL and LIMIT, PostgreSQL may read all records of an organization
+// instead, while it does not know how many there are.
+var severalIDs = func() map[int]string {
+	all := map[int]string{}
 	for n := 2; n <= mostTogether; n *= 2 {
-		where := &condition{args: []any{nil}}
-		in(where, "", make([]string, n))
-		all[n] = strings.TrimPrefix(where.text, " AND ")
+		ids := make([]string, n)
+		for i := range ids {
+			ids[i] = "($" + strconv.Itoa(i+2) + ")"
+		}
+		all[n] = `SELECT s.* FROM (VALUES ` + strings.Join(ids, ", ") + `) AS w (id) CROSS JOIN LATERAL (`
 	}
 	return all
 }()

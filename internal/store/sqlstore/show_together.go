@@ -2,11 +2,12 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -17,6 +18,11 @@ const (
 	// mostReading is the maximum number of such statements for the records of a kind of an
 	// organization at a time.
 	mostReading = 2
+	// mostWaiting is the maximum number of reads of a kind that wait for their turn.
+	mostWaiting = 4096
+	// readPatience is the longest such wait. If the database hangs, each statement ends only
+	// after its own time limit.
+	readPatience = 10 * time.Second
 )
 
 // sharedReads combines reads of records of a kind that an organization has. On PostgreSQL, a
@@ -49,17 +55,28 @@ type readAll func(ctx context.Context, of recordSet, ids []string) (docs map[str
 // the ids of other reads too, and continues if ctx ends.
 func (t *sharedReads) read(ctx context.Context, of recordSet, id string, run readAll) ([]byte, error) {
 	own := &sharedRead{id: id, turn: make(chan struct{}), done: make(chan struct{})}
-	t.enter(of, own)
-	select {
-	case <-own.turn:
-	case <-own.done:
-		return own.doc, own.err
-	case <-ctx.Done():
-		t.leave(of, own)
-		return nil, ctx.Err()
+	now, err := t.enter(of, own)
+	if err != nil {
+		return nil, err
+	}
+	if !now {
+		timer := time.NewTimer(readPatience)
+		defer timer.Stop()
+		select {
+		case <-own.turn:
+		case <-own.done:
+			return own.doc, own.err
+		case <-ctx.Done():
+			t.leave(of, own)
+			return nil, ctx.Err()
+		case <-timer.C:
+			t.leave(of, own)
+			return nil, tooManyReads("reads wait longer than %v", readPatience)
+		}
 	}
 	batch := append(t.take(of), own)
-	docs, err := map[string][]byte(nil), fmt.Errorf("read records: %w", context.Canceled) // in case run panics
+	docs := map[string][]byte(nil)
+	err = errors.New("read records: the statement did not end") // in case run panics
 	defer func() {
 		for _, r := range batch {
 			r.doc, r.err = docs[r.id], err
@@ -75,8 +92,14 @@ func (t *sharedReads) read(ctx context.Context, of recordSet, id string, run rea
 	return docs[id], err
 }
 
-// enter gives a read its turn, or makes it wait if enough statements run.
-func (t *sharedReads) enter(of recordSet, r *sharedRead) {
+// tooManyReads is the error for a read that is rejected because others wait.
+func tooManyReads(format string, args ...any) error {
+	return lastmile.Overloaded("The server is busy: try again in a moment.").Because(format, args...)
+}
+
+// enter gives a read its turn, or makes it wait if enough statements run. now reports whether
+// it has its turn already.
+func (t *sharedReads) enter(of recordSet, r *sharedRead) (now bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.queues[of]
@@ -90,9 +113,13 @@ func (t *sharedReads) enter(of recordSet, r *sharedRead) {
 	if q.running < mostReading {
 		q.running++
 		close(r.turn)
-		return
+		return true, nil
+	}
+	if len(q.waiting) >= mostWaiting {
+		return false, tooManyReads("%d reads are waiting", mostWaiting)
 	}
 	q.waiting = append(q.waiting, r)
+	return false, nil
 }
 
 // take returns the reads that have waited longest, to be run with one whose turn it is.

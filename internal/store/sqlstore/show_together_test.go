@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
@@ -129,15 +131,49 @@ func TestErrorsOfCombinedReads(t *testing.T) {
 	})
 }
 
+// TestSharedReadsDoNotWaitForever has a database that hangs, so that each statement ends after
+// its time limit only.
+func TestSharedReadsDoNotWaitForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r sharedReads
+		hang := func(context.Context, recordSet, []string) (map[string][]byte, error) {
+			time.Sleep(20 * time.Second)
+			return nil, errors.New("no database")
+		}
+		const limit = mostReading + mostWaiting
+		begun := time.Now()
+		var rejected atomic.Int32
+		for range limit + 1 {
+			go func() {
+				_, err := r.read(t.Context(), acme, "t", hang)
+				if took := time.Since(begun); err == nil || took > readPatience+20*time.Second {
+					t.Errorf("a read ended after %v: %v", took, err)
+				} else if e, ok := errors.AsType[*lastmile.Error](err); ok && e.Code == lastmile.CodeOverloaded {
+					rejected.Add(1)
+				}
+			}()
+			synctest.Wait()
+		}
+		if rejected.Load() != 1 {
+			t.Errorf("%d reads were rejected at once, want the last one", rejected.Load())
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if rejected.Load() != limit+1-mostReading || len(r.queues) != 0 {
+			t.Errorf("%d of %d reads were rejected, %d queues are left", rejected.Load(), limit+1, len(r.queues))
+		}
+	})
+}
+
 func TestACombinedReadThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r together
-		failed, panicked := 0, 0
+		var failed, panicked atomic.Int32
 		for n := range 4 { // two read, and the first of the others reads both
 			go func() {
 				defer func() {
 					if recover() != nil {
-						panicked++
+						panicked.Add(1)
 					}
 				}()
 				_, err := r.read(t.Context(), acme, fmt.Sprint(n), func(ctx context.Context, of recordSet, ids []string) (map[string][]byte, error) {
@@ -146,16 +182,16 @@ func TestACombinedReadThatPanics(t *testing.T) {
 					}
 					return r.run(ctx, of, ids)
 				})
-				if err != nil {
-					failed++
+				if err != nil && !errors.Is(err, context.Canceled) {
+					failed.Add(1)
 				}
 			}()
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if failed != 1 || panicked != 1 || len(r.queues) != 0 {
-			t.Errorf("%d reads failed and %d panicked, want 1 of each; %d queues are left", failed, panicked, len(r.queues))
+		if failed.Load() != 1 || panicked.Load() != 1 || len(r.queues) != 0 {
+			t.Errorf("%d reads failed and %d panicked, want 1 of each; %d queues are left", failed.Load(), panicked.Load(), len(r.queues))
 		}
 	})
 }

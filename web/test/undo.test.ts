@@ -137,6 +137,38 @@ test('an edit replaces what others have changed meanwhile only if it is saved ag
   assert.equal(saving.replaces, true);
 });
 
+test('a recipient who was changed without the task is a change of others', async () => {
+  const put = 'PUT /tasks/t';
+  const person = (name: string, timeLastModified: number) => ({
+    id: 'r',
+    name,
+    phone: '+1',
+    notes: '',
+    timeLastModified,
+  });
+  const seen = full({ recipients: [person('Ann', 5)] });
+  const [mine, back] = [{ recipients: [{ name: 'Annie', phone: '+1' }] }, { recipients: [{ name: 'A', phone: '+1' }] }];
+  const old = [deed('key', 'shop', 5)];
+  const state = (name: string, entries: Deed[]) =>
+    serve({ [paths.read]: full({ recipients: [person(name, 6)] }), [paths.history]: { entries }, [put]: {} });
+
+  let sent = state('Anna', [deed('system', '', 6), ...old]);
+  const saving = new Saving(seen);
+  await assert.rejects(saving.save(mine), /Someone has changed .*: recipient/);
+  await saving.save(mine);
+  assert.deepEqual(sent.slice(2), [paths.read, `${put} ${JSON.stringify(mine)}`]);
+  assert.equal(await unedit(seen, back), false);
+  assert.match(app.toasts.at(-1)!.text, /recipient was changed/);
+  assert.equal(await unedit(seen, { notes: '' }), true, 'another field');
+
+  sent = state('Anna', [deed('admin', 'me', 6), ...old]);
+  await new Saving(seen).save(mine); // the person has changed it here before
+  assert.equal(sent.length, 3);
+  sent = state('Ann', old);
+  await new Saving(seen).save(mine); // only the time of the recipient is another
+  assert.equal(sent.length, 3);
+});
+
 test('the origins of tasks are their lists and positions', () => {
   show([task('p'), given('a', 'x'), given('b', 'x'), given('c', 'y')], { x: ['a', 'b'], y: ['c'] });
   board.records.list = (

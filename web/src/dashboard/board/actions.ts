@@ -6,9 +6,9 @@ import { app } from '../app.svelte.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
 import type { FullTask } from './full.ts';
-import { who, type Life } from './life.ts';
+import { who, type Deed, type Life } from './life.ts';
 import { obstacleOf, planned } from './moves.ts';
-import { changedFields, lastOther } from './others.ts';
+import { changedFields, lastOther, renamedElsewhere } from './others.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import { toTask, type ApiTask, type BoardTask, type ListChange } from './wire.ts';
 
@@ -332,9 +332,10 @@ type Made = Pick<FullTask, 'id' | 'timeLastModified'>;
 // changed it since, and reports whether it did.
 export async function uncreate({ id, timeLastModified }: Made): Promise<boolean> {
   const now = await call<FullTask>('GET', `/tasks/${id}`);
-  const other = now.timeLastModified === timeLastModified ? undefined : await lastChange(id);
+  const entries = now.timeLastModified === timeLastModified ? [] : await historyOf(id);
+  const other = lastOther(entries, app.me?.id ?? '');
   if (other) {
-    report([{ id, reason: app.say('changedBy', { name: other }) }]);
+    report([{ id, reason: app.say('changedBy', { name: byWhom(other) }) }]);
     return false;
   }
   await removeTask(id);
@@ -345,27 +346,37 @@ export async function uncreate({ id, timeLastModified }: Made): Promise<boolean>
 // since, and reports whether it did. saved is the task after the edit, and body the request
 // that reverts it.
 export async function unedit(saved: FullTask, body: object): Promise<boolean> {
-  const { id, timeLastModified } = saved;
+  const { id } = saved;
   const now = await call<FullTask>('GET', `/tasks/${id}`);
   let reason = '';
   // The server ignores most changes of a task that has started.
   if (now.state > 1) reason = app.say(now.state === 2 ? 'isUnderWay' : 'isCompleted');
-  else if (changedFields(saved, now, body).length > 0) {
-    const other = await lastChange(id, timeLastModified);
-    if (other) reason = app.say('changedBy', { name: other });
+  else {
+    const names = changedFields(saved, now, body);
+    const other = names.length > 0 ? await lastChange(saved, now, names) : undefined;
+    if (other !== undefined) reason = other ? app.say('changedBy', { name: other }) : app.say('recipientChanged');
   }
   if (reason) report([{ id, reason }]);
   else await call('PUT', `/tasks/${id}`, body);
   return !reason;
 }
 
-// lastChange returns the name of the last other actor who changed a task after a time;
-// undefined if there is none.
-export async function lastChange(id: string, since?: number): Promise<string | undefined> {
-  const { entries } = await call<Life>('GET', `/tasks/${id}/history`);
-  const other = lastOther(entries, app.me?.id ?? '', since);
-  return other && who(other, app.say.bind(app));
+// lastChange returns the name of the last other actor who changed a task between two responses
+// that differ in some fields; '' if it is unknown, and undefined if there is none.
+export async function lastChange(
+  before: FullTask,
+  now: FullTask,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const [entries, me] = [await historyOf(now.id), app.me?.id ?? ''];
+  const other = lastOther(entries, me, before.timeLastModified);
+  if (other) return byWhom(other);
+  return names.includes('recipients') && renamedElsewhere(before, now, entries, me) ? '' : undefined;
 }
+
+const historyOf = async (id: string): Promise<Deed[]> => (await call<Life>('GET', `/tasks/${id}/history`)).entries;
+
+const byWhom = (deed: Deed): string => who(deed, app.say.bind(app));
 
 export async function removeTask(id: string) {
   await call('DELETE', `/tasks/${id}`);

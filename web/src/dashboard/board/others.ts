@@ -10,6 +10,15 @@ export const changedFields = (before: FullTask, now: FullTask, body: object): st
     (name) => JSON.stringify(before[name as keyof FullTask]) !== JSON.stringify(now[name as keyof FullTask]),
   );
 
+// renamedElsewhere reports whether a recipient has another name or phone number between two
+// responses, but not because of what the person did to the task. A recipient can be changed
+// without the task, and then no entry in its history says so.
+export const renamedElsewhere = (before: FullTask, now: FullTask, entries: readonly Deed[], person: string): boolean =>
+  namesOf(before) !== namesOf(now) &&
+  !entries.some(({ actor, time }) => time > before.timeLastModified && actor.id === person);
+
+const namesOf = ({ recipients }: FullTask) => JSON.stringify(recipients.map(({ name, phone }) => [name, phone]));
+
 // lastOther returns the last entry in the history of a task, which is sorted from the newest,
 // that is after a time and not by a person. It skips what happens automatically or on the
 // tracking page: no work of others is lost with it.

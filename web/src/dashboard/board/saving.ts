@@ -15,14 +15,14 @@ export class Saving {
   // fields since the person saw the task, it throws a Notice that says so; the next call
   // replaces them.
   async save(body: object): Promise<FullTask> {
-    const { id, timeLastModified } = this.seen;
+    const { id } = this.seen;
     const now = await call<FullTask>('GET', `/tasks/${id}`);
     const names = changedFields(this.seen, now, body);
-    const name = names.length > 0 ? await lastChange(id, timeLastModified) : undefined;
-    if (name) {
+    const name = names.length > 0 ? await lastChange(this.seen, now, names) : undefined;
+    if (name !== undefined) {
       const fields = names.map((field) => app.sayIf('taskField', field)).join(', ');
       [this.seen, this.replaces] = [now, true];
-      throw new Notice(app.say('changedMeanwhile', { name, fields }));
+      throw new Notice(app.say('changedMeanwhile', { name: name || app.say('someone'), fields }));
     }
     return await call<FullTask>('PUT', `/tasks/${id}`, body);
   }

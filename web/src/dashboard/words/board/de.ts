@@ -60,6 +60,8 @@ export default {
   changedBy: 'Er wurde von {name} geändert.',
   changedMeanwhile:
     '{name} hat dies geändert, seit das Formular geöffnet wurde: {fields}. Noch einmal speichern, um es zu ersetzen.',
+  someone: 'Jemand',
+  recipientChanged: 'Sein Empfänger wurde geändert.',
   otherDispatcher: 'ein anderer Disponent',
   noWorkerFound: 'Kein Fahrer kann ihn übernehmen.',
   proof: 'Zustellnachweis',

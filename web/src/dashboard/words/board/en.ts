@@ -57,6 +57,8 @@ export default {
   movedSince: '{name} has moved it to {list} since; it stays there.',
   changedBy: 'It was changed by {name}.',
   changedMeanwhile: '{name} has changed this since you opened the form: {fields}. Save again to replace it.',
+  someone: 'Someone',
+  recipientChanged: 'Its recipient was changed.',
   otherDispatcher: 'another dispatcher',
   noWorkerFound: 'No worker could take it.',
   proof: 'Proof of delivery',

@@ -56,6 +56,8 @@ export default {
   movedSince: '{name} la movió entretanto a {list}; se queda ahí.',
   changedBy: 'La cambió {name}.',
   changedMeanwhile: '{name} cambió esto desde que se abrió el formulario: {fields}. Guarde otra vez para reemplazarlo.',
+  someone: 'Alguien',
+  recipientChanged: 'Se cambió su destinatario.',
   otherDispatcher: 'otro operador',
   noWorkerFound: 'Ningún repartidor puede llevarla.',
   proof: 'Prueba de entrega',

@@ -59,6 +59,8 @@ export default {
   changedBy: 'Elle a été modifiée par {name}.',
   changedMeanwhile:
     '{name} a modifié ceci depuis l’ouverture du formulaire : {fields}. Enregistrez à nouveau pour le remplacer.',
+  someone: 'Quelqu’un',
+  recipientChanged: 'Son destinataire a été modifié.',
   otherDispatcher: 'un autre répartiteur',
   noWorkerFound: 'Aucun livreur ne peut la prendre.',
   proof: 'Preuve de livraison',

@@ -59,6 +59,8 @@ export default {
   changedBy: 'Foi alterada por {name}.',
   changedMeanwhile:
     '{name} alterou isto desde que o formulário foi aberto: {fields}. Guarde novamente para substituir.',
+  someone: 'Alguém',
+  recipientChanged: 'O destinatário foi alterado.',
   otherDispatcher: 'outro operador',
   noWorkerFound: 'Nenhum entregador a pode levar.',
   proof: 'Prova de entrega',

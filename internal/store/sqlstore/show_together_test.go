@@ -114,19 +114,19 @@ func TestErrorsOfCombinedReads(t *testing.T) {
 			t.Errorf("an unknown record: %q, %v", doc, err)
 		}
 		r.err = errors.New("no database")
-		failed := 0
+		var failed atomic.Int32
 		for n := range 10 {
 			go func() {
 				if _, err := r.read(t.Context(), acme, fmt.Sprint(n), r.run); errors.Is(err, r.err) {
-					failed++
+					failed.Add(1)
 				}
 			}()
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if failed != 10 || len(r.queues) != 0 {
-			t.Errorf("%d of 10 reads failed, %d queues are left", failed, len(r.queues))
+		if failed.Load() != 10 || len(r.queues) != 0 {
+			t.Errorf("%d of 10 reads failed, %d queues are left", failed.Load(), len(r.queues))
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestACombinedReadThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r together
 		var failed, panicked atomic.Int32
-		for n := range 4 { // two read, and the first of the others reads both
+		for n := range 6 { // two read, and one of the others reads two or three more
 			go func() {
 				defer func() {
 					if recover() != nil {
@@ -190,8 +190,8 @@ func TestACombinedReadThatPanics(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if failed.Load() != 1 || panicked.Load() != 1 || len(r.queues) != 0 {
-			t.Errorf("%d reads failed and %d panicked, want 1 of each; %d queues are left", failed.Load(), panicked.Load(), len(r.queues))
+		if f := failed.Load(); f < 2 || f > 3 || panicked.Load() != 1 || len(r.queues) != 0 {
+			t.Errorf("%d reads failed and %d panicked, want 2 or 3 and 1; %d queues are left", f, panicked.Load(), len(r.queues))
 		}
 	})
 }

@@ -14,6 +14,9 @@ import (
 // processes that use the database share.
 const indexSize = 32 << 10
 
+// salts is the position of the salts in the header, which are zero until the log has a header.
+const salts = 4
+
 // mapIndex returns the address of the index, in the mapping of the library. It is valid until
 // the handle is closed. The handle must have read from the database.
 func (h *handle) mapIndex() uintptr {
@@ -35,8 +38,9 @@ func (h *handle) mapIndex() uintptr {
 // revision returns the header of the index. It has a counter of commits, the number of pages
 // in the log and their checksum, and the library itself compares it to find out whether the
 // pages that it has cached are current. A commit of any process replaces the second copy and
-// then the first; while they differ, the revision is unknown. See "The WAL-Index File Format"
-// in the documentation of SQLite.
+// then the first; while they differ, the revision is unknown. It is also unknown until the first
+// commit to a new log: whenever the library creates the index of an empty log, the header is the
+// same. See "The WAL-Index File Format" in the documentation of SQLite.
 func (h *handle) revision() engine.Revision {
 	if h.index == 0 {
 		return engine.Revision{}
@@ -48,7 +52,7 @@ func (h *handle) revision() engine.Revision {
 			copies[i][j] = atomic.LoadUint64(&header[i][j]) // in this order
 		}
 	}
-	if copies[0] != copies[1] {
+	if copies[0] != copies[1] || copies[0][salts] == 0 {
 		return engine.Revision{}
 	}
 	return copies[0]

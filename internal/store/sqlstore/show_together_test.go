@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +15,8 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
+	"dray/internal/store/engine/enginetest"
 )
 
 // together reads with statements that take a second, and records the ids of each.
@@ -194,4 +198,42 @@ func TestACombinedReadThatPanics(t *testing.T) {
 			t.Errorf("%d reads failed and %d panicked, want 2 or 3 and 1; %d queues are left", f, panicked.Load(), len(r.queues))
 		}
 	})
+}
+
+func TestSeveralRecordsAreReadByTheirKeys(t *testing.T) {
+	s, err := Open(t.Context(), Options{Database: enginetest.Postgres(t), Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var ids []string
+	err = s.Write(t.Context(), func(w *Tx) error {
+		for n := range 1000 { // of which the server has no statistics
+			id := fmt.Sprintf("r%023d", n)
+			ids = append(ids, id)
+			person := lastmile.Recipient{ID: lastmile.RecipientID(id), Organization: "acme", Name: id, Phone: lastmile.Phone(id)}
+			if err := w.SaveRecipient(t.Context(), person); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 15, mostTogether} {
+		query, args := shown[store.Recipients].of("acme", ids[:n])
+		var plan []string
+		err := s.engine.Read(t.Context(), func(c engine.Conn) (err error) {
+			plan, err = engine.Collect(t.Context(), c, scanID[string], `EXPLAIN `+query, args...)
+			return err
+		})
+		if whole := strings.Join(plan, "\n"); err != nil || !strings.Contains(whole, "recipient_pkey") || strings.Contains(whole, "Filter") {
+			t.Errorf("the plan for %d recipients is\n%s\n%v", n, whole, err)
+		}
+	}
 }

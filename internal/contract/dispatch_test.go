@@ -220,6 +220,7 @@ func testDispatchServiceTime(t *testing.T, p *apptest.Platform) {
 		phone.at(t, 40.73)
 		for task, want := range map[string]float64{planned: minutes, own: 5} {
 			apptest.Until(t, fmt.Sprintf("the task is estimated with %v minutes", want), func() bool {
+				p.Advance(time.Second) // estimates are refreshed at intervals
 				p.RefreshDue(t)
 				shown := d.Must(t, "GET", "/tasks/"+task, nil)
 				arrival, known := shown["estimatedArrivalTime"].(float64)

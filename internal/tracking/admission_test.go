@@ -1,4 +1,4 @@
-package tracking
+package tracking_test
 
 import (
 	"context"
@@ -10,15 +10,37 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/tracking"
 	"dray/internal/travel"
 )
 
+// Limits of positions, as in docs/limits.md.
+const (
+	phoneBurst        = 20_000
+	phoneRate         = 100
+	organizationBurst = 50_000
+)
+
+// admission reports positions to a tracker that stores nothing.
+type admission struct{ tracker *tracking.Tracker }
+
+func newAdmission(now func() time.Time) admission {
+	return admission{&tracking.Tracker{Store: &occupied{}, Now: now, Admission: tracking.NewAdmission(now)}}
+}
+
+// admit reports as many positions as fit into one report.
+func (a admission) admit(t *testing.T, who lastmile.Principal) error {
+	t.Helper()
+	_, err := a.tracker.Report(t.Context(), who, make([]lastmile.Position, travel.MaxPositions))
+	return err
+}
+
 func TestPositionsAreLimitedByPhoneAndOrganization(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
-	a := NewAdmission(func() time.Time { return now })
+	a := newAdmission(func() time.Time { return now })
 	flood := func(who lastmile.Principal) (taken int) {
 		for taken < 10*organizationBurst {
-			err := a.admit(who, travel.MaxPositions)
+			err := a.admit(t, who)
 			if err != nil {
 				if e, ok := errors.AsType[*lastmile.Error](err); !ok || e.Code != lastmile.CodeTooMany {
 					t.Fatal(err)
@@ -60,28 +82,29 @@ func TestPositionsAreLimitedByPhoneAndOrganization(t *testing.T) {
 
 func TestAPhoneThatWasOfflineForADayCatchesUp(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
-	a := NewAdmission(func() time.Time { return now })
+	a := newAdmission(func() time.Time { return now })
 	phone := lastmile.Principal{Organization: "org", Worker: "worker"}
 	for range int(travel.MaxPositionAge/(5*time.Second)) / travel.MaxPositions {
-		if err := a.admit(phone, travel.MaxPositions); err != nil {
+		if err := a.admit(t, phone); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// occupied is a Store whose writes take a second.
+// occupied is a Store whose writes take as long as configured and store nothing.
 type occupied struct {
-	Store
+	tracking.Store
+	takes        time.Duration
 	mu           sync.Mutex
 	writes, most int
 }
 
-func (o *occupied) Write(context.Context, func(Writer) error) error {
+func (o *occupied) Write(context.Context, func(tracking.Writer) error) error {
 	o.mu.Lock()
 	o.writes++
 	o.most = max(o.most, o.writes)
 	o.mu.Unlock()
-	time.Sleep(time.Second)
+	time.Sleep(o.takes)
 	o.mu.Lock()
 	o.writes--
 	o.mu.Unlock()
@@ -90,8 +113,8 @@ func (o *occupied) Write(context.Context, func(Writer) error) error {
 
 func TestReportsOfAPhoneTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := &occupied{}
-		tracker := &Tracker{Store: slow, Now: time.Now}
+		slow := &occupied{takes: time.Second}
+		tracker := &tracking.Tracker{Store: slow, Now: time.Now}
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {

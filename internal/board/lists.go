@@ -56,18 +56,22 @@ func (ls *Lists) Log(ctx context.Context) error {
 	if err := ls.logLists(ctx); err != nil {
 		return err
 	}
-	for {
+	var last lastmile.OrganizationID
+	for { // organizations take turns
 		var org lastmile.OrganizationID
 		err := ls.Store.Read(ctx, func(r ListReader) (err error) {
-			org, err = r.WithNewTasks(ctx)
+			if org, err = r.WithNewTasks(ctx, last); err == nil && org == "" && last != "" {
+				org, err = r.WithNewTasks(ctx, "")
+			}
 			return err
 		})
 		if err != nil || org == "" {
 			return err
 		}
-		if err := ls.logTasks(ctx, org); err != nil {
+		if err := ls.logTasks(lastmile.WithCaller(ctx, string(org)), org); err != nil {
 			return err
 		}
+		last = org
 	}
 }
 

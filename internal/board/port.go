@@ -66,9 +66,9 @@ type ListReader interface {
 	// as many as given, and reports whether there may be more. A list that has more than the
 	// given number of tasks is returned without them.
 	ChangedLists(ctx context.Context, lists, tasks int) (all []ChangedList, more bool, err error)
-	// WithNewTasks returns an organization whose board has new tasks that are not logged
-	// yet, or "".
-	WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error)
+	// WithNewTasks returns the first organization after another, in the order of ids, whose
+	// board has new tasks that are not logged yet, or "".
+	WithNewTasks(ctx context.Context, after lastmile.OrganizationID) (lastmile.OrganizationID, error)
 }
 
 // ListWriter is what the log of lists reads and saves in a transaction.

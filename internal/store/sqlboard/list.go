@@ -162,13 +162,13 @@ func (p Part) addEntry(ctx context.Context, org lastmile.OrganizationID, kind, o
 // ofTasks is the kind of entries with new tasks.
 const ofTasks = `TASKS`
 
-// WithNewTasks returns an organization whose board has new tasks that are not logged yet;
-// empty if there is none.
-func (p Part) WithNewTasks(ctx context.Context) (lastmile.OrganizationID, error) {
+// WithNewTasks returns the first organization after another whose board has new tasks that are
+// not logged yet; empty if there is none.
+func (p Part) WithNewTasks(ctx context.Context, after lastmile.OrganizationID) (lastmile.OrganizationID, error) {
 	found, err := engine.Collect(ctx, p.c, func(r engine.Rows) (org lastmile.OrganizationID, err error) {
 		err = r.Scan(&org)
 		return org, err
-	}, `SELECT org FROM new_task LIMIT 1`)
+	}, `SELECT org FROM new_task WHERE org > $1 ORDER BY org LIMIT 1`, after)
 	if err != nil {
 		return "", fmt.Errorf("look for new tasks: %w", err)
 	}

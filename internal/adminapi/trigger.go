@@ -59,7 +59,7 @@ var about = map[lastmile.Trigger]string{
 func Triggers() ([]TriggerDescription, error) {
 	var all []TriggerDescription
 	for _, trigger := range slices.Sorted(maps.Keys(lastmile.TriggerNames)) {
-		bodies, err := wire.EncodeEvents([]lastmile.Event{sampleEvent(trigger)})
+		bodies, err := wire.EncodeEvents(nil, []lastmile.Event{sampleEvent(trigger)})
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/ordering"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
 )
@@ -37,7 +38,9 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	a.Replanner = &dispatch.Replanner{Store: sqlstore.For[dispatch.ReplanReader, dispatch.ReplanWriter](a.Store), Now: a.Now, NewID: newID, Wake: &events.Wake{}}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
-		Encode: wire.EncodeEvents,
+		Encode: func(ctx context.Context, all []lastmile.Event) ([][]byte, error) {
+			return wire.EncodeEvents(store.Remembered(ctx), all)
+		},
 		Orders: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return follower.Follow(ctx, tx, all)
 		},

@@ -78,7 +78,7 @@ func newLog(hub *events.Hub, messages func([]lastmile.Event)) *events.Log {
 			last++
 			return fmt.Sprintf("event%019d", last)
 		},
-		Encode: func(all []lastmile.Event) (bodies [][]byte, err error) {
+		Encode: func(_ context.Context, all []lastmile.Event) (bodies [][]byte, err error) {
 			for _, e := range all {
 				bodies = append(bodies, []byte("body of "+e.ID))
 			}

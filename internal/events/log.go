@@ -29,7 +29,7 @@ type Transaction interface {
 type Options struct {
 	Now    func() time.Time
 	NewID  func() string
-	Encode func([]lastmile.Event) ([][]byte, error) // returns the bodies to send
+	Encode func(context.Context, []lastmile.Event) ([][]byte, error) // returns the bodies to send
 	Hub    *Hub
 
 	// Orders updates the orders of tasks after events, in their transaction; nil if
@@ -104,6 +104,19 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
+// Rehearse encodes events that a transaction is expected to append, so that it finds them
+// encoded if ctx is one of store.Remember. It returns their size.
+func (l *Log) Rehearse(ctx context.Context, events ...lastmile.Event) (bytes int) {
+	bodies, err := l.options.Encode(ctx, events)
+	if err != nil {
+		return 0 // the transaction returns the error
+	}
+	for _, body := range bodies {
+		bytes += len(body)
+	}
+	return bytes
+}
+
 // Limits of the tasks that are shown for workers in the events of one change: all events
 // together show at most maxWorkerTasks, but each may show minWorkerTasks. Without these
 // limits, the worker's tasks would make the events of a route plan four times as long.
@@ -160,7 +173,7 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 
 // insert stores events and their notifications, and returns the notifications.
 func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
-	bodies, err := l.options.Encode(events)
+	bodies, err := l.options.Encode(ctx, events)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	log := events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func([]lastmile.Event) ([][]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(context.Context, []lastmile.Event) ([][]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
 	})
 	tx := &transaction{}
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) || len(tx.events)+len(tx.committed) > 0 {
@@ -159,7 +159,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	}
 	log = events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func(all []lastmile.Event) ([][]byte, error) { return make([][]byte, len(all)), nil }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(_ context.Context, all []lastmile.Event) ([][]byte, error) { return make([][]byte, len(all)), nil }, Hub: events.NewHub(events.HubOptions{}),
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return broken },
 	})
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) {
@@ -200,7 +200,9 @@ func TestHandOverIsBoundedByBytes(t *testing.T) {
 	body := make([]byte, 3<<20)
 	log := events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" }, Hub: events.NewHub(events.HubOptions{}),
-		Encode: func(all []lastmile.Event) ([][]byte, error) { return slices.Repeat([][]byte{body}, len(all)), nil },
+		Encode: func(_ context.Context, all []lastmile.Event) ([][]byte, error) {
+			return slices.Repeat([][]byte{body}, len(all)), nil
+		},
 	})
 	for range 2 { // the limit applies again after a drain
 		for range 10 {

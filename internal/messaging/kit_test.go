@@ -63,7 +63,7 @@ func newFixture(t testing.TB) *fixture {
 	composer := &messaging.Composer{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, NewID: newID, Saved: w.texts.Signal}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
-		Encode: wire.EncodeEvents,
+		Encode: func(_ context.Context, all []lastmile.Event) ([][]byte, error) { return wire.EncodeEvents(nil, all) },
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx, all)
 		},

@@ -10,13 +10,16 @@ type rememberKey struct{}
 
 // Remember returns a context in which a task that is read several times is decoded again only
 // if it has changed. A use case that reads many tasks in a transaction also reads them before
-// the transaction, so that other writers do not wait while they are decoded. The slices and
+// the transaction, so that other writers do not wait while they are decoded. In the same way,
+// tasks that are saved, or shown in events, are encoded again only if they differ from those
+// that were encoded before. The slices and
 // pointers of such tasks are shared and must not be changed.
 func Remember(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rememberKey{}, &sync.Map{})
 }
 
-// Remembered returns the tasks decoded in a context of Remember, by id; nil for other contexts.
+// Remembered returns the tasks decoded and encoded in a context of Remember; nil for other
+// contexts.
 func Remembered(ctx context.Context) *sync.Map {
 	known, _ := ctx.Value(rememberKey{}).(*sync.Map)
 	return known

@@ -87,6 +87,13 @@ func (b *Base) transferTasks(ctx context.Context, w moveWriter, who lastmile.Pri
 	return b.Events.Append(ctx, w, events...)
 }
 
+// at returns a Base whose current time is now.
+func (b *Base) at(now time.Time) *Base {
+	fixed := *b
+	fixed.Now = func() time.Time { return now }
+	return &fixed
+}
+
 // lockAll locks containers before tasks in them are saved. It always locks in the same
 // order, so that transactions do not deadlock. For the same reason, a transaction that
 // locks several containers calls it once, before it saves tasks, workers or route plans.

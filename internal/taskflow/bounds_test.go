@@ -2,6 +2,9 @@ package taskflow_test
 
 import (
 	"context"
+	"encoding/json"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -96,11 +99,25 @@ func (s countedStore[R, W]) Write(ctx context.Context, fn func(W) error) error {
 	s.commits.Add(1)
 	return s.View.Write(ctx, func(w W) error {
 		s.saved, s.writing = 0, true
+		before := maps.Collect(remembered(ctx))
 		defer func() { s.writing = false }()
 		err := fn(any(counted{any(w).(*sqlstore.Tx), s.ledger}).(W))
 		s.most = max(s.most, s.saved)
+		for key, value := range remembered(ctx) {
+			if before[key] != value {
+				s.t.Errorf("a transaction that writes encodes %v", key)
+			}
+		}
 		return err
 	})
+}
+
+// remembered returns the tasks decoded and encoded in a context of store.Remember.
+func remembered(ctx context.Context) iter.Seq2[any, any] {
+	if known := store.Remembered(ctx); known != nil {
+		return known.Range
+	}
+	return func(func(any, any) bool) {}
 }
 
 // containers returns the containers of an organization, with their ledger.
@@ -483,7 +500,7 @@ func routePlans(t *testing.T, o *apptest.Org) (*taskflow.RoutePlans, *ledger) {
 	}, l
 }
 
-func TestLargePlansAreDecodedBeforeTheTransaction(t *testing.T) {
+func TestLargePlansAreDecodedAndEncodedBeforeTheTransaction(t *testing.T) {
 	o := apptest.NewOrg(t)
 	plans, l := routePlans(t, o)
 	ada, bob := o.Worker(t, "Ada", nil), o.Worker(t, "Bob", nil)
@@ -492,6 +509,9 @@ func TestLargePlansAreDecodedBeforeTheTransaction(t *testing.T) {
 	plan, err := plans.Create(t.Context(), o.Principal, lastmile.RoutePlanChange{Name: &name, Start: &start, Tasks: &ids, Worker: &ada.Worker})
 	if err == nil {
 		_, err = plans.Update(t.Context(), o.Principal, plan.ID, lastmile.RoutePlanChange{Worker: &bob.Worker})
+	}
+	if err == nil {
+		expectShown(t, o)
 	}
 	if err == nil {
 		err = plans.Delete(t.Context(), o.Principal, plan.ID)
@@ -504,6 +524,35 @@ func TestLargePlansAreDecodedBeforeTheTransaction(t *testing.T) {
 	missing := append(slices.Clone(ids), apptest.NewID[lastmile.TaskID]())
 	_, err = plans.Create(t.Context(), o.Principal, lastmile.RoutePlanChange{Name: &name, Start: &start, Tasks: &missing})
 	expectCode(t, err, lastmile.CodeNotFound)
+}
+
+// expectShown fails unless the latest event of each task shows the task as it is stored.
+func expectShown(t *testing.T, o *apptest.Org) {
+	t.Helper()
+	latest := map[lastmile.TaskID]json.RawMessage{}
+	for _, body := range o.Events(t, o.Principal.Organization) {
+		var event struct {
+			TaskID lastmile.TaskID `json:"taskId"`
+			Data   struct {
+				Task json.RawMessage `json:"task"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(body, &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.TaskID != "" {
+			latest[event.TaskID] = event.Data.Task
+		}
+	}
+	if len(latest) == 0 {
+		t.Error("no event shows a task")
+	}
+	for id, shown := range latest {
+		stored, err := o.Store.Show(t.Context(), store.Tasks, o.Principal.Organization, string(id))
+		if err != nil || string(stored) != string(shown) {
+			t.Fatalf("the event shows %s, and stored is %s: %v", shown, stored, err)
+		}
+	}
 }
 
 // TestPlansSaveTasksOnce counts the rows of tasks that a change of a plan writes, because

@@ -156,6 +156,9 @@ type PlanReader interface {
 	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
 	// RoutePlans lists route plans, oldest first.
 	RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error)
+	// RehearseMove encodes a task as MoveTasks and SavePlanned save it, so that they find it
+	// encoded if ctx is one of store.Remember. It returns the size.
+	RehearseMove(ctx context.Context, task lastmile.Task) (bytes int)
 }
 
 // PlanWriter is what RoutePlans reads and saves in a transaction.

@@ -90,6 +90,8 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 	}
 	defer end()
 	known := rs.findLegs(ctx, who, made)
+	now = rs.Now()
+	rs.rehearse(ctx, who, made, now)
 	return store.Idempotent(ctx, rs.Store, who, func(w PlanWriter) (lastmile.RoutePlan, error) {
 		plan := made
 		if err := rs.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, known, now); err != nil {
@@ -142,6 +144,7 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 	defer end()
 	known := rs.findLegs(ctx, who, plan)
 	now := rs.Now()
+	rs.rehearse(ctx, who, plan, now)
 	err = rs.Store.Write(ctx, func(w PlanWriter) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
@@ -178,6 +181,9 @@ func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id las
 	}
 	defer end()
 	now := rs.Now()
+	rs.rehearseEach(ctx, who, plan.Tasks, func(_ int, task *lastmile.Task) ([]lastmile.Event, error) {
+		return []lastmile.Event{task.LeaveRoutePlan(who.Actor(), now)}, nil
+	})
 	return rs.Store.Write(ctx, func(w PlanWriter) error {
 		plan, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
@@ -241,7 +247,7 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 		return err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !transferred(t) })
-	if err := rs.transferTasks(ctx, w, who, in, store.Position{}, tasks); err != nil {
+	if err := rs.at(now).transferTasks(ctx, w, who, in, store.Position{}, tasks); err != nil {
 		return err
 	}
 	*plan, err = w.RoutePlan(ctx, who.Organization, plan.ID)

@@ -127,7 +127,7 @@ func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p 
 	p, c, who := underWay(t, change)
 	p.Tracking.Events = events.NewLog(events.Options{
 		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
-		Encode: wire.EncodeEvents,
+		Encode: func(_ context.Context, all []lastmile.Event) ([][]byte, error) { return wire.EncodeEvents(nil, all) },
 		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
 			heard = append(heard, all...)
 			return nil

@@ -84,7 +84,7 @@ func (r *fixture) tracker(ask router) *tracking.Tracker {
 	now, newID := func() time.Time { return r.now }, func() string { return fmt.Sprintf("id%022d", r.ids.Add(1)) }
 	log := events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
-		Encode:   wire.EncodeEvents,
+		Encode:   func(_ context.Context, all []lastmile.Event) ([][]byte, error) { return wire.EncodeEvents(nil, all) },
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return nil },
 	})
 	return &tracking.Tracker{Store: sqlstore.For[tracking.Reader, tracking.Writer](r.store), Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Routes: noRoutes{}}

@@ -95,7 +95,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // as long as a task
 	many := make([]lastmile.Event, round/hosts)                                                                    // the events of one organization
-	bodies, err := wire.EncodeEvents([]lastmile.Event{{Organization: acme, Trigger: created, At: now(), Worker: &worker}})
+	bodies, err := wire.EncodeEvents(nil, []lastmile.Event{{Organization: acme, Trigger: created, At: now(), Worker: &worker}})
 	if err != nil {
 		b.Fatal(err)
 	}

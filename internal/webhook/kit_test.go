@@ -64,7 +64,7 @@ func newFixture(t testing.TB) *fixture {
 	w := &fixture{t: t, store: db, start: now()}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: w.eventID, Hub: events.NewHub(events.HubOptions{}),
-		Encode: wire.EncodeEvents,
+		Encode: func(_ context.Context, all []lastmile.Event) ([][]byte, error) { return wire.EncodeEvents(nil, all) },
 	})
 	return w
 }

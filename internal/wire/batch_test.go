@@ -46,7 +46,7 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 
 	t.Run("in an event", func(t *testing.T) {
 		event := whole.Complete(lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}, now)
-		bodies, err := wire.EncodeEvents([]lastmile.Event{event})
+		bodies, err := wire.EncodeEvents(nil, []lastmile.Event{event})
 		if err != nil {
 			t.Fatal(err)
 		}

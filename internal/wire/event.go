@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"sync"
 	"time"
 
 	"dray/internal/codec"
@@ -57,12 +58,13 @@ var withoutWorker = []lastmile.Trigger{
 }
 
 // EncodeEvents encodes events as webhooks and followers of the event stream receive them. A
-// task or worker to which several events point is encoded once.
-func EncodeEvents(events []lastmile.Event) ([][]byte, error) {
+// task or worker to which several events point is encoded once. remembered is that of
+// EncodeTask.
+func EncodeEvents(remembered *sync.Map, events []lastmile.Event) ([][]byte, error) {
 	bodies, known := make([][]byte, len(events)), map[any][]byte{}
 	for i, e := range events {
 		var err error
-		if bodies[i], err = encodeEvent(e, known); err != nil {
+		if bodies[i], err = encodeEvent(e, known, remembered); err != nil {
 			return nil, err
 		}
 	}
@@ -70,15 +72,15 @@ func EncodeEvents(events []lastmile.Event) ([][]byte, error) {
 }
 
 // encodeEvent encodes an event. known holds the tasks and workers encoded so far.
-func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
+func encodeEvent(e lastmile.Event, known map[any][]byte, remembered *sync.Map) ([]byte, error) {
 	if e.Batch != nil {
 		return newBatchEvent(e).Encode()
 	}
-	task, err := encodeOnce(known, e.Task, NewTask)
+	task, err := encodeOnce(known, e.Task, func(t lastmile.Task) ([]byte, error) { return EncodeTask(remembered, t, NewTask) })
 	if err != nil {
 		return nil, err
 	}
-	worker, err := encodeOnce(known, e.Worker, NewWorker)
+	worker, err := encodeOnce(known, e.Worker, func(w lastmile.Worker) ([]byte, error) { return codec.Marshal(NewWorker(w)) })
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +104,11 @@ func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
 }
 
 // encodeOnce returns the encoded record, which it adds to known; nil if record is nil.
-func encodeOnce[T, F any](known map[any][]byte, record *T, convert func(T) F) ([]byte, error) {
+func encodeOnce[T any](known map[any][]byte, record *T, encode func(T) ([]byte, error)) ([]byte, error) {
 	if record == nil || known[record] != nil {
 		return known[record], nil
 	}
-	encoded, err := codec.Marshal(convert(*record))
+	encoded, err := encode(*record)
 	known[record] = encoded
 	return encoded, err
 }

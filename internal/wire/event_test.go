@@ -39,7 +39,7 @@ func TestEncodeEventsWithTheirRecords(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bodies, err := wire.EncodeEvents([]lastmile.Event{test.event, test.event})
+			bodies, err := wire.EncodeEvents(nil, []lastmile.Event{test.event, test.event})
 			if err != nil || len(bodies) != 2 {
 				t.Fatal(bodies, err)
 			}
@@ -52,7 +52,7 @@ func TestEncodeEventsWithTheirRecords(t *testing.T) {
 	}
 	changed := task
 	changed.Notes = "others"
-	bodies, err := wire.EncodeEvents([]lastmile.Event{{Task: &task}, {Task: &changed}, {Task: &task}})
+	bodies, err := wire.EncodeEvents(nil, []lastmile.Event{{Task: &task}, {Task: &changed}, {Task: &task}})
 	if err != nil {
 		t.Fatal(err)
 	}

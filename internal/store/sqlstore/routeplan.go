@@ -147,7 +147,7 @@ func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) er
 // position in it.
 func (t routePlanTx) SavePlanned(ctx context.Context, tasks []lastmile.Task) error {
 	for _, task := range tasks {
-		doc, err := wire.Marshal(wire.NewTaskRecord(task))
+		doc, err := wire.EncodeTask(store.Remembered(ctx), task, wire.NewTaskRecord)
 		if err != nil {
 			return err
 		}
@@ -158,6 +158,16 @@ func (t routePlanTx) SavePlanned(ctx context.Context, tasks []lastmile.Task) err
 		}
 	}
 	return nil
+}
+
+// RehearseMove encodes a task as MoveTasks and SavePlanned save it, so that they find it encoded
+// if ctx is one of store.Remember. It returns the size.
+func (t routePlanTx) RehearseMove(ctx context.Context, task lastmile.Task) (bytes int) {
+	doc, history, err := encodeMoved(ctx, task)
+	if err != nil {
+		return 0 // the transaction returns the error
+	}
+	return len(doc) + len(history)
 }
 
 // DeleteRoutePlan deletes a route plan that has no tasks.

@@ -252,11 +252,7 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 			arrival = $10, completion = $11, eta = $12, delay = $13, history = $14, events = $15, route_plan = $16, plan_place = $17,
 			pin = CASE WHEN worker = $6 THEN pin ELSE 0 END
 		WHERE org = $1 AND id = $2`
-	doc, err := wire.Marshal(wire.NewTaskRecord(task))
-	if err != nil {
-		return err
-	}
-	history, err := wire.Marshal(wire.NewAssignments(task))
+	doc, history, err := encodeMoved(ctx, task)
 	if err != nil {
 		return err
 	}
@@ -268,6 +264,16 @@ func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error 
 		return fmt.Errorf("move task %s: %w", task.ID, err)
 	}
 	return nil
+}
+
+// encodeMoved returns the documents of a task that is moved, and remembers them in a context
+// of store.Remember.
+func encodeMoved(ctx context.Context, task lastmile.Task) (doc, history []byte, err error) {
+	known := store.Remembered(ctx)
+	if doc, err = wire.EncodeTask(known, task, wire.NewTaskRecord); err == nil {
+		history, err = wire.EncodeAssignments(known, task)
+	}
+	return doc, history, err
 }
 
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {

@@ -7,15 +7,11 @@ import (
 	"sync"
 )
 
-const (
-	// splitFrom is the number of stops from which each thread gets a part of the plan.
-	// Problems with more rules than hard windows and one capacity are never split: their
-	// routes cross each other, and a step gains less if it may change only some of the
-	// routes around it.
-	splitFrom = 300
-	// rounds is the number of times that threads meet in a lap.
-	rounds = 24
-)
+// splitFrom is the number of stops from which each thread gets a part of the plan.
+// Problems with more rules than hard windows and one capacity are never split: their
+// routes cross each other, and a step gains less if it may change only some of the
+// routes around it.
+const splitFrom = 300
 
 // fork returns a search for another thread, with the same plan.
 func (s *search) fork(seed uint64) *search {
@@ -50,28 +46,6 @@ func each(all []*search, f func(k int, t *search)) {
 		group.Go(func() { f(k, t) })
 	}
 	group.Wait()
-}
-
-// runApart lets every thread search independently. After each round, the thread with the
-// worst plan continues with the best plan.
-func (s *search) runApart(ctx context.Context, meter *meter, threads int) {
-	all := make([]*search, threads)
-	for k := range all {
-		all[k] = s.fork(s.rng.next())
-	}
-	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
-		each(all, func(_ int, t *search) { t.run(ctx, meter, s.lap.after(round)) })
-		for _, t := range all {
-			s.iters = max(s.iters, t.iters)
-			s.copyBest(&t.best)
-			s.keep()
-		}
-		slices.SortFunc(all, func(a, b *search) int {
-			return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.energy(), b.energy()))
-		})
-		all[len(all)-1].copyPlan(all[0])
-		meter.report(s, PhaseImprove)
-	}
 }
 
 // copyBest makes the best plan of another search the current one.

@@ -46,6 +46,7 @@ type search struct {
 	taken   int64      // number of steps before the lap
 	lead    bool       // reports progress
 	found   *routePool // routes to combine, or nil
+	shared  follower   // the plan of all threads, if there are several
 }
 
 // plan is a saved plan.
@@ -163,7 +164,7 @@ func (s *search) improve() {
 	for _, r := range s.touched {
 		accepted = accepted && s.sound(r)
 	}
-	if !accepted {
+	if !accepted || !s.publish() {
 		s.undo()
 		if len(s.absent) > 0 {
 			s.current = s.absence()
@@ -248,6 +249,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 				meter.report(s, PhaseImprove)
 			}
 		}
+		s.follow()
 		s.improve()
 	}
 }

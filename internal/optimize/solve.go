@@ -39,7 +39,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		case o.Threads <= 1:
 			s.runAlone(ctx, meter)
 		case m.stops < splitFrom || !m.plain:
-			s.runApart(ctx, meter, o.Threads)
+			s.runTogether(ctx, meter, o.Threads)
 		default:
 			s.runSplit(ctx, meter, o.Threads)
 		}

@@ -1,0 +1,182 @@
+package optimize
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// rounds is the number of times that threads meet in a lap.
+const rounds = 24
+
+// sharedPlan is a plan that several threads improve. Each takes its steps on a copy, and a
+// step becomes part of the shared plan unless another thread has changed one of its routes in
+// the meantime. As routes do not depend on each other, the step saves as much there as on the
+// copy.
+type sharedPlan struct {
+	sync.Mutex
+	order   [][]int32
+	absent  []int32
+	windows [][2]int32 // of stops, if precedences between vehicles narrow them
+	changes int64      // number of steps
+	stamps  []int64    // by route, and at the end for absent: the step that changed it last
+}
+
+// follower is what one of the threads knows of a shared plan.
+type follower struct {
+	plan    *sharedPlan
+	changes int64   // of the plan when it was copied last
+	stamps  []int64 // of the copied routes
+	changed []int32 // routes that were copied last
+}
+
+// share returns a shared plan that begins as the current one.
+func (s *search) share() *sharedPlan {
+	p := &sharedPlan{order: make([][]int32, len(s.routes)), absent: slices.Clone(s.absent), stamps: make([]int64, len(s.routes)+1)}
+	for r := range s.routes {
+		p.order[r] = s.sequence(int32(r), nil)
+	}
+	if s.m.wide {
+		for i := range s.m.stops {
+			p.windows = append(p.windows, [2]int32{s.nodes[i].early, s.nodes[i].late})
+		}
+	}
+	return p
+}
+
+// join makes a search with the same plan a follower of a shared plan.
+func (p *sharedPlan) join(s *search) { s.shared = follower{plan: p, stamps: slices.Clone(p.stamps)} }
+
+// follow copies what other threads have changed.
+func (s *search) follow() {
+	f, p := &s.shared, s.shared.plan
+	if p == nil {
+		return
+	}
+	p.Lock()
+	if f.changes == p.changes {
+		p.Unlock()
+		return
+	}
+	f.changes = p.changes
+	f.changed = f.changed[:0]
+	for r, stamp := range p.stamps {
+		if f.stamps[r] == stamp {
+			continue
+		}
+		f.stamps[r] = stamp
+		if r == len(s.routes) {
+			s.copyAbsent(p.absent)
+		} else {
+			f.changed = append(f.changed, int32(r))
+		}
+	}
+	for _, r := range f.changed {
+		s.copyRoute(p, r)
+	}
+	p.Unlock()
+	for _, r := range f.changed {
+		s.refresh(r)
+	}
+}
+
+// copyAbsent makes the requests that a shared plan leaves out absent, before the routes are
+// copied that changed with them.
+func (s *search) copyAbsent(absent []int32) {
+	s.absent = append(s.absent[:0], absent...)
+	s.weight, s.prizes = 0, 0
+	for _, q := range s.absent {
+		s.weight += s.m.weight[q]
+		s.prizes += s.m.prize[q]
+		for _, x := range s.m.requests[q] {
+			n := &s.m.nodes[x]
+			s.nodes[x].route, s.nodes[x].early, s.nodes[x].late = -1, n.early, n.late
+		}
+	}
+	s.current = s.absence()
+}
+
+// copyRoute copies a route of a shared plan, without refresh.
+func (s *search) copyRoute(p *sharedPlan, r int32) {
+	at := s.m.start(r)
+	s.nodes[at].to = -1
+	for _, x := range p.order[r] {
+		n := &s.nodes[x]
+		s.nodes[at].next = x
+		n.prev, n.route, n.to = at, r, -1
+		if p.windows != nil {
+			n.early, n.late = p.windows[x][0], p.windows[x][1]
+		}
+		at = x
+	}
+	s.nodes[at].next = s.m.end(r)
+	s.nodes[s.m.end(r)].prev = at
+}
+
+// publish makes the current step part of the shared plan, and reports whether it could. A plan
+// that is not shared needs nothing.
+func (s *search) publish() bool {
+	f, p := &s.shared, s.shared.plan
+	if p == nil {
+		return true
+	}
+	absent, regrouped := len(s.routes), s.regrouped()
+	p.Lock()
+	defer p.Unlock()
+	if regrouped && f.stamps[absent] != p.stamps[absent] {
+		return false
+	}
+	for _, r := range s.touched {
+		if f.stamps[r] != p.stamps[r] {
+			return false
+		}
+	}
+	step := p.changes + 1
+	for _, r := range s.touched {
+		s.seqA = s.sequence(r, s.seqA[:0])
+		if p.windows == nil && slices.Equal(s.seqA, p.order[r]) {
+			continue
+		}
+		p.order[r] = append(p.order[r][:0], s.seqA...)
+		p.changes, p.stamps[r], f.stamps[r] = step, step, step
+		if p.windows == nil {
+			continue
+		}
+		for _, x := range s.seqA {
+			p.windows[x] = [2]int32{s.nodes[x].early, s.nodes[x].late}
+		}
+	}
+	if regrouped {
+		p.absent = append(p.absent[:0], s.absent...)
+		p.changes, p.stamps[absent], f.stamps[absent] = step, step, step
+	}
+	return true
+}
+
+// regrouped reports whether other requests are left out than before the step.
+func (s *search) regrouped() bool {
+	return len(s.absent) != len(s.savedAbsent) || slices.ContainsFunc(s.savedAbsent, func(q int32) bool {
+		return s.nodes[s.m.requests[q][0]].route >= 0
+	})
+}
+
+// runTogether lets all threads take the steps of a lap on one plan.
+func (s *search) runTogether(ctx context.Context, meter *meter, threads int) {
+	s.load(&s.best)
+	plan := s.share()
+	all := make([]*search, threads)
+	for k := range all {
+		all[k] = s.fork(s.rng.next())
+		all[k].charge = max(1, s.m.stops/threads)
+		plan.join(all[k])
+	}
+	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
+		each(all, func(_ int, t *search) { t.run(ctx, meter, s.lap.after(round)) })
+		for _, t := range all {
+			s.iters = max(s.iters, t.iters)
+			s.copyBest(&t.best)
+			s.keep()
+		}
+		meter.report(s, PhaseImprove)
+	}
+}

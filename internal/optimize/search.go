@@ -164,7 +164,7 @@ func (s *search) improve() {
 	for _, r := range s.touched {
 		accepted = accepted && s.sound(r)
 	}
-	if !accepted || !s.publish() {
+	if !accepted || !s.shared.publish(s) {
 		s.undo()
 		if len(s.absent) > 0 {
 			s.current = s.absence()
@@ -249,7 +249,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 				meter.report(s, PhaseImprove)
 			}
 		}
-		s.follow()
+		s.shared.follow(s)
 		s.improve()
 	}
 }

@@ -30,8 +30,8 @@ type follower struct {
 	changed []int32 // routes that were copied last
 }
 
-// share returns a shared plan that begins as the current one.
-func (s *search) share() *sharedPlan {
+// newSharedPlan returns a shared plan that begins as that of a search.
+func newSharedPlan(s *search) *sharedPlan {
 	p := &sharedPlan{order: make([][]int32, len(s.routes)), absent: slices.Clone(s.absent), stamps: make([]int64, len(s.routes)+1)}
 	for r := range s.routes {
 		p.order[r] = s.sequence(int32(r), nil)
@@ -47,9 +47,9 @@ func (s *search) share() *sharedPlan {
 // join makes a search with the same plan a follower of a shared plan.
 func (p *sharedPlan) join(s *search) { s.shared = follower{plan: p, stamps: slices.Clone(p.stamps)} }
 
-// follow copies what other threads have changed.
-func (s *search) follow() {
-	f, p := &s.shared, s.shared.plan
+// follow copies what other threads have changed to a search.
+func (f *follower) follow(s *search) {
+	p := f.plan
 	if p == nil {
 		return
 	}
@@ -66,13 +66,13 @@ func (s *search) follow() {
 		}
 		f.stamps[r] = stamp
 		if r == len(s.routes) {
-			s.copyAbsent(p.absent)
+			p.copyAbsent(s)
 		} else {
 			f.changed = append(f.changed, int32(r))
 		}
 	}
 	for _, r := range f.changed {
-		s.copyRoute(p, r)
+		p.copyRoute(s, r)
 	}
 	p.Unlock()
 	for _, r := range f.changed {
@@ -80,10 +80,10 @@ func (s *search) follow() {
 	}
 }
 
-// copyAbsent makes the requests that a shared plan leaves out absent, before the routes are
-// copied that changed with them.
-func (s *search) copyAbsent(absent []int32) {
-	s.absent = append(s.absent[:0], absent...)
+// copyAbsent makes the requests absent that the plan leaves out. The routes that changed with
+// them are copied after that.
+func (p *sharedPlan) copyAbsent(s *search) {
+	s.absent = append(s.absent[:0], p.absent...)
 	s.weight, s.prizes = 0, 0
 	for _, q := range s.absent {
 		s.weight += s.m.weight[q]
@@ -96,8 +96,8 @@ func (s *search) copyAbsent(absent []int32) {
 	s.current = s.absence()
 }
 
-// copyRoute copies a route of a shared plan, without refresh.
-func (s *search) copyRoute(p *sharedPlan, r int32) {
+// copyRoute copies a route, without refresh.
+func (p *sharedPlan) copyRoute(s *search, r int32) {
 	at := s.m.start(r)
 	s.nodes[at].to = -1
 	for _, x := range p.order[r] {
@@ -113,17 +113,17 @@ func (s *search) copyRoute(p *sharedPlan, r int32) {
 	s.nodes[s.m.end(r)].prev = at
 }
 
-// publish makes the current step part of the shared plan, and reports whether it could. A plan
-// that is not shared needs nothing.
-func (s *search) publish() bool {
-	f, p := &s.shared, s.shared.plan
+// publish makes the current step of a search part of the shared plan, and reports whether it
+// could. Nothing needs to be done for a plan that is not shared.
+func (f *follower) publish(s *search) bool {
+	p := f.plan
 	if p == nil {
 		return true
 	}
-	absent, regrouped := len(s.routes), s.regrouped()
+	absent, others := len(s.routes), regrouped(s)
 	p.Lock()
 	defer p.Unlock()
-	if regrouped && f.stamps[absent] != p.stamps[absent] {
+	if others && f.stamps[absent] != p.stamps[absent] {
 		return false
 	}
 	for _, r := range s.touched {
@@ -146,7 +146,7 @@ func (s *search) publish() bool {
 			p.windows[x] = [2]int32{s.nodes[x].early, s.nodes[x].late}
 		}
 	}
-	if regrouped {
+	if others {
 		p.absent = append(p.absent[:0], s.absent...)
 		p.changes, p.stamps[absent], f.stamps[absent] = step, step, step
 	}
@@ -154,7 +154,7 @@ func (s *search) publish() bool {
 }
 
 // regrouped reports whether other requests are left out than before the step.
-func (s *search) regrouped() bool {
+func regrouped(s *search) bool {
 	return len(s.absent) != len(s.savedAbsent) || slices.ContainsFunc(s.savedAbsent, func(q int32) bool {
 		return s.nodes[s.m.requests[q][0]].route >= 0
 	})
@@ -163,7 +163,7 @@ func (s *search) regrouped() bool {
 // runTogether lets all threads take the steps of a lap on one plan.
 func (s *search) runTogether(ctx context.Context, meter *meter, threads int) {
 	s.load(&s.best)
-	plan := s.share()
+	plan := newSharedPlan(s)
 	all := make([]*search, threads)
 	for k := range all {
 		all[k] = s.fork(s.rng.next())

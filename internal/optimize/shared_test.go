@@ -27,7 +27,7 @@ func TestSharedPlan(t *testing.T) {
 		}
 		s := newSearch(m, seed)
 		s.construct(t.Context(), newMeter(Options{Iterations: 1}), nil)
-		plan := s.share()
+		plan := newSharedPlan(s)
 		var all [3]*search
 		for k := range all {
 			all[k] = s.fork(s.rng.next())
@@ -37,12 +37,12 @@ func TestSharedPlan(t *testing.T) {
 		for range 3000 {
 			a := all[s.rng.below(3)]
 			if s.rng.below(2) == 0 {
-				a.follow()
+				a.shared.follow(a)
 			}
 			a.improve()
 		}
 		for k, a := range all {
-			a.follow()
+			a.shared.follow(a)
 			if got, want := figures(a), figures(all[0]); got != want {
 				t.Errorf("seed %d: search %d has %s, search 0 %s", seed, k, got, want)
 			}

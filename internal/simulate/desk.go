@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,6 +16,7 @@ const (
 	holdEach      = 8 // one of this many errands is unassigned at first
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
+	maxRefused    = 10 // leftovers at a time that the server assigns to no worker
 	inheritFor    = 30 * 24 * time.Hour
 )
 
@@ -307,26 +309,24 @@ func (d *desk) leftoversDue() bool {
 	return len(d.leftovers) > d.kept() && d.now().Sub(d.tried) >= leftoverPause
 }
 
-// assignLeftovers has the server assign the leftovers, the oldest first, except
-// those that are kept.
+// assignLeftovers has the server assign the leftovers, the oldest first, except those that
+// are kept. If it assigns none of several, the workers have enough to do: the others are
+// next the next time.
 func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
-	for i, l := range d.leftovers {
-		if i >= len(d.leftovers)-d.kept() {
-			still = append(still, l)
-			continue
-		}
-		assigned, err := d.autoAssign(ctx, l)
+	left, kept := d.leftovers[:len(d.leftovers)-d.kept()], d.leftovers[len(d.leftovers)-d.kept():]
+	for ; len(left) > 0 && len(still) < maxRefused; left = left[1:] {
+		assigned, err := d.autoAssign(ctx, left[0])
 		if err != nil && !rejected(err) {
-			d.leftovers = append(still, d.leftovers[i:]...)
+			d.leftovers = slices.Concat(still, left, kept)
 			return err
 		}
 		if err == nil && !assigned {
-			still = append(still, l)
+			still = append(still, left[0])
 		}
 	}
-	d.leftovers = still
+	d.leftovers = slices.Concat(left, still, kept)
 	return nil
 }
 

@@ -8,7 +8,7 @@
 // TASKS, WORKERS, SECONDS, EVENTS (per second) and CUT (of the stream, in seconds) change
 // what is measured. MAP=0 leaves out the map, LOW=1 lets the server and the simulated workers
 // have the processor only when the browser does not need it, as if they had their own machine,
-// and TRACE names a file for a trace of Chromium.
+// TRACE names a file for a trace of Chromium, and PROFILE one for a profile of the server.
 
 import { readFileSync } from 'node:fs';
 import { differences, env, pause, run, start } from './demo.mjs';
@@ -16,7 +16,7 @@ import { differences, env, pause, run, start } from './demo.mjs';
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
 const rate = env('EVENTS', 50);
 const categories = ['toplevel', 'devtools.timeline', 'blink', 'cc', 'gpu', 'v8', 'disabled-by-default-v8.cpu_profiler'];
-const { origin, dray, folder, link, key, api, chrome, server, stop: end } = await start(0);
+const { origin, dray, folder, link, key, api, chrome, server, profile, stop: end } = await start(0);
 
 // seed creates tasks around the hubs and gives most of them to workers.
 async function seed() {
@@ -169,6 +169,7 @@ try {
   const cursor = await head();
   const usedBefore = await used();
   if (process.env.TRACE) await chrome.startTracing(page, { path: process.env.TRACE, categories });
+  const profiled = profile(seconds);
   const last = Date.now() + seconds * 1000;
   let n = 0;
   while (Date.now() < last) {
@@ -186,6 +187,7 @@ try {
     n++;
     await pause(400);
   }
+  await profiled;
   await page.getByRole('searchbox').fill('');
   const events = (await head()) - cursor;
   if (process.env.TRACE) await chrome.stopTracing();

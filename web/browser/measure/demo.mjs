@@ -1,7 +1,7 @@
 // Shared by the measurements: a running demonstration, and the comparison of a board with it.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,9 +14,10 @@ export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export async function start(workers) {
   const port = env('PORT', 18490);
   const origin = `http://127.0.0.1:${port}`;
-  const dray = fileURLToPath(new URL('../../../bin/dray', import.meta.url));
+  const dray = process.env.DRAY || fileURLToPath(new URL('../../../bin/dray', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'dray-measure.'));
-  const listen = ['--listen', `127.0.0.1:${port}`, '--admin-listen', ''];
+  const admin = process.env.PROFILE ? `127.0.0.1:${port + 1}` : '';
+  const listen = ['--listen', `127.0.0.1:${port}`, '--admin-listen', admin];
   const server = run(dray, ['demo', '--data', folder, ...listen, '--workers', String(workers), '--speed', '4'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -57,6 +58,13 @@ export async function start(workers) {
     args: ['--no-sandbox', '--js-flags=--expose-gc'],
   });
 
+  // profile records where the server spends the processor's time, for some seconds.
+  async function profile(seconds) {
+    if (!admin) return;
+    const response = await fetch(`http://${admin}/debug/pprof/profile?seconds=${seconds}`);
+    writeFileSync(process.env.PROFILE, Buffer.from(await response.arrayBuffer()));
+  }
+
   async function stop() {
     await chrome.close();
     server.kill();
@@ -64,7 +72,7 @@ export async function start(workers) {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  return { origin, dray, folder, link, key, api, chrome, server, stop };
+  return { origin, dray, folder, link, key, api, chrome, server, profile, stop };
 }
 
 // run starts a program. With LOW=1, it gets the processor only when no other program needs it,
@@ -99,7 +107,7 @@ export const differences = (page) =>
     for (const worker of read.workers) {
       const same = later.workers.find((w) => w.id === worker.id);
       if (same?.version !== worker.version) continue;
-      if ((records.versions.get(`W${worker.id}`) ?? 0) > worker.version) continue; // changed since
+      if (records.orders.isOlder(`W${worker.id}`, worker.version)) continue; // changed since
       const mine = records.confirmedList(`W${worker.id}`).join();
       if (mine !== worker.tasks.join())
         wrong.push(`list of ${worker.name}: ${mine.length} instead of ${worker.tasks.join().length}`);

@@ -5,11 +5,18 @@ const frames: (() => void)[] = [];
 Object.assign(globalThis, { requestAnimationFrame: (f: () => void) => frames.push(f) });
 const { eased, forgo, inParts, turn } = await import('../src/dashboard/board/turns.ts');
 
+// draw draws a frame, and runs the task that follows it.
 function draw() {
-  for (const f of frames.splice(0)) f();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    for (const f of frames.splice(0)) f();
+    mock.timers.tick(1);
+  } finally {
+    mock.timers.reset();
+  }
 }
 
-test('each piece of work has its own frame', () => {
+test('each piece of work has its own task after a frame', () => {
   const done: string[] = [];
   turn('map', () => done.push('map'));
   turn('lists', () => done.push('lists'));

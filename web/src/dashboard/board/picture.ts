@@ -17,6 +17,12 @@ export class Picture {
     return context;
   }
 
+  // flush lets the browser compute the pixels of what was drawn, which it would otherwise do
+  // for all of the picture when it is shown.
+  flush() {
+    this.context.getImageData(0, 0, 1, 1);
+  }
+
   // show shows what was drawn since begin.
   show() {
     this.canvas.getContext('bitmaprenderer')!.transferFromImageBitmap(this.drawing.transferToImageBitmap());

@@ -1,5 +1,5 @@
-// Work that shares the main thread: each piece has its own frame, so that many pieces
-// at a time do not make one long frame.
+// Work that shares the main thread: each piece has its own task after a frame, so that many
+// pieces at a time, or a piece and the layout of the page, do not make one long task.
 
 const usual = 17; // ms until the next frame on an idle machine
 const part = 5; // ms of work at a time
@@ -11,7 +11,7 @@ let due = 0;
 let asked = 0; // performance.now when the next frame was requested
 let late = 0; // average lateness of the last few frames, in ms
 
-// turn does a piece of work in the first free frame. It replaces work of the same requester
+// turn does a piece of work after the first free frame. It replaces work of the same requester
 // that has not begun.
 export function turn(of: unknown, work: () => void) {
   waiting.set(of, work);
@@ -53,9 +53,14 @@ function ask() {
 function next() {
   due = 0;
   late += (Math.min(most, Math.max(0, performance.now() - asked - usual)) - late) / 8;
+  setTimeout(begin);
+}
+
+// begin does the first piece of work.
+function begin() {
   for (const [of, work] of waiting) {
     waiting.delete(of);
-    if (waiting.size > 0) ask();
+    if (waiting.size > 0 && !due) ask();
     work();
     return;
   }

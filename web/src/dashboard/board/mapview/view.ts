@@ -20,11 +20,14 @@ import { eased, forgo, turn } from '../turns.ts';
 
 const reach = 14; // pixels around the pointer
 const frame = 33; // ms between pictures of moving vehicles, if they move fast
-const softly = 80; // the same, without a graphics processor
+const softly = 250; // the same, without a graphics processor
 const calmest = 200; // the same, if none moves by a pixel meanwhile
 const refresh = 400; // ms between pictures of stops that change by themselves
+const seldom = 700; // the same, without a graphics processor
+const longest = 2000; // ms between pictures of lines that only begin elsewhere
+const lag = 3; // pixels between a vehicle and the beginning of its line
 const follow = 100; // ms between pictures of stops while the map moves
-const slice = 5; // ms of a frame in which stops are drawn
+const slice = 3; // ms at a time in which stops are drawn
 const margin = 120; // pixels around the map that are drawn, too
 const farthest = 5; // zoom levels between a picture and the map, above which it is hidden
 
@@ -161,10 +164,20 @@ export class BoardView {
 
   // changed draws the stops again: in the next frame if now is true, otherwise soon.
   changed(now = false) {
-    const at = performance.now();
-    const due = now ? at : Math.max(at, this.drawnAt + eased(refresh));
-    this.stale = this.stale ? Math.min(this.stale, due) : due;
+    this.expire(now ? 0 : this.drawnAt + eased(this.software ? seldom : refresh));
     this.plan();
+  }
+
+  // moved draws the vehicles until none moves. If lined is true, lines begin at some of them.
+  moved(lined: boolean) {
+    if (lined) this.expire(this.drawnAt + eased(Math.max(refresh, Math.min(longest, lag * this.pixel(performance.now()))))); // prettier-ignore
+    this.plan();
+  }
+
+  // expire draws the stops again at a time at the latest.
+  private expire(at: number) {
+    const due = Math.max(at, performance.now());
+    this.stale = this.stale ? Math.min(this.stale, due) : due;
   }
 
   private readonly view = (): View => ({ ...this.engine.getCenter(), zoom: this.engine.getZoom() });
@@ -191,13 +204,7 @@ export class BoardView {
   // pan moves the pictures with the map, and draws new ones now and then.
   private pan() {
     this.align();
-    const due = this.jumped ? performance.now() : this.drawnAt + eased(follow);
-    this.stale = this.stale ? Math.min(this.stale, due) : due;
-    this.plan();
-  }
-
-  // moved draws the vehicles until none moves.
-  moved() {
+    this.expire(this.jumped ? 0 : this.drawnAt + eased(follow));
     this.plan();
   }
 
@@ -209,7 +216,8 @@ export class BoardView {
     if (at === Infinity || (this.due && at >= this.dueAt)) return;
     clearTimeout(this.due);
     this.dueAt = at;
-    this.due = window.setTimeout(() => turn(this, () => this.frame()), Math.max(0, at - now - 8));
+    const part = this.next !== undefined; // it is drawn at once, and shown in the next frame
+    this.due = window.setTimeout(() => (part ? this.frame() : turn(this, () => this.frame())), Math.max(part ? 1 : 0, at - now - 8)); // prettier-ignore
   }
 
   private frame() {
@@ -218,7 +226,7 @@ export class BoardView {
     const now = performance.now();
     if (!this.next && this.stale && this.stale <= now + 8) this.begin();
     // Vehicles move on while the stops are drawn.
-    if (!this.next || now > this.vehiclesAt + calmest) this.drawVehicles(now);
+    if (!this.next || now > this.vehiclesAt + Math.max(calmest, this.pace(now))) this.drawVehicles(now);
     else this.proceed(now + slice);
     this.plan();
   }
@@ -226,8 +234,12 @@ export class BoardView {
   // pace returns the ms until the vehicles are drawn again: about when one has moved by a
   // pixel.
   private pace(now: number): number {
-    const pixels = this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom; // per ms
-    return eased(Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 / Math.max(pixels, 1e-6))));
+    return eased(Math.max(this.software ? softly : frame, Math.min(calmest, 0.7 * this.pixel(now))));
+  }
+
+  // pixel returns the ms in which the fastest vehicle moves by a pixel.
+  private pixel(now: number): number {
+    return 1 / Math.max(this.fleet.fastest(now) * 512 * 2 ** this.camera.zoom, 1e-6);
   }
 
   fit(points: readonly Point[], smoothly: boolean) {
@@ -321,7 +333,10 @@ export class BoardView {
     const { view, camera: of, rest } = this.next!;
     let part = rest.next();
     while (!part.done && performance.now() < until) part = rest.next();
-    if (!part.done) return;
+    if (!part.done) {
+      if (this.software) this.pictures.below.flush();
+      return;
+    }
     this.next = undefined;
     this.host.dataset['stops'] = String(part.value);
     this.show('below', of);

@@ -70,12 +70,16 @@ function change(made) {
 const processes = async () =>
   (await (await chrome.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')).processInfo;
 
-// used returns the processor time of all processes, by name, in seconds.
+// used returns the processor time of all programs, by name, in seconds.
 async function used() {
   const times = { server: timeOf(server.pid), workers: timeOf(fleet.pid) };
   const { user, system } = process.cpuUsage();
   times['this measure'] = (user + system) / 1e6;
   for (const { type, cpuTime } of await processes()) times[type] = (times[type] ?? 0) + cpuTime;
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].split(/\s+/).map(Number);
+  const busy = [0, 1, 2, 5, 6].reduce((sum, i) => sum + ticks[i] / 100, 0); // without idle and stolen time
+  times['other programs'] = busy - Object.values(times).reduce((a, b) => a + b);
+  times['other machines'] = ticks[7] / 100;
   return times;
 }
 

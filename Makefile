@@ -80,12 +80,13 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 
 # The stages that only need a processor run side by side, then those that drive the built
 # program: pages have their own timers, and should share the machine with little else. The
-# output of a stage appears when it ends.
+# tests of the stores and the linter do not need the web app: they keep the processors busy
+# while npm waits for the network. The output of a stage appears when it ends.
 SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
 
 .PHONY: test
-test: build ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
-	@FSYNC=off $(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores check
+test: ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
+	@FSYNC=off $(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores test-checks
 	@$(MAKE) $(SIDE_BY_SIDE) $(BROWSER_TESTS) test-clients
 
 .PHONY: test-clients
@@ -133,13 +134,19 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate
 GO_TEST       := go test -timeout 30m -parallel 8 -vet=off -ldflags '-s -w'
 
-.PHONY: test-packages test-stores
-test-packages:
+.PHONY: test-packages test-stores test-checks linter
+test-packages: build
 	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
 	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store/engine|work)(/|$$)')
 
 test-stores:
 	$(if $(HAVE_CC),CGO_ENABLED=1 )$(POSTGRES) $(GO_TEST) $(if $(HAVE_CC),$(RACE) )$(RACE_PACKAGES)
+
+test-checks: build linter
+	@$(MAKE) --no-print-directory check
+
+linter: # compiles it
+	$(TOOL) golangci-lint version
 
 .PHONY: check
 check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod, changelog

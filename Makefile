@@ -131,7 +131,7 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 # tests run at once than there are processors, because many of them wait. The linters of
 # `make check` include all of vet. No debugger runs the tests, and without its tables they
 # are linked in half the time.
-LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate
+LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate/platform
 GO_TEST       := go test -timeout 30m -parallel 8 -vet=off -ldflags '-s -w'
 
 .PHONY: test-packages test-stores test-checks linter

@@ -128,6 +128,9 @@ var rules = map[string]rule{
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
+	"dispatch/platform": {may: []string{"dispatch", "store", "work"}}, // tests only
+	"simulate/platform": {may: []string{"simulate"}},                  // tests only
+
 	"codec": {may: []string{"lastmile"}},
 	"spec":  {}, // describes types of other packages, by reflection, and knows none
 	"edge":  {may: []string{"codec", "lastmile", "rate", "role", "spec"}},

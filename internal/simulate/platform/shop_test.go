@@ -1,4 +1,4 @@
-package simulate_test
+package platform_test
 
 import (
 	"errors"

@@ -1,3 +1,4 @@
+// Package platform_test tests dispatch as a part of the platform.
 package platform_test
 
 import (

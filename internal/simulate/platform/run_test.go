@@ -1,3 +1,4 @@
+// Package platform_test runs simulated days on the platform.
 package platform_test
 
 import (

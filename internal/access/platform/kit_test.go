@@ -1,4 +1,5 @@
-package access_test
+// Package platform_test tests access as a part of the platform.
+package platform_test
 
 import (
 	"testing"

@@ -1,4 +1,5 @@
-package taskflow_test
+// Package platform_test tests taskflow as a part of the platform.
+package platform_test
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package access_test
+package platform_test
 
 import (
 	"context"

@@ -55,7 +55,7 @@ type sending struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: quiet})
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: storetest.Folder(t), Serve: true, Patience: time.Minute, Now: now, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

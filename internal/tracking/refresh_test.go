@@ -13,6 +13,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/tracking"
 	"dray/internal/travel"
 	"dray/internal/wire"
@@ -41,7 +42,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := &fixture{now: time.Now().UTC().Truncate(time.Millisecond)}
 	db, err := sqlstore.Open(t.Context(), sqlstore.Options{
-		Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+		Data: storetest.Folder(t), Serve: true, Patience: time.Minute, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func newID() string { return access.RandomSecret(lastmile.IDLength) }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: storetest.Folder(t), Serve: true, Patience: time.Minute, Now: now, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

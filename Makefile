@@ -14,9 +14,10 @@ BENCH   ?= .
 FUZZTIME ?= 30s
 DURATION ?= 2m
 
-# The program is pure Go; only the race detector needs a C compiler.
+# The program is pure Go; only the race detector needs a C compiler. No debugger runs
+# what is built here, and it compiles faster without the tables for one.
 export CGO_ENABLED := 0
-export GOFLAGS     := $(strip $(GOFLAGS) -buildvcs=false)
+export GOFLAGS     := $(strip $(GOFLAGS) -buildvcs=false -gcflags=all=-dwarf=false)
 
 # Maps and solver instances that some tests read; they skip without them.
 ifneq ($(wildcard ../shared/data),)

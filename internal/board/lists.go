@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"dray/internal/events"
@@ -17,6 +18,7 @@ const (
 	MaxListed = 1_000 // maximum tasks of a list that an entry shows
 	maxLists  = 20    // maximum lists that are logged together
 	maxNew    = 100   // maximum new tasks that are logged together
+	maxTurns  = 20    // maximum transactions for lists, and for new tasks, of one Log
 )
 
 // List is the list of a worker or a team.
@@ -49,18 +51,23 @@ type Lists struct {
 	Encode      func(List) ([]byte, error)
 	EncodeTasks func([]Task) ([]byte, error)
 	Now         func() time.Time
+
+	mu   sync.Mutex
+	last lastmile.OrganizationID // whose new tasks were logged last; organizations take turns
 }
 
-// Log logs the lists that have changed, and new tasks.
+// Log logs the lists that have changed, and new tasks. While there are always more, it ends
+// after maxTurns of each, so that neither keeps the other from being logged.
 func (ls *Lists) Log(ctx context.Context) error {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
 	if err := ls.logLists(ctx); err != nil {
 		return err
 	}
-	var last lastmile.OrganizationID
-	for { // organizations take turns
+	for range maxTurns {
 		var org lastmile.OrganizationID
 		err := ls.Store.Read(ctx, func(r ListReader) (err error) {
-			if org, err = r.WithNewTasks(ctx, last); err == nil && org == "" && last != "" {
+			if org, err = r.WithNewTasks(ctx, ls.last); err == nil && org == "" && ls.last != "" {
 				org, err = r.WithNewTasks(ctx, "")
 			}
 			return err
@@ -68,12 +75,17 @@ func (ls *Lists) Log(ctx context.Context) error {
 		if err != nil || org == "" {
 			return err
 		}
-		if err := ls.logTasks(lastmile.WithCaller(ctx, string(org)), org); err != nil {
+		ls.last = org // the next one has its turn even if this one fails
+		if err := ls.logTasks(lastmile.WithCaller(ctx, logOf(org)), org); err != nil {
 			return err
 		}
-		last = org
 	}
+	return nil
 }
+
+// logOf returns the name of the caller that logs the new tasks of an organization. It is not
+// the organization itself: one with thousands of waiting writes would delay all that follow.
+func logOf(org lastmile.OrganizationID) string { return "log of " + string(org) }
 
 // logTasks logs new tasks of an organization. They are read in the transaction that logs
 // them, so that later changes of them have later events.
@@ -109,7 +121,7 @@ func (ls *Lists) logTasks(ctx context.Context, org lastmile.OrganizationID) erro
 // change, with its version, and replaces entries of older versions, because clients need
 // only the latest.
 func (ls *Lists) logLists(ctx context.Context) error {
-	for {
+	for range maxTurns {
 		var (
 			changed []ChangedList
 			more    bool
@@ -148,7 +160,8 @@ func (ls *Lists) logLists(ctx context.Context) error {
 			ls.Hub.Publish(events.BoardTopic(list.Organization))
 		}
 		if !more {
-			return nil
+			break
 		}
 	}
+	return nil
 }

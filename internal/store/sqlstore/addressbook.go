@@ -39,7 +39,8 @@ func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID
 	return found, nil
 }
 
-// SaveDestination saves a new destination. Destinations do not change.
+// SaveDestination saves a new destination, unless the organization has it already.
+// Destinations do not change; see recordSet.constant.
 func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
 	row, err := destinationRow(d)
 	if err != nil {
@@ -51,8 +52,7 @@ func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) 
 	return t.addMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Metadata)
 }
 
-var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded, street`,
-	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`)
+var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded, street`, `(org, id) DO NOTHING`)
 
 // destinationRow returns a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {

@@ -85,6 +85,20 @@ func Shown(t *testing.T, s, other *sqlstore.Store) {
 			}
 		}
 	}
+	place := shown.Destination
+	before, err := s.Show(ctx, store.Destinations, acme, string(place.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, other, func(w *sqlstore.Tx) error {
+		place.Notes = "saved again"
+		return w.SaveDestination(ctx, place)
+	})
+	for node, in := range map[string]*sqlstore.Store{"the same": s, "another": other} {
+		if doc, err := in.Show(ctx, store.Destinations, acme, string(place.ID)); err != nil || string(doc) != string(before) {
+			t.Errorf("%s node shows a destination as %s after it was saved again, and as %s before: %v", node, doc, before, err)
+		}
+	}
 	write(t, other, func(w *sqlstore.Tx) error {
 		return errors.Join(w.DeleteTask(ctx, acme, shown.ID), w.DeleteTemplate(ctx, acme, form.ID))
 	})

@@ -189,6 +189,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	known := store.Remember(ctx)
 	for range 3 {
 		whole.Notes, whole.Destination.Notes, whole.Recipient.Notes = whole.Notes+"!", whole.Destination.Notes+"!", whole.Recipient.Notes+"!"
+		whole.Destination.ID = whole.Destination.ID[1:] + "x" // destinations do not change
 		whole.Events, whole.PlanPosition = whole.Events+1, whole.PlanPosition+1
 		write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
 		saveTasks(t, s, whole)

@@ -11,9 +11,8 @@ type rememberKey struct{}
 // Remember returns a context in which a task that is read several times is decoded again only
 // if it has changed. A use case that reads many tasks in a transaction also reads them before
 // the transaction, so that other writers do not wait while they are decoded. In the same way,
-// tasks that are saved, or shown in events, are encoded again only if they differ from those
-// that were encoded before. The slices and
-// pointers of such tasks are shared and must not be changed.
+// a task that is saved, or shown in events, is encoded again only if it differs from what was
+// encoded before. The slices and pointers of such tasks are shared and must not be changed.
 func Remember(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rememberKey{}, &sync.Map{})
 }

@@ -8,12 +8,12 @@ import (
 	"dray/internal/store"
 )
 
-// maxRehearsed is the maximum size of the tasks and events that a rehearsal encodes. Not more is
-// remembered.
+// maxRehearsed is the maximum size of the tasks and events that a rehearsal encodes, because
+// wire.EncodeTask remembers no more.
 const maxRehearsed = 8 << 20
 
 // rehearse encodes the tasks of a plan and their events as the transaction of a change is
-// expected to save them, so that other writers do not wait for that. ctx is one of turn.
+// expected to save them, so that other writers do not wait for that. turn has returned ctx.
 func (rs *RoutePlans) rehearse(ctx context.Context, who lastmile.Principal, plan lastmile.RoutePlan, now time.Time) {
 	in, belongs := plan.Container()
 	rs.rehearseEach(ctx, who, plan.Tasks, func(i int, task *lastmile.Task) (events []lastmile.Event, err error) {

@@ -14,7 +14,8 @@ import (
 	"dray/internal/wire"
 )
 
-// form is a statement that reads records to be shown, up to the test of their ids.
+// form is the beginning of a statement that reads records to be shown; what ids they must have
+// follows.
 type form struct {
 	query   string
 	columns int // number of columns of shownRow that it reads
@@ -285,8 +286,8 @@ func (r *shownRow) scan(from scanner, columns int) error {
 }
 
 // keep returns the response for a record and keeps what will be of use. revision is one from
-// before the row was read. It returns nil if the row has neither the destination of a task nor
-// is that kept.
+// before the row was read. It returns nil for a task whose destination is neither in the row
+// nor kept.
 func (s *Store) keep(of recordSet, row *shownRow, revision engine.Revision, now time.Time) []byte {
 	key, known := recordKey{of, string(row.id)}, revision != engine.Revision{}
 	if of.kind != store.Tasks {
@@ -338,7 +339,7 @@ type keptRecord struct {
 	destination string          // id of the destination of a task
 }
 
-// at returns the response if it is the same at a revision and a time, or nil.
+// at returns the response if it is still the same at a revision and a time, and nil otherwise.
 func (k *keptRecord) at(revision engine.Revision, now time.Time) []byte {
 	if revision == (engine.Revision{}) || k.revision != revision || !k.until.IsZero() && now.After(k.until) {
 		return nil

@@ -174,8 +174,8 @@ func (s *Store) showTogether(ctx context.Context, of recordSet, ids []string) (m
 }
 
 // of returns the statement that reads the records with these ids, and its arguments. The
-// number of records is rounded up to a power of two, because each statement is prepared; the
-// last one is read several times then.
+// number of ids is rounded up to a power of two by repeating the last one, so that there are
+// few statements to prepare.
 func (f form) of(org lastmile.OrganizationID, ids []string) (query string, args []any) {
 	n := 1
 	for n < len(ids) {

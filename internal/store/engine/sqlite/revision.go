@@ -14,7 +14,8 @@ import (
 // processes that use the database share.
 const indexSize = 32 << 10
 
-// salts is the position of the salts in the header, which are zero until the log has a header.
+// salts is the position of the salts in the header of the index. They are zero until the first
+// commit to a new log.
 const salts = 4
 
 // mapIndex returns the address of the index, in the mapping of the library. It is valid until

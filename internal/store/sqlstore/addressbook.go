@@ -40,7 +40,7 @@ func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID
 }
 
 // SaveDestination saves a new destination, unless the organization has it already.
-// Destinations do not change; see recordSet.constant.
+// Destinations do not change, so those of tasks are kept.
 func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
 	row, err := destinationRow(d)
 	if err != nil {

@@ -50,11 +50,6 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		return s.assemble(ctx, kind, org, id)
 	}
 	of := recordSet{kind, org}
-	if of.constant() {
-		if doc = s.kept.find(recordKey{of, id}).doc; doc != nil {
-			return doc, nil
-		}
-	}
 	if s.Engine() == "postgres" {
 		doc, err = s.reads.read(ctx, of, id, s.showTogether)
 	} else {
@@ -292,14 +287,14 @@ func (s *Store) keep(of recordSet, row *shownRow, revision engine.Revision, now 
 	key, known := recordKey{of, string(row.id)}, revision != engine.Revision{}
 	if of.kind != store.Tasks {
 		doc := bytes.Clone(row.doc)
-		if known || of.constant() {
+		if known {
 			s.kept.add(key, keptRecord{doc: doc, revision: revision})
 		}
 		return doc
 	}
 	at := destinationKey(of.org, string(row.at))
 	if row.destination != nil {
-		s.kept.add(at, keptRecord{doc: bytes.Clone(row.destination)})
+		s.kept.add(at, keptRecord{doc: bytes.Clone(row.destination), revision: revision})
 	} else if row.destination = s.kept.find(at).doc; row.destination == nil {
 		return nil
 	}
@@ -317,9 +312,6 @@ type recordSet struct {
 	org  lastmile.OrganizationID
 }
 
-// constant reports whether the records are neither changed nor deleted.
-func (r recordSet) constant() bool { return r.kind == store.Destinations }
-
 // recordKey identifies a record of an organization; others must not read it.
 type recordKey struct {
 	of recordSet
@@ -333,8 +325,8 @@ func destinationKey(org lastmile.OrganizationID, id string) recordKey {
 
 // keptRecord is what is known of a record that was shown.
 type keptRecord struct {
-	doc         []byte          // response, unless it may have changed and the revision was unknown
-	revision    engine.Revision // at which the record was read, or an earlier one
+	doc         []byte          // response; nil for a task whose revision was unknown
+	revision    engine.Revision // at which the record was read, or an earlier one; zero if unknown
 	until       time.Time       // when the response changes with time; zero for never
 	destination string          // id of the destination of a task
 }

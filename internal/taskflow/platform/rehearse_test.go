@@ -1,4 +1,4 @@
-package taskflow_test
+package platform_test
 
 import (
 	"context"

@@ -16,7 +16,7 @@ const (
 	holdEach      = 8 // one of this many errands is unassigned at first
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
-	maxRefused    = 10 // leftovers at a time that the server assigns to no worker
+	maxUnassigned = 10 // leftovers in a round that the server assigns to no worker
 	inheritFor    = 30 * 24 * time.Hour
 )
 
@@ -310,13 +310,13 @@ func (d *desk) leftoversDue() bool {
 }
 
 // assignLeftovers has the server assign the leftovers, the oldest first, except those that
-// are kept. If it assigns none of several, the workers have enough to do: the others are
-// next the next time.
+// are kept. Once it has assigned none of several, the workers have enough to do, and the round
+// ends; the next one begins with the leftovers that were not tried.
 func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
 	left, kept := d.leftovers[:len(d.leftovers)-d.kept()], d.leftovers[len(d.leftovers)-d.kept():]
-	for ; len(left) > 0 && len(still) < maxRefused; left = left[1:] {
+	for ; len(left) > 0 && len(still) < maxUnassigned; left = left[1:] {
 		assigned, err := d.autoAssign(ctx, left[0])
 		if err != nil && !rejected(err) {
 			d.leftovers = slices.Concat(still, left, kept)

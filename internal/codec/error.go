@@ -182,15 +182,24 @@ func (c ErrorCause) MarshalJSON() ([]byte, error) {
 }
 
 // Shown returns the error that clients see for err: err itself if it is a *lastmile.Error,
-// UnknownOutcome for ErrUnknownOutcome, and Internal for other errors.
+// unknownOutcome for lastmile.ErrUnknownOutcome, and lastmile.Internal for other errors.
 func Shown(err error) *lastmile.Error {
 	if errors.Is(err, lastmile.ErrUnknownOutcome) {
-		return lastmile.UnknownOutcome()
+		return unknownOutcome()
 	}
 	if rejection, ok := errors.AsType[*lastmile.Error](err); ok {
 		return rejection
 	}
 	return lastmile.Internal()
+}
+
+// unknownOutcome is the error that clients see for lastmile.ErrUnknownOutcome.
+func unknownOutcome() *lastmile.Error {
+	return &lastmile.Error{
+		Code: lastmile.CodeUnknownOutcome,
+		Message: "The server lost its database while it saved the change, which may or may not have been saved. " +
+			"Check before you send the request again; with an Idempotency-Key, nothing is done twice.",
+	}
 }
 
 // NewError returns the HTTP status and the body of an error.

@@ -67,7 +67,7 @@ func (w *errorWriter) WriteHeader(status int) {
 	case kind == "text/plain" && status == http.StatusNotFound:
 		w.sendError(lastmile.NotFound("path", Clip(w.request.URL.Path)))
 	case kind == "text/plain" && status == http.StatusMethodNotAllowed:
-		w.sendError(lastmile.WrongMethod(Clip(w.request.Method), Clip(w.request.URL.Path)))
+		w.sendError(wrongMethod(Clip(w.request.Method), Clip(w.request.URL.Path)))
 	default:
 		w.ResponseWriter.WriteHeader(status)
 	}

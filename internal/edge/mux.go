@@ -138,7 +138,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r)
 	case len(allowed) > 0:
 		header.Set("Allow", strings.Join(allowed, ", "))
-		m.reject(w, r, lastmile.WrongMethod(Clip(r.Method), Clip(r.URL.Path)))
+		m.reject(w, r, wrongMethod(Clip(r.Method), Clip(r.URL.Path)))
 	default:
 		m.reject(w, r, lastmile.NotFound("path", Clip(r.URL.Path)))
 	}

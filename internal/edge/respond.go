@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -82,6 +83,11 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) int 
 	//nolint:errcheck // the client has disconnected
 	w.Write(body)
 	return status
+}
+
+// wrongMethod is the error for a path that does not support the method.
+func wrongMethod(method, path string) *lastmile.Error {
+	return &lastmile.Error{Code: lastmile.CodeWrongMethod, Message: fmt.Sprintf("%s is not allowed on %s", method, path)}
 }
 
 // newRequestID makes a random UUID (version 4).

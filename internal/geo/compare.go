@@ -36,13 +36,13 @@ func (q question) compare(found lastmile.GeocodedAddress, country string) []stri
 // sameNumber compares house numbers: 12 B equals 12b, and the first number of a range the
 // whole range: 10 equals 10-12. But 37-10 and 37-52 are two houses in Queens.
 func sameNumber(asked, found string) bool {
-	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
+	a, f := normalizePostal(asked), normalizePostal(found)
 	if a == f {
 		return true
 	}
 	first, _, ranged := strings.Cut(asked, "-")
 	other, _, rangedToo := strings.Cut(found, "-")
-	return ranged != rangedToo && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
+	return ranged != rangedToo && normalizePostal(first) == normalizePostal(other)
 }
 
 // streetWords maps common abbreviations in street names to the full words.
@@ -105,7 +105,7 @@ func (q question) sameCity(asked, country string, found lastmile.GeocodedAddress
 
 // samePostalCode compares postal codes. One may be a prefix of the other.
 func samePostalCode(asked, found string) bool {
-	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
+	a, f := normalizePostal(asked), normalizePostal(found)
 	return len(a) >= 3 && strings.HasPrefix(f, a) || len(f) >= 3 && strings.HasPrefix(a, f)
 }
 

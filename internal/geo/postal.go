@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"dray/internal/geo/gazetteer"
@@ -40,7 +41,7 @@ func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, coun
 	if g.Imported == nil {
 		return nil, false, nil
 	}
-	for _, form := range postalForms(country, lastmile.NormalizePostalCode(code)) {
+	for _, form := range postalForms(country, normalizePostal(code)) {
 		imported, some, err := g.Imported.PostalAreas(ctx, country, form)
 		if err != nil {
 			return nil, false, fmt.Errorf("look up postal code %s %s: %w", country, form, err)
@@ -245,4 +246,18 @@ func without(parts []string, i int, by string) []string {
 		rest = append(rest, by)
 	}
 	return append(rest, parts[i+1:]...)
+}
+
+// normalizePostal returns the form in which postal codes are compared:
+// letters and digits only, in upper case.
+func normalizePostal(code string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, code)
 }

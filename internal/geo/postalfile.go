@@ -82,7 +82,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 		return lastmile.PostalArea{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
 	}
 	p := lastmile.PostalArea{
-		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.NormalizePostalCode(fields[postalCode]),
+		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: normalizePostal(fields[postalCode]),
 		Name: sanitize(fields[postalName]), State: sanitize(fields[postalState]), County: sanitize(fields[postalCounty]),
 	}
 	if places.CountryName(p.Country) == "" {

@@ -263,7 +263,7 @@ func (m MapPostalCodes) PostalAreas(ctx context.Context, country, code string) (
 		for _, a := range found {
 			if a.Country == country && a.City != "" {
 				areas = append(areas, lastmile.PostalArea{
-					Country: country, Code: lastmile.NormalizePostalCode(a.Code), Name: a.City, State: a.State, Location: lastmile.Point(a.Location),
+					Country: country, Code: normalizePostal(a.Code), Name: a.City, State: a.State, Location: lastmile.Point(a.Location),
 				})
 			}
 		}

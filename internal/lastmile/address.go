@@ -156,23 +156,9 @@ func (a Address) Line() string {
 // PostalArea is the area of a postal code, from an imported list.
 type PostalArea struct {
 	Country  string // ISO 3166-1 alpha-2
-	Code     string // normalized by NormalizePostalCode
+	Code     string // letters and digits only, in upper case
 	Name     string
 	State    string
 	County   string
 	Location Point
-}
-
-// NormalizePostalCode returns the form in which postal codes are compared:
-// letters and digits only, in upper case.
-func NormalizePostalCode(code string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return -1
-	}, code)
 }

@@ -167,11 +167,6 @@ func Conflict(format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// WrongMethod is the error for a path that does not support the method.
-func WrongMethod(method, path string) *Error {
-	return &Error{Code: CodeWrongMethod, Message: fmt.Sprintf("%s is not allowed on %s", method, path)}
-}
-
 // Forbidden is the error for something the caller is not permitted to do.
 func Forbidden(format string, args ...any) *Error {
 	return &Error{Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
@@ -199,15 +194,6 @@ func (e *Error) Transient() bool { return e.Code == CodeOverloaded || e.Code == 
 // without a response: the change may or may not have been saved. It is not an *Error, because
 // background work treats it like any other fault: it runs again and finds the result.
 var ErrUnknownOutcome = errors.New("the database may or may not have kept the change")
-
-// UnknownOutcome is the error that clients see for ErrUnknownOutcome.
-func UnknownOutcome() *Error {
-	return &Error{
-		Code: CodeUnknownOutcome,
-		Message: "The server lost its database while it saved the change, which may or may not have been saved. " +
-			"Check before you send the request again; with an Idempotency-Key, nothing is done twice.",
-	}
-}
 
 // Internal is the error that clients see for a fault of the server.
 func Internal() *Error {

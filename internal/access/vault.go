@@ -67,8 +67,8 @@ func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.T
 	}
 }
 
-// SecretOverlap is how long the previous webhook secret still signs after a
-// rotation.
+// SecretOverlap is the time after a rotation in which the previous webhook secret still
+// signs.
 const SecretOverlap = 24 * time.Hour
 
 // MaxWebhookSecrets is the maximum number of webhook secrets of an organization, because each

@@ -23,8 +23,8 @@ const (
 	deviceCookie  = "dray-device"
 )
 
-// deviceAge is how long a browser is known after it has signed in: the longest time
-// that browsers keep a cookie.
+// deviceAge is the time for which a browser is recognized after it has signed in: the
+// longest time that browsers keep a cookie.
 const deviceAge = 400 * 24 * time.Hour
 
 // proofHeader is a header that state-changing requests with a cookie must have. A page

@@ -16,7 +16,7 @@ import (
 // Base is the path that the whole API is under.
 const Base = "/account/v1"
 
-// requestRate is how many requests a second an address may send.
+// requestRate is the maximum number of requests per second from an address.
 const requestRate = 50
 
 // maxBody is the size of the largest body, in bytes.

@@ -140,8 +140,8 @@ func protect(ctx context.Context, step func(context.Context) error) (err error) 
 	return step(ctx)
 }
 
-// clockTolerance is how far the clock may be set back without any effect but that work is
-// late by as much.
+// clockTolerance is the maximum time by which a clock that is set back has no effect except
+// that work is late by the same time.
 const clockTolerance = time.Minute
 
 // longestPauses are the longest times after which work of each kind is due again. Work that
@@ -277,7 +277,7 @@ func (a *App) purgeDispatches(ctx context.Context) error {
 	})
 }
 
-// expiredQuotes is how long quotes are kept after they have expired, so that the error for an
+// expiredQuotes is the time for which quotes are kept after they have expired, so that the error for an
 // order says that its quote has expired, not that it does not exist.
 const expiredQuotes = 24 * time.Hour
 

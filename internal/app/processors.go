@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// extraThreads is how many more threads may run Go code than there are processors.
+// extraThreads is the number of threads that may run Go code beyond the number of processors.
 const extraThreads = 2
 
 // addThreads adds extraThreads. Go's scheduler resumes a goroutine that has waited for the disk

@@ -9,7 +9,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Mode is how the best worker for a task is chosen.
+// Mode is the measure by which the best worker for a task is chosen.
 type Mode string
 
 // The modes of automatic assignment.

@@ -36,8 +36,8 @@ func (Cause) Values() []Cause {
 	return []Cause{CauseLate, CauseOnDuty, CauseAdded, CauseChanged, CauseUnassigned}
 }
 
-// Replanning is how the routes of an organization's teams are planned again during the
-// day.
+// Replanning holds the settings of continuous re-planning: during the day, the routes of an
+// organization's teams are planned again.
 type Replanning struct {
 	Enabled  bool
 	Move     Movement

@@ -23,7 +23,7 @@ import (
 	"github.com/aws/smithy-go/encoding/httpbinding"
 )
 
-// renewBefore is how long before their expiry the credentials of a role are renewed.
+// renewBefore is the time before their expiry at which the credentials of a role are renewed.
 const renewBefore = 5 * time.Minute
 
 // containerHost serves the credentials of containers at a relative URI.

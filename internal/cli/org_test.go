@@ -25,8 +25,8 @@ func (s *failingWrites) Write(ctx context.Context, fn func(ordering.ClientWriter
 	return s.ClientStore.Write(ctx, fn)
 }
 
-// TestEndReportsErrors ends the connection with a client while the database fails: the
-// error must not be taken for one that the client is a courier.
+// TestEndReportsErrors ends the connection with a client while the database fails. The
+// command must report that error, and not go on as if the id were that of a courier.
 func TestEndReportsErrors(t *testing.T) {
 	config := app.DefaultConfig()
 	config.Data = t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// style is how a text looks on a terminal: the parameter of an SGR sequence.
+// style is the appearance of a text on a terminal: the parameter of an SGR sequence.
 type style string
 
 const (

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// settle is how long after a change the routes of a team are planned again, so that
+	// settle is the time after a change at which the routes of a team are planned again, so that
 	// changes made together are planned together.
 	settle = 5 * time.Second
 
-	// busyPause is how long re-planning waits while another dispatch of the team is active.
+	// busyPause is the time between two checks whether another dispatch of the team is active.
 	busyPause = 10 * time.Second
 
 	// MaxReplans is the maximum number of dispatches of a team by continuous

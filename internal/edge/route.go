@@ -344,7 +344,7 @@ func (rt Route) bodyLimit() int64 {
 	return MaxBody
 }
 
-// uploadTime is how long the body of a batch, or an image, may take to arrive.
+// uploadTime is the maximum time in which the body of a batch, or an image, must arrive.
 const uploadTime = time.Minute
 
 // extendDeadline gives a body that may be large more time to arrive.

@@ -17,7 +17,7 @@ type router struct {
 	ends  map[string]*end // by method
 }
 
-// end is where the path of a route ends.
+// end is the node of the tree at which the path of a route ends.
 type end struct {
 	names   []string // names of its parameters
 	handler http.Handler

@@ -13,7 +13,7 @@ import (
 // comment, so that proxies keep the connection open.
 const KeepAliveInterval = 20 * time.Second
 
-// StreamPatience is how long a client may take to read a part of a stream.
+// StreamPatience is the maximum time in which a client must read a part of a stream.
 const StreamPatience = 2 * KeepAliveInterval
 
 // StreamPause is the shortest time between two updates of a stream, so that many
@@ -27,7 +27,7 @@ const streamBytes = 32 << 10
 // a caller may revoke its own as often as it likes.
 const RevokedPause = time.Second
 
-// revokedFlush is how long the end of a revoked stream may take to be sent.
+// revokedFlush is the maximum time in which the end of a revoked stream must be sent.
 const revokedFlush = 250 * time.Millisecond
 
 // follow serves a stream until its end, or until the caller's credentials are

@@ -7,7 +7,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// uploadPath is where the API serves uploads.
+// uploadPath is the path at which the API serves uploads.
 const uploadPath = "/api/v2/uploads/"
 
 // CheckWorker rejects the id of a worker that the organization does not have.

@@ -9,7 +9,7 @@ import (
 	"dray/internal/work"
 )
 
-// RoutingAddress is where a worker's routes may end, as sent: the id of a
+// RoutingAddress is the address at which a worker's routes may end, as sent: the id of a
 // destination, or a draft of one.
 type RoutingAddress struct {
 	ID    lastmile.DestinationID

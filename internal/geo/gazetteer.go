@@ -200,14 +200,14 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	if r.within != (gazetteer.State{}) {
 		areas = slices.DeleteFunc(areas, func(a area) bool { return a.state.Code != "" && a.state != r.within })
 	}
-	judge := scorer{reading: r, areas: areas, postalKnown: known, spoken: r.spoken()}
+	score := scorer{reading: r, areas: areas, postalKnown: known, spoken: r.spoken()}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
-		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {
+		if m := score.city(c); m != nil && (best == nil || m.score > best.score) {
 			best = m
 		}
 	}
-	if m := judge.areaOnly(); m != nil && (best == nil || m.score > best.score) {
+	if m := score.areaOnly(); m != nil && (best == nil || m.score > best.score) {
 		best = m
 	}
 	return best, nil

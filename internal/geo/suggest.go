@@ -309,9 +309,9 @@ func (c *completer) citiesIn(r region, as completion) (found []gazetteer.Complet
 	return found
 }
 
-// namesake is how much smaller than the largest city of a region a city with the region's
-// name may be and still come before it, in units of size: an eighth. Tuscany is the region
-// rather than the suburb of Calgary.
+// namesake is the maximum difference in size, in units of gazetteer.City.Size, at which a city
+// with the name of a region still comes before the largest city of the region. It stands for
+// an eighth of the population: Tuscany is the region rather than the suburb of Calgary.
 const namesake = 6
 
 // firstOfRegion is the number of a region's cities that come before cities with its name, if

@@ -18,13 +18,13 @@ const (
 // Languages are those of the pages and mails, the default first.
 var Languages = []string{"en", "de", "fr", "es", "pt"}
 
-// Ownership is who owns the installation, and who was invited to and has not accepted yet.
-// Either may be empty.
+// Ownership names the owner of the installation, and the administrator who was invited to
+// become the owner and has not accepted yet. Either may be empty.
 type Ownership struct {
 	Owner, Invited lastmile.AdminID
 }
 
-// Account is how an administrator signs in.
+// Account holds the credentials with which an administrator signs in.
 type Account struct {
 	Organization lastmile.OrganizationID
 	Admin        lastmile.AdminID
@@ -67,10 +67,10 @@ func Email(typed string) string { return strings.ToLower(strings.TrimSpace(typed
 // The limits of sessions.
 const (
 	SessionIdle     = 12 * time.Hour      // since the last use
-	SessionLifetime = 30 * 24 * time.Hour // in any case
+	SessionLifetime = 30 * 24 * time.Hour // since signing in, even if it is used
 	MaxSessions     = 50                  // of an administrator; the oldest end
 
-	useRecorded = time.Minute // how exactly the last use is stored
+	useRecorded = time.Minute // resolution of Session.Used
 	maxAgent    = 256         // bytes
 )
 

@@ -25,7 +25,7 @@ const (
 	codeSkew         = 1 // periods that the clock of a phone may be off
 )
 
-// RecoveryCodes is how many codes replace a lost phone, each once.
+// RecoveryCodes is the number of codes that replace a lost phone, each once.
 const RecoveryCodes = 10
 
 // RecoveryCodeSize is the length of a recovery code in bytes: 80 bits, so that a fast

@@ -45,5 +45,5 @@ func CallerOf(ctx context.Context) string {
 // that it is not retried because of serialization failures and does not cause them.
 func Locking(ctx context.Context) context.Context { return context.WithValue(ctx, lockingKey{}, true) }
 
-// IsLocking reports whether a context is one of Locking.
+// IsLocking reports whether a context was returned by Locking.
 func IsLocking(ctx context.Context) bool { return ctx.Value(lockingKey{}) != nil }

@@ -53,13 +53,15 @@ type Dispatch struct {
 
 // Replan is the cause and the result of a dispatch by continuous re-planning.
 type Replan struct {
-	Cause                    string
-	Task                     TaskID        // the task that was added or changed
-	Worker                   WorkerID      // the worker who has fallen behind or gone on duty
-	Lateness                 time.Duration // lateness of the worker
-	Between, Assign, Changed bool          // tasks may move between workers; unassigned tasks may be assigned; a better plan was found
-	Before                   DispatchCost  // cost of the routes before the dispatch
-	Unassigned               int           // number of unassigned tasks before the dispatch
+	Cause      string
+	Task       TaskID        // the task that was added or changed
+	Worker     WorkerID      // the worker who has fallen behind or gone on duty
+	Lateness   time.Duration // lateness of the worker
+	Between    bool          // tasks may move between workers
+	Assign     bool          // unassigned tasks may be assigned
+	Changed    bool          // a better plan was found
+	Before     DispatchCost  // cost of the routes before the dispatch
+	Unassigned int           // number of unassigned tasks before the dispatch
 }
 
 // DispatchOptions are the rules of a dispatch.

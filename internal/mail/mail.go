@@ -19,7 +19,7 @@ import (
 	"dray/internal/identity"
 )
 
-// timeout is how long sending one mail may take.
+// timeout is the maximum time in which one mail must be sent.
 const timeout = 30 * time.Second
 
 // Server is an SMTP server that accepts mails.

@@ -60,8 +60,8 @@ func (x *Index) inCell(c gridCell, each func(id uint32)) {
 	postings{reader: r, count: count}.each(each)
 }
 
-// streetPenalty is how many meters farther than its street a house may be and still be
-// preferred: people mean the house that they are in front of.
+// streetPenalty is a distance in meters. A house is preferred to its street if it is farther
+// away by less than that: people mean the house that they are in front of.
 const streetPenalty = 30.0
 
 // nearest returns the nearest house of a street, or the nearest location on it.

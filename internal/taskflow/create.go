@@ -10,7 +10,9 @@ import (
 	"dray/internal/store"
 )
 
-// Create creates a task, and finds a worker for it unless assign is nil.
+// Create creates a task, and finds a worker for it unless assign is nil. The workers are read
+// before the transaction. If their lists change meanwhile, it tries again, and in the end it
+// reads them in the transaction.
 func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
 	if err := checkAssign(who, d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
@@ -132,7 +134,8 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	if task.OrderShortID = p.order; home != who.Organization {
+	task.OrderShortID = p.order
+	if home != who.Organization {
 		task.Origin = who.Organization
 	}
 	settings, err := w.Settings(ctx, home)

@@ -131,7 +131,7 @@ func (fs *Fields) List(ctx context.Context, who lastmile.Principal, integration 
 	return fields.DefinedBy(integration), err
 }
 
-// fieldName is the name of a field definition in error messages.
+// fieldName returns the name of a field definition in error messages.
 func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 
 // customFields checks the custom fields of a draft against the organization's

@@ -15,7 +15,7 @@ const (
 	maxReason     = 200 // characters
 )
 
-// Verdict is how a gateway responded to a message.
+// Verdict classifies the response of a gateway to a message.
 type Verdict int
 
 // The verdicts.

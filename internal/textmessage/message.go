@@ -25,7 +25,7 @@ const (
 // task's life.
 var RecipientKinds = []Kind{KindStarted, KindETA, KindDelayed, KindArrived, KindCompleted, KindFailed}
 
-// lifetimes are how long after the event a message is still sent.
+// lifetimes are the times after the event within which a message is still sent.
 var lifetimes = map[Kind]time.Duration{
 	KindInvitation: 72 * time.Hour, // as long as the password is valid
 	KindStarted:    time.Hour,

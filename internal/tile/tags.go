@@ -29,7 +29,7 @@ const (
 	polygons geometry = 3
 )
 
-// style is how a feature is drawn.
+// style determines how a feature is drawn.
 type style struct {
 	layer    layer
 	geometry geometry
@@ -64,7 +64,7 @@ const (
 	levelPlace = levelRoad + 10
 )
 
-// road is how a class of roads is drawn.
+// road determines how a class of roads is drawn.
 type road struct {
 	class   string
 	minZoom uint8

@@ -113,7 +113,8 @@ type learned struct {
 	until      time.Time
 }
 
-// keepLearned is how long experience is cached: one more trip changes little.
+// keepLearned is the time for which learned travel times are cached: one more trip changes
+// little.
 const keepLearned = 5 * time.Minute
 
 // experience returns what was learned from an organization's past trips.

@@ -6,8 +6,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// currentFor is how long a location counts as where a worker is now. Tracking pages show it
-// as long.
+// currentFor is the time for which a location counts as the worker's current one and is shown
+// on tracking pages.
 const currentFor = 10 * time.Minute
 
 // IsCurrent reports whether the location of a worker is known and recent enough to be where the

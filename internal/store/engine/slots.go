@@ -10,12 +10,12 @@ import (
 )
 
 // activeFor is the time for which a caller counts as active after beginning an operation.
-// lately is the time over which its use of slots is averaged, and forgotten the time after
+// lately is the time over which its use of slots is averaged, and expiry the time after
 // which nothing of it is left.
 const (
 	activeFor = time.Second
 	lately    = 2 * time.Second
-	forgotten = 10 * lately
+	expiry    = 10 * lately
 )
 
 // spare is how much the average use of a caller that gets a burst of slots may exceed
@@ -192,11 +192,11 @@ func (s *Slots) used(caller string, now time.Time) float64 {
 // sweep removes the callers that have used no slots for long. The caller of sweep holds the
 // lock.
 func (s *Slots) sweep(now time.Time) {
-	if now.Sub(s.swept).Abs() < forgotten {
+	if now.Sub(s.swept).Abs() < expiry {
 		return
 	}
 	for caller, u := range s.use {
-		if s.of[caller] == 0 && now.Sub(u.at).Abs() >= forgotten {
+		if s.of[caller] == 0 && now.Sub(u.at).Abs() >= expiry {
 			delete(s.use, caller)
 		}
 	}

@@ -244,7 +244,7 @@ func TestFormerCallersAreForgotten(t *testing.T) {
 			<-s.take(caller)
 			s.Give(caller)
 		}
-		time.Sleep(forgotten)
+		time.Sleep(expiry)
 		<-s.take("late")
 		if len(s.use) != 2 {
 			t.Errorf("%d callers are kept, want the two that have a slot", len(s.use))

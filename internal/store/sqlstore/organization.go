@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -81,11 +82,7 @@ func (t organizationTx) SavePageSettings(ctx context.Context, org lastmile.Organ
 	const query = `
 		INSERT INTO page_setting (org, phone, color, new_times) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org) DO UPDATE SET phone = excluded.phone, color = excluded.color, new_times = excluded.new_times`
-	var newTimes int64
-	if s.NewTimes {
-		newTimes = 1
-	}
-	if _, err := t.exec(ctx, query, org, s.Phone, s.Color, newTimes); err != nil {
+	if _, err := t.exec(ctx, query, org, s.Phone, s.Color, engine.Flag(s.NewTimes)); err != nil {
 		return fmt.Errorf("save settings of tracking pages of %s: %w", org, err)
 	}
 	return nil
@@ -260,8 +257,8 @@ func (t organizationTx) Connected(ctx context.Context, org, other lastmile.Organ
 }
 
 // Connection returns whether an organization is connected with another, and whether the
-// other shows its name. It does unless the organization is an active client for which
-// that is disabled.
+// other shows its own name to it. Only a courier hides its name, from active clients for
+// which show_name is 0.
 func (t organizationTx) Connection(ctx context.Context, org, other lastmile.OrganizationID) (c store.Connection, err error) {
 	if c.Connected, err = t.Connected(ctx, org, other); err != nil || !c.Connected {
 		return c, err

@@ -77,8 +77,8 @@ func TestCreateAllRejectsNoneAndTooMany(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
-// Items read what earlier items of the same chunk have saved, although it is still in a
-// buffer.
+// TestBatchItemsSeeEarlierItems creates tasks that read what earlier tasks of the same chunk
+// have saved, although it is still in a buffer.
 func TestBatchItemsSeeEarlierItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	team, phone := o.Team(t, "North"), string(apptest.Phone())
@@ -151,8 +151,8 @@ func TestSubmittedBatch(t *testing.T) {
 	expectCode(t, err, lastmile.CodeOutsideScope)
 }
 
-// TestSubmittedBatchOfLargeItems creates tasks with long notes in more transactions
-// than tasks with short ones.
+// TestSubmittedBatchOfLargeItems submits two batches of 80 tasks. The one with long notes
+// takes one transaction more.
 func TestSubmittedBatchOfLargeItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	transactions := func(notes int) uint64 {
@@ -185,8 +185,9 @@ func TestSubmittedBatchOfLargeItems(t *testing.T) {
 	}
 }
 
-// TestSubmittedBatchOfLargeFields creates tasks with long definitions of custom fields, which
-// are not sent with them, in more transactions than tasks without.
+// TestSubmittedBatchOfLargeFields submits a batch twice. The second time, every task stores
+// long definitions of custom fields, which are not part of the request: that takes two
+// transactions more.
 func TestSubmittedBatchOfLargeFields(t *testing.T) {
 	o := apptest.NewOrg(t)
 	transactions := func() uint64 {
@@ -219,8 +220,8 @@ func TestSubmittedBatchOfLargeFields(t *testing.T) {
 	}
 }
 
-// TestTheEventOfALargeBatchIsLimited completes batches that together would need an event of
-// 25 MB. The status shows everything.
+// TestTheEventOfALargeBatchIsLimited completes a batch whose event would have 25 MB with all
+// of its tasks. The status shows everything.
 func TestTheEventOfALargeBatchIsLimited(t *testing.T) {
 	o := apptest.NewOrg(t)
 	fields := []customfield.Change{}
@@ -277,8 +278,8 @@ func TestTheEventOfALargeBatchIsLimited(t *testing.T) {
 	}
 }
 
-// A batch that was stored before items were decoded at submission may hold items
-// that are not valid.
+// TestOldBatchWithInvalidItems runs a batch that was stored by a version that did not decode
+// items at submission, so that some may be invalid.
 func TestOldBatchWithInvalidItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	now := o.Now()

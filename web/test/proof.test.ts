@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { choices, navigationLink } from '../src/driver/navigation.ts';
-import { addressName, early, encoded, judge, late, symbology, type Task } from '../src/driver/wire.ts';
+import { addressName, early, encoded, checkScan, late, symbology, type Task } from '../src/driver/wire.ts';
 
 function task(id: string, codes: (string | undefined)[], more: Partial<Task> = {}): Task {
   const required = codes.map((code, i) => ({
@@ -26,27 +26,27 @@ test('a scanned code is expected, already scanned, of another stop, or wrong', (
   const other = task('other', ['C']);
   const both = task('both', ['A', 'B']);
   const scans = [{ data: encoded('A') }];
-  assert.deepEqual(judge(both, scans, 'B', []), { kind: 'expected', data: encoded('B') });
-  assert.equal(judge(both, scans, 'A', []).kind, 'again');
-  assert.equal(judge(both, scans, 'C', [both, other]).owner, other);
+  assert.deepEqual(checkScan(both, scans, 'B', []), { kind: 'expected', data: encoded('B') });
+  assert.equal(checkScan(both, scans, 'A', []).kind, 'again');
+  assert.equal(checkScan(both, scans, 'C', [both, other]).owner, other);
   const twice = task('twice', ['A', 'A']);
-  assert.equal(judge(twice, scans, 'A', []).kind, 'expected');
-  assert.equal(judge(twice, [...scans, ...scans], 'A', []).kind, 'again');
-  assert.deepEqual(judge(both, scans, 'D', [other]), { kind: 'wrong', data: encoded('D'), mayKeep: true });
-  assert.equal(judge(task('only', ['A'], { scanOnlyRequiredBarcodes: true }), [], 'D', []).mayKeep, false);
-  assert.equal(judge(task('free', []), [], 'D', []).kind, 'extra');
-  assert.equal(judge(task('none', [], { scanOnlyRequiredBarcodes: true }), [], 'D', []).kind, 'wrong');
+  assert.equal(checkScan(twice, scans, 'A', []).kind, 'expected');
+  assert.equal(checkScan(twice, [...scans, ...scans], 'A', []).kind, 'again');
+  assert.deepEqual(checkScan(both, scans, 'D', [other]), { kind: 'wrong', data: encoded('D'), mayKeep: true });
+  assert.equal(checkScan(task('only', ['A'], { scanOnlyRequiredBarcodes: true }), [], 'D', []).mayKeep, false);
+  assert.equal(checkScan(task('free', []), [], 'D', []).kind, 'extra');
+  assert.equal(checkScan(task('none', [], { scanOnlyRequiredBarcodes: true }), [], 'D', []).kind, 'wrong');
   const count = task('count', ['A', undefined]);
-  assert.equal(judge(count, scans, 'anything', []).kind, 'expected');
-  assert.equal(judge(count, [...scans, { data: encoded('x') }], 'more', []).kind, 'wrong');
+  assert.equal(checkScan(count, scans, 'anything', []).kind, 'expected');
+  assert.equal(checkScan(count, [...scans, { data: encoded('x') }], 'more', []).kind, 'wrong');
 });
 
 test('a UPC code is the same with 12 digits and, as EAN, with 13', () => {
   const short = task('short', ['012345678905']);
-  assert.deepEqual(judge(short, [], '0012345678905', []), { kind: 'expected', data: encoded('012345678905') });
-  assert.equal(judge(short, [{ data: encoded('012345678905') }], '0012345678905', []).kind, 'again');
+  assert.deepEqual(checkScan(short, [], '0012345678905', []), { kind: 'expected', data: encoded('012345678905') });
+  assert.equal(checkScan(short, [{ data: encoded('012345678905') }], '0012345678905', []).kind, 'again');
   const long = task('long', ['0012345678905']);
-  assert.deepEqual(judge(long, [], '012345678905', []), { kind: 'expected', data: encoded('0012345678905') });
+  assert.deepEqual(checkScan(long, [], '012345678905', []), { kind: 'expected', data: encoded('0012345678905') });
 });
 
 test('symbologies of barcodes have the names of the API', () => {

@@ -13,7 +13,7 @@ import {
   type Send,
   type Shelf,
 } from '../src/driver/queue.ts';
-import { judge, type Outcome, type Request } from '../src/driver/remote.ts';
+import { classify, type Outcome, type Request } from '../src/driver/remote.ts';
 
 class Memory implements Shelf {
   kept = new Map<string, Item>();
@@ -226,7 +226,7 @@ test('responses are classified', () => {
     [503, '', '2', { kind: 'later', after: 2000 }],
   ];
   for (const [status, text, after, want] of cases)
-    assert.deepEqual(judge(status, text, after), want, `${status} ${text}`);
+    assert.deepEqual(classify(status, text, after), want, `${status} ${text}`);
 });
 
 test('later actions on the same task depend on a stuck one', () => {

@@ -56,11 +56,11 @@ export async function call<T>(token: string, request: Request): Promise<Outcome<
   } catch {
     return { kind: 'later' };
   }
-  return judge<T>(response.status, text, response.headers.get('Retry-After'));
+  return classify<T>(response.status, text, response.headers.get('Retry-After'));
 }
 
-// judge classifies a response.
-export function judge<T>(status: number, text: string, retryAfter: string | null): Outcome<T> {
+// classify returns the outcome that a response stands for.
+export function classify<T>(status: number, text: string, retryAfter: string | null): Outcome<T> {
   const parsed = parse(text);
   if (status >= 200 && status < 300) {
     // HTML instead of JSON comes from a captive portal or a proxy.

@@ -203,9 +203,9 @@ export interface Verdict {
   mayKeep?: boolean; // the task also accepts codes that it does not expect
 }
 
-// judge classifies a scanned code for a task. Readers report the same UPC code with 12
+// checkScan compares a scanned code with those that a task expects. Readers report the same UPC code with 12
 // digits or, as EAN, with 13.
-export function judge(task: Task, scans: { data: string }[], text: string, others: Task[]): Verdict {
+export function checkScan(task: Task, scans: { data: string }[], text: string, others: Task[]): Verdict {
   const forms = [text];
   if (/^0\d{12}$/.test(text)) forms.push(text.slice(1));
   if (/^\d{12}$/.test(text)) forms.push('0' + text);

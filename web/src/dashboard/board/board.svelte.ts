@@ -7,7 +7,7 @@ import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
 import type { Admin } from '../wire.ts';
-import { Disputes } from './disputes.ts';
+import { Conflicts } from './conflicts.ts';
 import { everything, Groups, narrow, type Filter } from './groups.ts';
 import { Replay } from './replay.svelte.ts';
 import { listOf, nothing, pool, Records, type ListKey, type Touched } from './records.ts';
@@ -73,7 +73,7 @@ class Board {
   private staffing = false; // teams, hubs and schedules are being read
   private admitting = false; // the tasks of newcomers are being read
   private readonly watchers = new Set<Watcher>();
-  private readonly disputes = new Disputes(this.records, () => this.stream, () => this.plan()); // prettier-ignore
+  private readonly conflicts = new Conflicts(this.records, () => this.stream, () => this.plan()); // prettier-ignore
 
   constructor() {
     this.records.clock = () => this.time();
@@ -203,7 +203,7 @@ class Board {
     clearTimeout(this.due);
     forgo(this);
     forgo(this.clocked);
-    this.disputes.stop();
+    this.conflicts.stop();
     this.clock = this.due = undefined;
     this.drop();
     this.connected = false;
@@ -279,7 +279,7 @@ class Board {
       this.due = undefined;
       this.shownAt = performance.now();
       this.digest();
-      if (news) this.disputes.settle();
+      if (news) this.conflicts.settle();
       void this.admit();
       if (rest || this.queue.length > 0) this.plan(rest ? breath : undefined);
       if (document.hidden) this.frame++;
@@ -298,7 +298,7 @@ class Board {
     else if (event === 'containers') {
       const change = JSON.parse(data) as ListChange;
       records.applyOrder(change);
-      if (!change.tasks) this.disputes.reread(records.keyOf(change.container));
+      if (!change.tasks) this.conflicts.reread(records.keyOf(change.container));
     } else records.apply(JSON.parse(data) as Event);
   }
 

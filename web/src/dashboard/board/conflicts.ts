@@ -9,7 +9,7 @@ const patience = 2000; // ms for which a list and its tasks may contradict each 
 const rest = 1000; // ms between two reads of a list
 const mostTasks = 100; // maximum number of tasks to read at a time
 
-export class Disputes {
+export class Conflicts {
   private due: ReturnType<typeof setTimeout> | undefined;
 
   constructor(

@@ -14,7 +14,7 @@ import {
   undone,
   vehiclesOf,
 } from '../src/dashboard/dispatch/compare.ts';
-import { bodyOf, defaults, routeOf, wishesOf } from '../src/dashboard/dispatch/request.ts';
+import { bodyOf, defaults, routeOf, planOptionsOf } from '../src/dashboard/dispatch/request.ts';
 import { phraseOf } from '../src/dashboard/dispatch/reasons.ts';
 import { leftKey, rowsOf } from '../src/dashboard/dispatch/rows.ts';
 import type { Dispatch, Options, Route, Stop } from '../src/dashboard/dispatch/wire.ts';
@@ -276,7 +276,7 @@ test('a request has the chosen options, within the limits of the API', () => {
 });
 
 test('a plan can be requested again with the same options', () => {
-  const again = wishesOf({ ...options, taskTimeWindow: [start - 4 * hour, start + 8 * hour - 3000], maxContainerSize: 7, routeEnd: 'hub://x' }, start); // prettier-ignore
+  const again = planOptionsOf({ ...options, taskTimeWindow: [start - 4 * hour, start + 8 * hour - 3000], maxContainerSize: 7, routeEnd: 'hub://x' }, start); // prettier-ignore
   assert.deepEqual(again, { hours: 8, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: 'hub://x', busy: 7 });
 });
 

@@ -2,7 +2,7 @@
 
 import type { Options } from './wire.ts';
 
-export interface Wishes {
+export interface PlanOptions {
   hours: number; // hours to plan ahead
   vehicle: string; // '' for all
   maxTasks: number;
@@ -16,14 +16,14 @@ export const teamHub = 'teams://DEFAULT';
 export const ownAddress = 'workers://ROUTING_ADDRESS';
 export const hoursAhead = [2, 4, 6, 8, 12] as const;
 
-export const defaults: Wishes = { hours: 4, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: teamHub, busy: null }; // prettier-ignore
+export const defaults: PlanOptions = { hours: 4, vehicle: '', maxTasks: 100, delay: 10, service: 2, end: teamHub, busy: null }; // prettier-ignore
 
 const hour = 3600; // seconds
 const overdue = 4; // hours for which overdue tasks are still planned
 const furthest = 12 * hour - 600; // the API's limit, less a margin for a clock that is fast
 
 // bodyOf returns the request for a team.
-export function bodyOf(w: Wishes, now: number, dryRun: boolean) {
+export function bodyOf(w: PlanOptions, now: number, dryRun: boolean) {
   const at = Math.floor(now / 1000);
   const workers = { ...(w.vehicle ? { vehicleType: w.vehicle } : { anyVehicle: true }), ...(w.busy !== null && { maxContainerSize: Math.min(w.busy, w.maxTasks) }) }; // prettier-ignore
   return {
@@ -37,16 +37,16 @@ export function bodyOf(w: Wishes, now: number, dryRun: boolean) {
 }
 
 // routeOf returns the request for the route of one worker.
-export const routeOf = ({ service, end, delay }: Wishes, dryRun: boolean) => ({
+export const routeOf = ({ service, end, delay }: PlanOptions, dryRun: boolean) => ({
   serviceTime: service,
   routeEnd: end || null,
   maxAllowedDelay: delay,
   dryRun,
 });
 
-// wishesOf returns the options of a dispatch as the form has them, to plan again with the
+// planOptionsOf returns the options of a dispatch as the form has them, to plan again with the
 // same ones.
-export function wishesOf(o: Options, created: number): Wishes {
+export function planOptionsOf(o: Options, created: number): PlanOptions {
   const hours = (o.taskTimeWindow[1] - created) / 3_600_000;
   return {
     hours: Math.min(12, Math.max(1, Math.round(hours))),

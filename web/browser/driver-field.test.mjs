@@ -255,9 +255,9 @@ test('a gap in the positions is shown, and a tracker app can take over', async (
       globalThis.locks++;
       return Promise.resolve({ released: false, release: () => Promise.resolve() });
     };
-    navigator.geolocation.watchPosition = (heard) => {
+    navigator.geolocation.watchPosition = (success) => {
       globalThis.locate = (timestamp) =>
-        heard({ timestamp, coords: { longitude: -73.9857, latitude: 40.7484, accuracy: 9, speed: 3, heading: 90 } });
+        success({ timestamp, coords: { longitude: -73.9857, latitude: 40.7484, accuracy: 9, speed: 3, heading: 90 } });
       globalThis.locate(Date.now());
       return 1;
     };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call, heard, prefetch } from '../src/dashboard/api.ts';
+import { call, handlers, prefetch } from '../src/dashboard/api.ts';
 
 test('the first call gets the prefetched response, and later calls send a request', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -24,7 +24,7 @@ test('the error of a prefetch is returned by the call', async (t) => {
 test('a response that breaks off is a lost connection', async (t) => {
   const body = new ReadableStream({ start: (c) => c.error(new TypeError('reset')) });
   t.mock.method(globalThis, 'fetch', async () => new Response(body));
-  const lost = t.mock.method(heard, 'lost');
+  const lost = t.mock.method(handlers, 'lost');
   await assert.rejects(call('GET', '/hubs'), { status: 0 });
   assert.equal(lost.mock.callCount(), 1);
 });

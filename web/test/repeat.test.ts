@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call, heard, prefetch } from '../src/dashboard/api.ts';
+import { call, handlers, prefetch } from '../src/dashboard/api.ts';
 
 test('a change whose outcome is not known is sent again with its key', async (t) => {
   const keys: (string | undefined)[] = [];
@@ -64,7 +64,7 @@ test('every change has its own key, unless the caller passes one', async (t) => 
 
 test('a response that is late is reported once, and still used', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const late = t.mock.method(heard, 'late');
+  const late = t.mock.method(handlers, 'late');
   let respond = (_: Response) => {};
   t.mock.method(globalThis, 'fetch', () => new Promise<Response>((resolve) => (respond = resolve)));
   const hubs = call('GET', '/hubs');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { Stream, type Heard } from '../src/dashboard/board/stream.ts';
+import { Stream, type StreamHandlers } from '../src/dashboard/board/stream.ts';
 
 const usual = globalThis.fetch;
 afterEach(() => (globalThis.fetch = usual));
@@ -14,7 +14,7 @@ function opened(date: string, to: number, events: () => Promise<Response>) {
     String(path).includes('/events') ? events() : Promise.resolve(Response.json({ cursor: '7', to }));
   let stream: Stream;
   const happened = new Promise<string>((resolve) => {
-    const heard: Heard = {
+    const handlers: StreamHandlers = {
       loaded: () => Promise.resolve(),
       message: () => {},
       alive: () => {},
@@ -22,7 +22,7 @@ function opened(date: string, to: number, events: () => Promise<Response>) {
       failed: () => resolve('failed'),
       signedOut: () => resolve('signedOut'),
     };
-    stream = new Stream(date, '', heard);
+    stream = new Stream(date, '', handlers);
   });
   return { stream: stream!, happened };
 }
@@ -77,7 +77,7 @@ test('a snapshot is decoded, loaded and followed in different turns', async () =
     return response;
   };
   let loaded = (_: string) => {};
-  const heard: Heard = {
+  const handlers: StreamHandlers = {
     loaded: async () => {
       happened.push('loaded');
       turn('another turn');
@@ -93,7 +93,7 @@ test('a snapshot is decoded, loaded and followed in different turns', async () =
   const has = async (name: string) => {
     while (!happened.includes(name)) await rest();
   };
-  const stream = new Stream('', '', heard);
+  const stream = new Stream('', '', handlers);
   await has('another turn');
   loaded('');
   await has('followed');
@@ -101,7 +101,7 @@ test('a snapshot is decoded, loaded and followed in different turns', async () =
   stream.close();
 
   happened.length = 0;
-  const closed = new Stream('', '', heard);
+  const closed = new Stream('', '', handlers);
   await Promise.resolve();
   setTimeout(() => closed.close()); // before the turn in which it would be loaded
   await has('turn');

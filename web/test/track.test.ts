@@ -29,9 +29,9 @@ test('minutes are counted until the worker arrives', () => {
 });
 
 test('only some of the minutes are announced to screen readers', () => {
-  const heard = [];
-  for (let left = 40; left > 0; left--) if (worthSaying(left + 1, left)) heard.push(left);
-  assert.deepEqual(heard, [30, 15, 10, 5, 2]);
+  const announced = [];
+  for (let left = 40; left > 0; left--) if (worthSaying(left + 1, left)) announced.push(left);
+  assert.deepEqual(announced, [30, 15, 10, 5, 2]);
   assert.ok(worthSaying(12, 4), 'a mark that was skipped');
   assert.ok(!worthSaying(0, 8), 'the first minutes are in the text');
 });

@@ -34,7 +34,7 @@ const base = '/api/v2';
 export const url = (path: string): string => (path.startsWith('/account/') ? path : base + path);
 
 // Functions that are called when a request shows something that concerns the whole page.
-export const heard = {
+export const handlers = {
   lost: () => {},
   late: () => {}, // a response is late
   signedOut: () => {},
@@ -66,9 +66,9 @@ const undecided = [401, 429]; // responses that say nothing about an earlier att
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16)).join('.');
 
-// watched calls heard.late if a response is late.
+// watched calls handlers.late if a response is late.
 export function watched<T>(asked: Promise<T>): Promise<T> {
-  const timer = setTimeout(() => heard.late(), patience);
+  const timer = setTimeout(() => handlers.late(), patience);
   return asked.finally(() => clearTimeout(timer));
 }
 
@@ -110,14 +110,14 @@ export async function call<T>(
   } catch (error) {
     if (signal?.aborted) throw error;
     if (change) unsure.set(change, { key, at: Date.now() });
-    heard.lost();
+    handlers.lost();
     throw new Failure(0, '');
   }
   if (response.status >= 500 && change) unsure.set(change, { key, at: Date.now() });
   else if (!undecided.includes(response.status)) unsure.delete(change);
   if (response.ok) return (text ? JSON.parse(text) : undefined) as T;
   const failure = read(response.status, text, Number(response.headers.get('Retry-After') ?? 0));
-  if (failure.number === unauthenticated && !path.startsWith(account)) heard.signedOut();
+  if (failure.number === unauthenticated && !path.startsWith(account)) handlers.signedOut();
   throw failure;
 }
 

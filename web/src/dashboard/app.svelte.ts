@@ -2,7 +2,7 @@
 // messages, and whether the server can be reached.
 
 import { tick } from 'svelte';
-import { account, call, Failure, heard, Notice } from './api.ts';
+import { account, call, Failure, handlers, Notice } from './api.ts';
 import { complaint } from './complaint.ts';
 import { loadSheets } from './sheets.ts';
 import { isTheme, showTheme, type Theme } from './theme.ts';
@@ -59,9 +59,9 @@ class App {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    heard.lost = () => this.lose();
-    heard.late = () => void this.probe();
-    heard.signedOut = () => {
+    handlers.lost = () => this.lose();
+    handlers.late = () => void this.probe();
+    handlers.signedOut = () => {
       if (this.me) this.ended = true;
       this.me = undefined;
       shelf.set('familiar', '');

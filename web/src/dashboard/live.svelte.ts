@@ -2,7 +2,7 @@
 // background.
 
 import { follow, type Message } from '../driver/stream.ts';
-import { call, heard, query, url } from './api.ts';
+import { call, handlers, query, url } from './api.ts';
 import { app } from './app.svelte.ts';
 import { shown, whileShown } from './visible.ts';
 
@@ -22,7 +22,7 @@ export class Live {
   private wait = shortestWait;
   private wake = () => {}; // ends the wait
 
-  constructor(private readonly heard: (message: Message) => void) {
+  constructor(private readonly receive: (message: Message) => void) {
     void this.run();
     $effect(() => () => this.stop.abort());
     $effect(() => {
@@ -56,7 +56,7 @@ export class Live {
             },
             (message) => {
               if (message.id) last = message.id;
-              this.heard(message);
+              this.receive(message);
             },
           ),
         );
@@ -65,7 +65,7 @@ export class Live {
           await shown(signal);
           continue;
         }
-        if (ended === 'signedOut') heard.signedOut(); // the screen is opened again after signing in
+        if (ended === 'signedOut') handlers.signedOut(); // the screen is opened again after signing in
         if (ended === 'signedOut' || ended === 'absent') return;
         if (ended === 'stale') last = undefined;
         else if (!signal.aborted) void app.probe(); // the network may be down, and no other request under way

@@ -586,8 +586,8 @@ class App {
     await kept.put('settings', settings.value);
   }
 
-  // heard fetches what has changed according to an event of the stream.
-  private heard(data: string) {
+  // receive fetches what has changed according to an event of the stream.
+  private receive(data: string) {
     try {
       const { available: _, ...rest } = JSON.parse(data) as { available?: string };
       const outline = JSON.stringify(rest);
@@ -713,7 +713,7 @@ class App {
         this.outline = '';
         void this.sync();
       };
-      const ended = await follow('/driver/v1/events', headers, signal, opened, (m) => this.heard(m.data));
+      const ended = await follow('/driver/v1/events', headers, signal, opened, (m) => this.receive(m.data));
       if (signal.aborted) return;
       this.streaming = false;
       if (this.connection === 'live') this.connection = 'polling';

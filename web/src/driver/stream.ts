@@ -44,7 +44,7 @@ export async function follow(
   headers: Record<string, string>,
   stop: AbortSignal,
   opened: () => void,
-  heard: (message: Message) => void,
+  receive: (message: Message) => void,
   silence = 50_000,
   alive: () => void = () => {}, // called when data arrives, even if only a heartbeat
 ): Promise<Ended> {
@@ -67,7 +67,7 @@ export async function follow(
       clearTimeout(timer);
       timer = setTimeout(end, silence);
       alive();
-      read(value).forEach(heard);
+      read(value).forEach(receive);
     }
   } catch {
     return 'broken';

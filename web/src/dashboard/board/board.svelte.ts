@@ -2,7 +2,7 @@
 // timeline and table are views of it. It outlives the screens that show it.
 
 import type { Message } from '../../driver/stream.ts';
-import { call, heard, query } from '../api.ts';
+import { call, handlers, query } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { day } from '../format.ts';
 import { next } from '../schedule.ts';
@@ -68,7 +68,7 @@ class Board {
   private searching: ReturnType<typeof setTimeout> | undefined;
   private readonly clocked = {}; // identifies the periodic update in turns.ts
   private clock: ReturnType<typeof setInterval> | undefined;
-  private heardAt = 0;
+  private receivedAt = 0;
   private staff = 0; // the latest version of teams, hubs and schedules that the stream has announced
   private staffing = false; // teams, hubs and schedules are being read
   private admitting = false; // the tasks of newcomers are being read
@@ -170,12 +170,12 @@ class Board {
       failed: (error) => (this.failure = error),
       signedOut: () => {
         this.stop(); // the next screen starts again
-        heard.signedOut();
+        handlers.signedOut();
       },
     });
     let ticks = 0;
     this.clock ??= setInterval(() => {
-      const silent = Math.floor((performance.now() - this.heardAt) / 1000);
+      const silent = Math.floor((performance.now() - this.receivedAt) / 1000);
       this.age = this.ready && silent >= old ? silent : 0;
       if (++ticks % 10 !== 0) return;
       this.now = Date.now();
@@ -251,7 +251,7 @@ class Board {
   }
 
   private hear() {
-    this.heardAt = performance.now();
+    this.receivedAt = performance.now();
     this.age = 0;
   }
 

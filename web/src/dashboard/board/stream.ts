@@ -14,7 +14,7 @@ const longestAbsence = 300_000; // after that, a snapshot is read faster than th
 const shortestDay = 300_000; // after which a snapshot is renewed if this computer's clock is ahead
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
-export interface Heard {
+export interface StreamHandlers {
   loaded: (snapshot: Snapshot, signal: AbortSignal) => Promise<void>; // must do nothing after the signal is aborted
   message: (message: Message) => void;
   alive: () => void; // data was received
@@ -32,7 +32,7 @@ export class Stream {
   constructor(
     private readonly date: string, // '' for today
     private readonly team: string, // '' for all
-    private readonly heard: Heard,
+    private readonly handlers: StreamHandlers,
   ) {
     void this.run();
   }
@@ -69,11 +69,11 @@ export class Stream {
           if (signal.aborted) return;
           cursor = String(snapshot.cursor);
           this.end = Math.max(snapshot.to, Date.now() + shortestDay);
-          await this.heard.loaded(snapshot, signal);
+          await this.handlers.loaded(snapshot, signal);
           if (signal.aborted) return;
         } catch (error) {
           if (signal.aborted) return;
-          this.heard.failed(error);
+          this.handlers.failed(error);
           await this.pause();
           continue;
         }
@@ -85,14 +85,14 @@ export class Stream {
           open,
           () => {
             this.wait = shortestWait;
-            this.heard.connected(true);
+            this.handlers.connected(true);
           },
           (message) => {
             if (message.id) cursor = message.id;
-            this.heard.message(message);
+            this.handlers.message(message);
           },
           silence,
-          this.heard.alive,
+          this.handlers.alive,
         ),
       );
       if (hidden) {
@@ -102,9 +102,9 @@ export class Stream {
         continue;
       }
       if (signal.aborted) return;
-      this.heard.connected(false);
+      this.handlers.connected(false);
       if (ended === 'signedOut') {
-        this.heard.signedOut();
+        this.handlers.signedOut();
         return;
       }
       if (ended === 'stale') {

@@ -44,7 +44,7 @@ class Page {
   private minutes = 0; // until the expected time, when last checked
   private readonly relative: Intl.RelativeTimeFormat;
   private readonly length: Intl.NumberFormat;
-  private readonly metresPer: number;
+  private readonly metersPerUnit: number;
   private way: { text: string; points: Point[] } = { text: '', points: [] };
 
   constructor(
@@ -53,7 +53,7 @@ class Page {
     language: string,
   ) {
     this.relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-    this.metresPer = inMiles ? 1609.344 : 1000;
+    this.metersPerUnit = inMiles ? 1609.344 : 1000;
     this.length = new Intl.NumberFormat(language, {
       style: 'unit',
       unit: inMiles ? 'mile' : 'kilometer',
@@ -169,7 +169,7 @@ class Page {
     const last = this.trail.at(-1);
     const moved = last?.[0] !== worker.location[0] || last[1] !== worker.location[1];
     if (moved) this.trail = [...this.trail, worker.location].slice(-maxTrail);
-    const away = worker.destination ? distance(worker.location, worker.destination) / this.metresPer : null;
+    const away = worker.destination ? distance(worker.location, worker.destination) / this.metersPerUnit : null;
     const label = [`${this.main.dataset.map}: ${worker.name}`, ...(away === null ? [] : [this.length.format(away)])];
     if (!this.frame) {
       const figure = document.createElement('figure');

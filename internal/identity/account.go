@@ -47,10 +47,16 @@ func CheckPassword(field, password, email string) error {
 		return lastmile.Invalid("%s must not be blank", field)
 	case strings.EqualFold(strings.TrimSpace(password), email):
 		return lastmile.Invalid("%s must not be the e-mail address", field)
-	case strings.Count(password, password[:1]) == len(password):
+	case isRepeated(password):
 		return lastmile.Invalid("%s must not repeat one character", field)
 	}
 	return nil
+}
+
+// isRepeated reports whether a text consists of one character, repeated.
+func isRepeated(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return strings.Trim(text, string(first)) == ""
 }
 
 // CheckLanguage rejects an unknown language; an empty one is the default.

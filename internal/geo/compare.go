@@ -5,6 +5,7 @@ import (
 
 	"dray/internal/geo/gazetteer"
 	"dray/internal/lastmile"
+	"dray/internal/street"
 )
 
 // compare returns warnings about differences between a result and the requested address. Of
@@ -116,23 +117,5 @@ func EditDistance(a, b string) int {
 	if len(a) > longest || len(b) > longest {
 		return longest
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return street.EditDistance(a, b, longest)
 }

@@ -134,7 +134,7 @@ func (s *search) compare(t token, w string, last bool) float64 {
 	if most := mistakes(len([]rune(t.text))); most > 0 {
 		edits := most + 1
 		for _, form := range t.forms() {
-			edits = min(edits, editDistance(form, w, most))
+			edits = min(edits, EditDistance(form, w, most))
 		}
 		if edits <= most {
 			return editQuality(max(edits, 1))

@@ -153,8 +153,9 @@ func (p postings) each(f func(id uint32)) {
 	}
 }
 
-// editDistance returns the number of edits between two words, or more than most.
-func editDistance(a, b string, most int) int {
+// EditDistance returns the number of edits between two texts, counting swapped letters as one
+// edit. If it is more than most, it returns any number above most.
+func EditDistance(a, b string, most int) int {
 	s, t := []rune(a), []rune(b)
 	if d := len(s) - len(t); d > most || -d > most {
 		return most + 1

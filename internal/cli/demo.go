@@ -371,9 +371,9 @@ A task under way:
 `, url, d.APIKey, pages.underWay.Task)
 	}
 	if pages.underWay.TrackingURL != "" {
-		text += fmt.Sprintf("\nWhat its recipient sees, on the way for about %s:\n\n  Open        %s\n", minutes(pages.underWay.Drive), pages.underWay.TrackingURL)
+		text += fmt.Sprintf("\nIts tracking page; the drive takes about %s:\n\n  Open        %s\n", minutes(pages.underWay.Drive), pages.underWay.TrackingURL)
 		if pages.later != "" {
-			text += fmt.Sprintf("\nWhat one sees whose delivery comes later, until it is under way as well:\n\n  Open        %s\n", pages.later)
+			text += fmt.Sprintf("\nThe tracking page of a task that is not under way yet:\n\n  Open        %s\n", pages.later)
 		}
 	}
 	text += `

@@ -509,7 +509,7 @@ func anys(list []string) []any {
 	return all
 }
 
-// start has a worker start an own task, or rarely any other task.
+// start makes a worker start one of its own tasks, or rarely any other task.
 func (w *twin) start(t testing.TB) {
 	worker := w.any(slices.Sorted(maps.Keys(w.workers)))
 	who, id := w.workers[worker], w.one()

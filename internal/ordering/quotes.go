@@ -149,7 +149,8 @@ func (qs *Quotes) offered(ctx context.Context, who lastmile.Principal, named str
 			return err
 		}
 		for _, relation := range relations {
-			if client = relation.Organization; considered >= order.MaxQuoted {
+			client = relation.Organization
+			if considered >= order.MaxQuoted {
 				return nil
 			}
 			all, err := r.DeliveryServices(ctx, relation.Courier)

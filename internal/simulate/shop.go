@@ -130,7 +130,7 @@ func (s *simulation) openShop(ctx context.Context) error {
 var errNoClient = errors.New("the key is not that of a client")
 
 // openClient returns the id of the client whose key is known, or else of a new one.
-// The same request opens it only once in the time that the server remembers requests.
+// While the server keeps the receipt of a request, the same request creates no second client.
 func (s *simulation) openClient(ctx context.Context) (string, error) {
 	id, err := s.findClient(ctx, s.options.ShopKey)
 	for _, once := range []string{"simulated-shop", s.run + "-shop"} {
@@ -151,8 +151,8 @@ func (s *simulation) openClient(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// findClient returns the id of the client that a key belongs to, and has the shop use
-// this key.
+// findClient returns the id of the client that a key belongs to, and saves the key for the
+// requests of the shop.
 func (s *simulation) findClient(ctx context.Context, key string) (string, error) {
 	if key == "" {
 		return "", errNoClient

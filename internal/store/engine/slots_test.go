@@ -124,7 +124,7 @@ type callers struct {
 	done atomic.Bool
 }
 
-// repeat has a caller do operations of a length, with pauses. It returns how long the longest
+// repeat runs operations of a length for a caller, with pauses. It returns how long the longest
 // wait for a slot was.
 func (s *callers) repeat(caller string, takes, pause time.Duration) (longest func() time.Duration) {
 	var most atomic.Int64

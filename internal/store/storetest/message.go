@@ -38,7 +38,8 @@ func testMessages(t *testing.T, s *sqlstore.Store) {
 		t.Helper()
 		err := s.Read(ctx, func(r *sqlstore.Tx) error {
 			one, found, err := r.MessageAbout(ctx, org, task, kind, to)
-			if m = one; found != (m.ID != "") {
+			m = one
+			if found != (m.ID != "") {
 				t.Errorf("found is %v for %+v", found, m)
 			}
 			return err

@@ -18,7 +18,7 @@ import (
 func Schema() fs.FS {
 	return fstest.MapFS{
 		"0001_first.sql": {Data: []byte(`
--- a table like those of the nouns
+-- a table like those of records
 CREATE TABLE note (
   org TEXT NOT NULL,
   id TEXT NOT NULL,

@@ -5,7 +5,7 @@ import { offer, originsOf, uncreate, undo, unedit } from '../src/dashboard/board
 import { board } from '../src/dashboard/board/board.svelte.ts';
 import { app } from '../src/dashboard/app.svelte.ts';
 import type { FullTask } from '../src/dashboard/board/full.ts';
-import type { Deed } from '../src/dashboard/board/life.ts';
+import type { HistoryEntry } from '../src/dashboard/board/taskhistory.ts';
 import { Saving } from '../src/dashboard/board/saving.ts';
 import type { BoardTask, BoardWorker, Snapshot } from '../src/dashboard/board/wire.ts';
 import en from '../src/dashboard/words/en.ts';
@@ -64,8 +64,8 @@ function serve(responses: Record<string, unknown>): string[] {
 }
 
 const full = (more: Partial<FullTask>) => ({ id: 't', timeLastModified: 5, state: 0, notes: '', ...more }) as FullTask;
-const deed = (type: Deed['actor']['type'], id: string, time: number) =>
-  ({ time, timeRecorded: time + 1, actor: { type, id, name: `Name of ${id}` } }) as Deed;
+const entry = (type: HistoryEntry['actor']['type'], id: string, time: number) =>
+  ({ time, timeRecorded: time + 1, actor: { type, id, name: `Name of ${id}` } }) as HistoryEntry;
 const paths = { read: 'GET /tasks/t', history: 'GET /tasks/t/history', remove: 'DELETE /tasks/t' };
 
 test('a task that was created is deleted only if nobody else has changed it', async () => {
@@ -73,13 +73,13 @@ test('a task that was created is deleted only if nobody else has changed it', as
   assert.equal(await uncreate(full({})), true);
   assert.deepEqual(sent, [paths.read, paths.remove]);
 
-  const mine = [deed('system', '', 8), deed('recipient', '', 7), deed('admin', 'me', 6), deed('admin', 'me', 5)];
+  const mine = [entry('system', '', 8), entry('recipient', '', 7), entry('admin', 'me', 6), entry('admin', 'me', 5)];
   const now = full({ timeLastModified: 8 });
   sent = serve({ [paths.read]: now, [paths.history]: { entries: mine }, [paths.remove]: {} });
   assert.equal(await uncreate(full({})), true);
   assert.deepEqual(sent, [paths.read, paths.history, paths.remove]);
 
-  const entries = [...mine.slice(0, 3), deed('admin', 'grace', 6), ...mine.slice(3)];
+  const entries = [...mine.slice(0, 3), entry('admin', 'grace', 6), ...mine.slice(3)];
   sent = serve({ [paths.read]: now, [paths.history]: { entries }, [paths.remove]: {} });
   assert.equal(await uncreate(full({})), false);
   assert.deepEqual(sent, [paths.read, paths.history]);
@@ -93,7 +93,7 @@ test('an edit is taken back only if nobody else has changed the same fields', as
   assert.equal(await unedit(saved, { notes: '' }), true, 'another field');
   assert.deepEqual(sent, [paths.read, `${put} {"notes":""}`]);
 
-  const entries = [deed('key', 'shop', 6), deed('admin', 'me', 5), deed('admin', 'grace', 4)];
+  const entries = [entry('key', 'shop', 6), entry('admin', 'me', 5), entry('admin', 'grace', 4)];
   sent = serve({ [paths.read]: { ...saved, timeLastModified: 6, notes: 'other' }, [paths.history]: { entries } });
   assert.equal(await unedit(saved, { notes: '' }), false);
   assert.deepEqual(sent, [paths.read, paths.history]);
@@ -110,7 +110,7 @@ test('an edit is taken back only if nobody else has changed the same fields', as
 
 test('an edit replaces what others have changed meanwhile only if it is saved again', async () => {
   const put = 'PUT /tasks/t';
-  const entries = [deed('admin', 'grace', 6)];
+  const entries = [entry('admin', 'grace', 6)];
   const seen = full({ notes: 'old', quantity: 2 });
   let sent = serve({ [paths.read]: { ...seen, timeLastModified: 6, quantity: 3 }, [put]: { id: 't' } });
   let saving = new Saving(seen);
@@ -119,7 +119,7 @@ test('an edit replaces what others have changed meanwhile only if it is saved ag
   assert.equal(saving.replaces, false);
 
   // The drawer may not have the person's own last change yet.
-  const mine = { [paths.history]: { entries: [deed('admin', 'me', 6), deed('key', 'shop', 5)] }, [put]: { id: 't' } };
+  const mine = { [paths.history]: { entries: [entry('admin', 'me', 6), entry('key', 'shop', 5)] }, [put]: { id: 't' } };
   sent = serve({ [paths.read]: { ...seen, timeLastModified: 6, notes: 'mine' }, ...mine });
   assert.deepEqual(await new Saving(seen).save({ notes: 'mine too' }), { id: 't' });
   assert.deepEqual(sent, [paths.read, paths.history, `${put} {"notes":"mine too"}`]);
@@ -148,11 +148,11 @@ test('a recipient who was changed without the task is a change of others', async
   });
   const seen = full({ recipients: [person('Ann', 5)] });
   const [mine, back] = [{ recipients: [{ name: 'Annie', phone: '+1' }] }, { recipients: [{ name: 'A', phone: '+1' }] }];
-  const old = [deed('key', 'shop', 5)];
-  const state = (name: string, entries: Deed[]) =>
+  const old = [entry('key', 'shop', 5)];
+  const state = (name: string, entries: HistoryEntry[]) =>
     serve({ [paths.read]: full({ recipients: [person(name, 6)] }), [paths.history]: { entries }, [put]: {} });
 
-  let sent = state('Anna', [deed('system', '', 6), ...old]);
+  let sent = state('Anna', [entry('system', '', 6), ...old]);
   const saving = new Saving(seen);
   await assert.rejects(saving.save(mine), /Someone has changed .*: recipient/);
   await saving.save(mine);
@@ -161,7 +161,7 @@ test('a recipient who was changed without the task is a change of others', async
   assert.match(app.toasts.at(-1)!.text, /recipient was changed/);
   assert.equal(await unedit(seen, { notes: '' }), true, 'another field');
 
-  sent = state('Anna', [deed('admin', 'me', 6), ...old]);
+  sent = state('Anna', [entry('admin', 'me', 6), ...old]);
   await new Saving(seen).save(mine); // the person has changed it here before
   assert.equal(sent.length, 3);
   sent = state('Ann', old);

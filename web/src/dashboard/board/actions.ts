@@ -6,7 +6,7 @@ import { app } from '../app.svelte.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
 import type { FullTask } from './full.ts';
-import { who, type Deed, type Life } from './life.ts';
+import { authorOf, type HistoryEntry, type TaskHistory } from './taskhistory.ts';
 import { obstacleOf, planned } from './moves.ts';
 import { changedFields, lastOther, renamedElsewhere } from './others.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
@@ -374,9 +374,10 @@ export async function lastChange(
   return names.includes('recipients') && renamedElsewhere(before, now, entries, me) ? '' : undefined;
 }
 
-const historyOf = async (id: string): Promise<Deed[]> => (await call<Life>('GET', `/tasks/${id}/history`)).entries;
+const historyOf = async (id: string): Promise<HistoryEntry[]> =>
+  (await call<TaskHistory>('GET', `/tasks/${id}/history`)).entries;
 
-const byWhom = (deed: Deed): string => who(deed, app.say.bind(app));
+const byWhom = (entry: HistoryEntry): string => authorOf(entry, app.say.bind(app));
 
 export async function removeTask(id: string) {
   await call('DELETE', `/tasks/${id}`);

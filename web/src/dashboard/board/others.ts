@@ -1,7 +1,7 @@
 // What others have changed about a task since a person last saw it.
 
 import type { FullTask } from './full.ts';
-import type { Deed } from './life.ts';
+import type { HistoryEntry } from './taskhistory.ts';
 
 // changedFields returns the fields of a request whose values have changed between two
 // responses with the task.
@@ -13,7 +13,12 @@ export const changedFields = (before: FullTask, now: FullTask, body: object): st
 // renamedElsewhere reports whether a recipient has another name or phone number between two
 // responses, but not because of what the person did to the task. A recipient can be changed
 // without the task, and then no entry in its history says so.
-export const renamedElsewhere = (before: FullTask, now: FullTask, entries: readonly Deed[], person: string): boolean =>
+export const renamedElsewhere = (
+  before: FullTask,
+  now: FullTask,
+  entries: readonly HistoryEntry[],
+  person: string,
+): boolean =>
   namesOf(before) !== namesOf(now) &&
   !entries.some(({ actor, time }) => time > before.timeLastModified && actor.id === person);
 
@@ -22,7 +27,7 @@ const namesOf = ({ recipients }: FullTask) => JSON.stringify(recipients.map(({ n
 // lastOther returns the last entry in the history of a task, which is sorted from the newest,
 // that is after a time and not by a person. It skips what happens automatically or on the
 // tracking page: no work of others is lost with it.
-export const lastOther = (entries: readonly Deed[], person: string, since = 0): Deed | undefined =>
+export const lastOther = (entries: readonly HistoryEntry[], person: string, since = 0): HistoryEntry | undefined =>
   entries.find(
     ({ actor: { type, id }, time }) => time > since && type !== 'system' && type !== 'recipient' && id !== person,
   );

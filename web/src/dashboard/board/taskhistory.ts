@@ -2,7 +2,7 @@
 
 import type { Words } from '../words.ts';
 
-export interface Deed {
+export interface HistoryEntry {
   id: string;
   time: number;
   timeRecorded: number;
@@ -18,16 +18,16 @@ export interface Deed {
   changed: string[] | null;
 }
 
-export interface Life {
-  entries: Deed[];
+export interface TaskHistory {
+  entries: HistoryEntry[];
   lastId: string | null;
 }
 
 type Say = (key: keyof Words, values?: Record<string, string | number>) => string;
 type SayIf = (prefix: string, value: string) => string;
 
-// what returns a description of what happened.
-export function what(d: Deed, say: Say, sayIf: SayIf): string {
+// describe returns a description of what happened.
+export function describe(d: HistoryEntry, say: Say, sayIf: SayIf): string {
   if (d.request) return sayIf('did', d.request);
   if (d.step) return sayIf('step', d.step);
   const worker = d.worker?.name;
@@ -41,13 +41,13 @@ export function what(d: Deed, say: Say, sayIf: SayIf): string {
 }
 
 // fields returns the names of the fields that have changed.
-export function fields(d: Deed, sayIf: SayIf): string {
+export function fields(d: HistoryEntry, sayIf: SayIf): string {
   if (!d.changed || (d.changed.length === 1 && sayIf('sole', d.changed[0]!) !== d.changed[0])) return '';
   return d.changed.map((name) => sayIf('taskField', name)).join(', ');
 }
 
-// who returns the name of the actor.
-export function who(d: Deed, say: Say): string {
+// authorOf returns the name of the actor.
+export function authorOf(d: HistoryEntry, say: Say): string {
   const { type, name, id } = d.actor;
   if (type === 'system') return say('bySystem');
   if (type === 'recipient') return say('recipient');
@@ -56,6 +56,6 @@ export function who(d: Deed, say: Say): string {
   return name ?? say('byFormer');
 }
 
-// later reports whether something was recorded long after it happened, because the phone
+// recordedLate reports whether something was recorded long after it happened, because the phone
 // was offline.
-export const later = (d: Deed): boolean => d.timeRecorded - d.time > 60_000;
+export const recordedLate = (d: HistoryEntry): boolean => d.timeRecorded - d.time > 60_000;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fields, later, what, who, type Deed } from '../src/dashboard/board/life.ts';
+import { authorOf, describe, fields, recordedLate, type HistoryEntry } from '../src/dashboard/board/taskhistory.ts';
 import words from '../src/dashboard/words/en.ts';
 
 const dictionary = words as Record<string, string>;
@@ -10,7 +10,7 @@ const say = (key: string, values: Record<string, string | number> = {}) =>
   Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, String(value)), dictionary[key]!);
 const sayIf = (prefix: string, value: string) => dictionary[prefix + value] ?? value;
 
-const deed = (more: Partial<Deed>): Deed => ({
+const entry = (more: Partial<HistoryEntry>): HistoryEntry => ({
   id: 'e',
   time: 1_000,
   timeRecorded: 1_000,
@@ -24,7 +24,7 @@ const deed = (more: Partial<Deed>): Deed => ({
 });
 
 test('each entry says what happened', () => {
-  const cases: [Partial<Deed>, string, string][] = [
+  const cases: [Partial<HistoryEntry>, string, string][] = [
     [{ triggerName: 'taskCreated' }, 'Created', ''],
     [{ changed: ['notes', 'completeBefore'] }, 'Changed', 'notes, latest time'],
     [{ changed: ['trackingViewed'] }, 'Tracking page opened', ''],
@@ -38,13 +38,13 @@ test('each entry says what happened', () => {
     [{ triggerName: null, request: 'POST /tasks/{id}/other', changed: null }, 'POST /tasks/{id}/other', ''],
   ];
   for (const [more, expected, list] of cases) {
-    assert.equal(what(deed(more), say, sayIf), expected);
-    assert.equal(fields(deed(more), sayIf), list);
+    assert.equal(describe(entry(more), say, sayIf), expected);
+    assert.equal(fields(entry(more), sayIf), list);
   }
 });
 
 test('each entry names the actor', () => {
-  const cases: [Deed['actor'], string][] = [
+  const cases: [HistoryEntry['actor'], string][] = [
     [{ type: 'admin', id: 'a', name: 'Grace' }, 'Grace'],
     [{ type: 'admin', id: 'a', name: null }, 'Someone who is no longer here'],
     [{ type: 'key', id: 'k', name: 'Shop' }, 'Shop (API key)'],
@@ -53,7 +53,7 @@ test('each entry names the actor', () => {
     [{ type: 'organization', id: 'o', name: 'Zenith' }, 'Zenith'],
     [{ type: 'system', id: null, name: null }, 'Automatic'],
   ];
-  for (const [actor, expected] of cases) assert.equal(who(deed({ actor }), say), expected);
-  assert.equal(later(deed({ timeRecorded: 2_000 })), false);
-  assert.equal(later(deed({ timeRecorded: 100_000 })), true);
+  for (const [actor, expected] of cases) assert.equal(authorOf(entry({ actor }), say), expected);
+  assert.equal(recordedLate(entry({ timeRecorded: 2_000 })), false);
+  assert.equal(recordedLate(entry({ timeRecorded: 100_000 })), true);
 });

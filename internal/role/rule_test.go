@@ -27,7 +27,6 @@ func TestRulesByRole(t *testing.T) {
 		"view":                   {view, [4]string{"", "", "", ""}},
 		"change":                 {change, [4]string{"", "", "readOnly", "readOnly"}},
 		"inspect":                {inspect, [4]string{"", "superRequired", "", "superRequired"}},
-		"manage":                 {manage, [4]string{"", "superRequired", "readOnly", "readOnly"}},
 		"a route without a rule": {Rule{}, [4]string{"", "superRequired", "readOnly", "readOnly"}},
 	} {
 		for i, role := range []lastmile.Role{super, standard, superReader, reader} {

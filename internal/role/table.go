@@ -1,8 +1,7 @@
 package role
 
-// A rule of each level, to which places can be added.
+// Rules to which places can be added.
 var (
-	manage  = Rule{Level: Manage}
 	inspect = Rule{Level: Inspect}
 	change  = Rule{Level: Change}
 	view    = Rule{Level: View}
@@ -16,36 +15,20 @@ func (r Rule) task(prefix string) Rule {
 		at(Task, prefix+"dependencies[]")
 }
 
-// Table has the rule of every route of the API, by method and path.
+// Table has the rules of routes of the API, by method and path. Routes that are not in it
+// require Manage.
 var Table = map[string]Rule{
 	"GET /auth/test":                 view,
 	"GET /organization":              view,
 	"GET /organizations/{id}":        view,
 	"GET /organization/trackingPage": inspect,
-	"PUT /organization/trackingPage": manage,
 	"GET /organization/replanning":   inspect,
-	"PUT /organization/replanning":   manage,
 	"GET /organization/settings":     inspect,
-	"PUT /organization/settings":     manage,
-	"PUT /organization/logo":         manage,
-	"DELETE /organization/logo":      manage,
 
-	"POST /admins":          manage,
 	"GET /admins":           inspect,
-	"PUT /admins/{id}":      manage,
-	"DELETE /admins/{id}":   manage,
 	"POST /admins/metadata": inspect,
 
-	"POST /admins/{id}/invitation": manage,
-	"POST /admins/{id}/reset":      manage,
-	"DELETE /admins/{id}/sessions": manage,
-
-	"GET /apiKeys":         inspect,
-	"POST /apiKeys":        manage,
-	"PUT /apiKeys/{id}":    manage,
-	"DELETE /apiKeys/{id}": manage,
-
-	"POST /organization/webhookSecret": manage,
+	"GET /apiKeys": inspect,
 
 	"GET /board":           view.filtered().at(Team, "query.teams[]"),
 	"GET /board/history":   view.filtered().at(Team, "query.teams[]"),
@@ -65,24 +48,14 @@ var Table = map[string]Rule{
 	"GET /geocode":                  view,
 	"GET /route":                    view,
 	"GET /hubs":                     view,
-	"POST /hubs":                    manage,
-	"PUT /hubs/{id}":                manage,
-	"POST /customFields":            manage,
 	"GET /customFields/{model}":     view,
-	"PUT /customFields":             manage,
-	"DELETE /customFields":          manage,
-	"POST /cfGroups/task":           manage,
 	"GET /cfGroups/task":            view,
 	"GET /cfGroups/task/{id}":       view,
-	"PUT /cfGroups/task/{id}":       manage,
-	"DELETE /cfGroups/task/{id}":    manage,
 	"GET /messages":                 view.filtered(),
 
 	"GET /messages/replies":            inspect,
 	"GET /messages/optOuts":            inspect,
-	"DELETE /messages/optOuts/{phone}": manage,
 	"GET /messages/templates":          view,
-	"PUT /messages/templates":          manage,
 	"POST /messages/templates/preview": view,
 
 	"GET /uploads/{id}": view.at(Upload, "path.id"),
@@ -109,11 +82,9 @@ var Table = map[string]Rule{
 	"POST /workers/{id}/dispatch":   change.at(Worker, "path.id"),
 	"POST /workers/{id}/preview":    view.at(Worker, "path.id").at(Task, "body.tasks[]"),
 
-	"POST /teams":                manage,
 	"GET /teams":                 view.filtered(),
 	"GET /teams/{id}":            view.at(Team, "path.id"),
 	"PUT /teams/{id}":            change.at(Team, "path.id").at(Worker, "body.workers[]").at(ManagersOfTeam, "body.managers[]"),
-	"DELETE /teams/{id}":         manage,
 	"GET /teams/{id}/tasks":      view.at(Team, "path.id"),
 	"GET /teams/{id}/estimate":   view.at(Team, "path.id"),
 	"POST /teams/metadata":       view.filtered(),
@@ -165,40 +136,18 @@ var Table = map[string]Rule{
 	"GET /audit":    inspect,
 	"GET /triggers": view,
 
-	"POST /webhooks":        manage,
-	"GET /webhooks":         inspect,
-	"PUT /webhooks/{id}":    manage,
-	"DELETE /webhooks/{id}": manage,
+	"GET /webhooks": inspect,
 
-	"POST /webhooks/{id}/redeliver":    manage,
-	"POST /webhooks/{id}/test":         manage,
 	"GET /webhooks/{id}/notifications": inspect,
 	"GET /tasks/{id}/notifications":    inspect,
 
-	"GET /webhooks/{id}/notifications/{notification}":            inspect,
-	"POST /webhooks/{id}/notifications/{notification}/redeliver": manage,
+	"GET /webhooks/{id}/notifications/{notification}": inspect,
 
-	"POST /clients":                         manage,
-	"GET /clients":                          inspect,
-	"GET /clients/{id}":                     inspect,
-	"PUT /clients/{id}":                     manage,
-	"DELETE /clients/{id}":                  manage,
-	"GET /clients/invitations":              inspect,
-	"POST /clients/invitations/{id}/accept": manage,
-	"PUT /clients/invitations/{id}":         manage,
-	"DELETE /clients/invitations/{id}":      manage,
-	"POST /deliveryServices":                manage,
-	"GET /deliveryServices":                 inspect,
-	"GET /deliveryServices/{id}":            inspect,
-	"PUT /deliveryServices/{id}":            manage,
-	"DELETE /deliveryServices/{id}":         manage,
-	"POST /deliveryServices/quote":          manage,
-	"GET /deliveryServices/quote":           manage,
-	"POST /taskOrders":                      manage,
-	"GET /taskOrders":                       inspect,
-	"GET /taskOrders/{id}":                  inspect,
-	"PUT /taskOrders/{id}":                  manage,
-	"POST /taskOrders/cancel":               manage,
-	"POST /taskOrders/{id}/clone":           manage,
-	"POST /taskOrders/{id}/reject":          manage,
+	"GET /clients":               inspect,
+	"GET /clients/{id}":          inspect,
+	"GET /clients/invitations":   inspect,
+	"GET /deliveryServices":      inspect,
+	"GET /deliveryServices/{id}": inspect,
+	"GET /taskOrders":            inspect,
+	"GET /taskOrders/{id}":       inspect,
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -364,6 +365,7 @@ func (p *recordCache) find(key recordKey) keptRecord {
 	}
 	found, ok := p.old[key]
 	if ok {
+		key.id = strings.Clone(key.id) // it may be a part of the first line of a request
 		p.put(key, found)
 	}
 	return found

@@ -3,8 +3,10 @@ package sqlstore
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -36,6 +38,25 @@ func TestKeptRecordsAreBounded(t *testing.T) {
 	}
 	if p.find(key(added-1)).doc == nil {
 		t.Error("the last record is not kept")
+	}
+}
+
+// TestKeptRecordsDoNotKeepRequests: an id that is a part of a longer text, which a client chooses,
+// would keep all of it in memory.
+func TestKeptRecordsDoNotKeepRequests(t *testing.T) {
+	var p recordCache
+	tasks := recordSet{store.Tasks, "acme"}
+	line := "GET /api/v2/tasks/task?" + strings.Repeat("x", 10_000)
+	id := line[len("GET /api/v2/tasks/"):][:len("task")]
+	p.add(recordKey{tasks, "task"}, keptRecord{doc: []byte("{}")})
+	p.add(recordKey{tasks, "large"}, keptRecord{doc: make([]byte, cachedBytes/2)}) // makes the other one old
+	if len(p.old) != 1 || p.find(recordKey{tasks, id}).doc == nil {
+		t.Fatalf("%d records are old, want the first", len(p.old))
+	}
+	for key := range p.young {
+		if unsafe.StringData(key.id) == unsafe.StringData(id) {
+			t.Error("a record is kept with the request for it")
+		}
 	}
 }
 

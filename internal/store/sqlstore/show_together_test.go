@@ -200,21 +200,23 @@ func TestACombinedReadThatPanics(t *testing.T) {
 	})
 }
 
-func TestSeveralRecordsAreReadByTheirKeys(t *testing.T) {
+// withRecipients returns a store on PostgreSQL with recipients, of which the server has no
+// statistics, and their ids.
+func withRecipients(t *testing.T, n int) (s *Store, ids []string) {
 	s, err := Open(t.Context(), Options{Database: enginetest.Postgres(t), Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	var ids []string
+	})
+	for k := range n {
+		ids = append(ids, fmt.Sprintf("r%023d", k))
+	}
 	err = s.Write(t.Context(), func(w *Tx) error {
-		for n := range 1000 { // of which the server has no statistics
-			id := fmt.Sprintf("r%023d", n)
-			ids = append(ids, id)
+		for _, id := range ids {
 			person := lastmile.Recipient{ID: lastmile.RecipientID(id), Organization: "acme", Name: id, Phone: lastmile.Phone(id)}
 			if err := w.SaveRecipient(t.Context(), person); err != nil {
 				return err
@@ -225,6 +227,11 @@ func TestSeveralRecordsAreReadByTheirKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, ids
+}
+
+func TestSeveralRecordsAreReadByTheirKeys(t *testing.T) {
+	s, ids := withRecipients(t, 1000)
 	for _, n := range []int{1, 2, 15, mostTogether} {
 		query, args := shown[store.Recipients].of("acme", ids[:n])
 		var plan []string
@@ -235,5 +242,53 @@ func TestSeveralRecordsAreReadByTheirKeys(t *testing.T) {
 		if whole := strings.Join(plan, "\n"); err != nil || !strings.Contains(whole, "recipient_pkey") || strings.Contains(whole, "Filter") {
 			t.Errorf("the plan for %d recipients is\n%s\n%v", n, whole, err)
 		}
+	}
+}
+
+// TestCombinedReadsWhoseConnectionsBreak also has callers who give up. No record may seem to be
+// missing, and no caller may fail because another one gave up.
+func TestCombinedReadsWhoseConnectionsBreak(t *testing.T) {
+	s, ids := withRecipients(t, 100)
+	var (
+		all           sync.WaitGroup
+		ended         atomic.Bool
+		shown, broken atomic.Int64
+	)
+	for n := range 48 {
+		all.Go(func() {
+			for k := n; !ended.Load(); k += 7 {
+				id, givesUp := ids[k%len(ids)], k%5 == 0
+				ctx, giveUp := context.WithCancel(t.Context())
+				if givesUp {
+					time.AfterFunc(time.Duration(k%900)*time.Microsecond, giveUp)
+				}
+				doc, err := s.Show(ctx, store.Recipients, "acme", id)
+				giveUp()
+				switch {
+				case err == nil && strings.Contains(string(doc), `"id":"`+id+`"`):
+					shown.Add(1)
+				case err == nil || lastmile.IsNotFound(err) || errors.Is(err, context.Canceled) && !givesUp:
+					t.Errorf("%s is shown as %s: %v", id, doc, err)
+				case !givesUp:
+					broken.Add(1)
+				}
+			}
+		})
+	}
+	for range 20 {
+		time.Sleep(20 * time.Millisecond)
+		err := s.engine.Direct(t.Context(), func(c engine.Conn) error {
+			var n int64
+			return c.Row(t.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&n)
+		})
+		if err != nil {
+			t.Log(err) // its connection was about to break
+		}
+	}
+	ended.Store(true)
+	all.Wait()
+	if len(s.reads.queues) != 0 || shown.Load() == 0 || broken.Load() == 0 {
+		t.Errorf("%d queues are left; %d records were shown, %d reads broke", len(s.reads.queues), shown.Load(), broken.Load())
 	}
 }

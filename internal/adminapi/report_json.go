@@ -123,8 +123,8 @@ type WorkerStops struct {
 	Stops []WorkerStop `json:"stops"`
 	// Value of from for the next page; null if this is the last one.
 	Next wire.Millis `json:"next" nullable:"true" example:"null"`
-	// Value of lastId for the next page of tasks that the worker has; null if there are no more.
-	LastID *lastmile.TaskID `json:"lastId" example:"null"`
+	// Value of lastId for the next page of tasks that the worker has. Absent if there are no more.
+	LastID lastmile.TaskID `json:"lastId,omitzero"`
 }
 
 // WorkerStop is a task of a worker, with the estimated and the real times.
@@ -168,7 +168,7 @@ type WorkerStop struct {
 
 // NewWorkerStops returns stops in their wire form.
 func NewWorkerStops(r report.Round) WorkerStops {
-	return WorkerStops{Stops: wire.Each(r.Stops, newWorkerStop), Next: wire.Millis(r.Next), LastID: wire.OrNull(r.Last)}
+	return WorkerStops{Stops: wire.Each(r.Stops, newWorkerStop), Next: wire.Millis(r.Next), LastID: r.Last}
 }
 
 func newWorkerStop(s report.Stop) WorkerStop {

@@ -9,8 +9,8 @@ import (
 type TaskHistory struct {
 	// Entries, the newest first.
 	Entries []TaskHistoryEntry `json:"entries"`
-	// ID to request the next page with; null on the last page.
-	LastID *string `json:"lastId" example:"null"`
+	// ID to request the next page with. Absent on the last page.
+	LastID string `json:"lastId,omitzero"`
 }
 
 // TaskHistoryEntry is something that happened to a task.
@@ -60,7 +60,7 @@ type HistoryWorker struct {
 
 // NewTaskHistory returns a page in its wire form.
 func NewTaskHistory(page []audit.Change, last string) TaskHistory {
-	return TaskHistory{Entries: wire.OrEmpty(wire.Each(page, newTaskHistoryEntry)), LastID: wire.OrNull(last)}
+	return TaskHistory{Entries: wire.OrEmpty(wire.Each(page, newTaskHistoryEntry)), LastID: last}
 }
 
 func newTaskHistoryEntry(c audit.Change) TaskHistoryEntry {

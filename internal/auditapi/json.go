@@ -9,8 +9,8 @@ import (
 type AuditPage struct {
 	// Entries, the newest first.
 	Entries []AuditEntry `json:"entries"`
-	// ID to request the next page with; null on the last page.
-	LastID *string `json:"lastId" example:"null"`
+	// ID to request the next page with. Absent on the last page.
+	LastID string `json:"lastId,omitzero"`
 }
 
 // AuditEntry is one request that changed something, or was denied, or an attempt at an account.
@@ -51,7 +51,7 @@ type AuditActor struct {
 
 // NewAuditPage returns a page in its wire form.
 func NewAuditPage(entries []audit.Entry, last string) AuditPage {
-	return AuditPage{Entries: wire.OrEmpty(wire.Each(entries, newAuditEntry)), LastID: wire.OrNull(last)}
+	return AuditPage{Entries: wire.OrEmpty(wire.Each(entries, newAuditEntry)), LastID: last}
 }
 
 func newAuditEntry(e audit.Entry) AuditEntry {

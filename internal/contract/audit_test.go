@@ -87,10 +87,11 @@ func TestAuditContract(t *testing.T) {
 					seen[e.(map[string]any)["id"]] = true
 					read++
 				}
-				if page["lastId"] == nil {
+				last, more := page["lastId"]
+				if !more {
 					break
 				}
-				after = page["lastId"].(string)
+				after = last.(string)
 			}
 			if want := before + audit.PageSize + 5; len(seen) != want || read != want {
 				t.Errorf("read %d entries, %d different ones, want %d", read, len(seen), want)

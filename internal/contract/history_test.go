@@ -26,11 +26,12 @@ func lifeOf(t testing.TB, read func(path string) map[string]any, task string) (a
 		for _, e := range page["entries"].([]any) {
 			all = append(all, line(e.(map[string]any)))
 		}
-		if page["lastId"] == nil {
+		last, more := page["lastId"]
+		if !more {
 			slices.Reverse(all)
 			return all
 		}
-		after = page["lastId"].(string)
+		after = last.(string)
 	}
 }
 

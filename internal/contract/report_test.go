@@ -315,8 +315,9 @@ func TestOpenStopsArePaged(t *testing.T) {
 			for _, stop := range page["stops"].([]any) {
 				got = append(got, stop.(map[string]any)["task"].(string))
 			}
-			if last = page["lastId"]; page["next"] != nil {
-				t.Errorf("next is %v", page["next"])
+			var more bool
+			if last, more = page["lastId"]; page["next"] != nil || more && last == nil {
+				t.Errorf("next is %v, and lastId %v", page["next"], last)
 			}
 		}
 		if pages != 2 || !slices.Equal(got, want) {

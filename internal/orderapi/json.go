@@ -199,8 +199,8 @@ type Order struct {
 type OrderPage struct {
 	// Orders, the newest first.
 	Orders []Order `json:"orders"`
-	// ID to request the next page with; null on the last page.
-	LastID *string `json:"lastId" example:"null"`
+	// ID to request the next page with. Absent on the last page.
+	LastID string `json:"lastId,omitzero"`
 }
 
 // OrderEvent is something that happened to an order.

@@ -97,7 +97,7 @@ func (s orders) list(ctx context.Context, c *edge.Call) (OrderPage, error) {
 		return OrderPage{}, err
 	}
 	page, last, err := s.Orders.List(ctx, c.Who, q)
-	return OrderPage{Orders: wire.OrEmpty(wire.Each(page, newOrder)), LastID: wire.OrNull(last)}, err
+	return OrderPage{Orders: wire.OrEmpty(wire.Each(page, newOrder)), LastID: last}, err
 }
 
 func (s orders) read(ctx context.Context, c *edge.Call) (Order, error) {

@@ -224,7 +224,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.PageSettings]():        samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[orderapi.DeliveryService](): {orderapi.NewDeliveryService(sampleService(false)), orderapi.NewDeliveryService(sampleService(true))},
 	reflect.TypeFor[orderapi.Order]():           orderSamples(),
-	reflect.TypeFor[orderapi.OrderPage]():       {orderapi.OrderPage{Orders: []orderapi.Order{orderSamples()[0].(orderapi.Order)}}, orderapi.OrderPage{Orders: []orderapi.Order{}, LastID: new(sampleID)}},
+	reflect.TypeFor[orderapi.OrderPage]():       {orderapi.OrderPage{Orders: []orderapi.Order{orderSamples()[0].(orderapi.Order)}}, orderapi.OrderPage{Orders: []orderapi.Order{}, LastID: sampleID}},
 	reflect.TypeFor[boardapi.Board]():           boardSamples(),
 	reflect.TypeFor[boardapi.BoardHistory]():    historySamples(),
 	reflect.TypeFor[boardapi.BoardPositions](): {

@@ -20,7 +20,7 @@ export interface HistoryEntry {
 
 export interface TaskHistory {
   entries: HistoryEntry[];
-  lastId: string | null;
+  lastId?: string; // absent on the last page
 }
 
 type Say = (key: keyof Words, values?: Record<string, string | number>) => string;

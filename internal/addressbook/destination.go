@@ -54,7 +54,7 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 		}
 		place, err := b.geocode(ctx, who, draft)
 		if err != nil {
-			return lastmile.Destination{}, err
+			return lastmile.Destination{}, lastmile.Within(field, err)
 		}
 		found = &place
 	}

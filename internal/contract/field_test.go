@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -21,6 +22,7 @@ func TestFieldContract(t *testing.T) {
 		t.Run("a phone number need not be validated", func(t *testing.T) { testPhones(t, r) })
 		t.Run("an error about a recipient names the field", func(t *testing.T) { testRecipientErrors(t, r) })
 		t.Run("a service time of zero is not the default", func(t *testing.T) { testServiceTimes(t, p, r) })
+		t.Run("an error about an address names the field", func(t *testing.T) { testAddressErrors(t, p, r) })
 	})
 }
 
@@ -145,5 +147,36 @@ func testServiceTimes(t *testing.T, p *apptest.Platform, r roads) {
 			check("changed otherwise")
 			r.Call(t, "DELETE", "/tasks/"+task, nil).OK(t)
 		})
+	}
+}
+
+func testAddressErrors(t *testing.T, p *apptest.Platform, r roads) {
+	m := newTrade(t, p, "Nowhere")
+	const nowhere = `{"address":{"unparsed":"Zzz nowhere"}}`
+	order := m.placed(t, "")
+	for _, sent := range []struct {
+		c                  *apptest.Client
+		method, path, body string
+		field              string
+	}{
+		{r.Client, "POST", "/destinations", nowhere, "address"},
+		{r.Client, "POST", "/hubs", `{"name":"H",` + nowhere[1:], "address"},
+		{r.Client, "POST", "/tasks", `{"recipients":[],"destination":` + nowhere + `}`, "destination.address"},
+		{r.Client, "PUT", "/tasks/" + r.task(t), `{"destination":` + nowhere + `}`, "destination.address"},
+		{r.Client, "POST", "/tasks/" + r.task(t) + "/clone", `{"options":{"overrides":{"destination":` + nowhere + `}}}`, "options.overrides.destination.address"},
+		{r.Client, "PUT", "/workers/" + r.ada, `{"addresses":{"routing":` + nowhere + `}}`, "addresses.routing.address"},
+		{m.shop, "POST", "/deliveryServices/quote", `{"readyBy":4000000000000,"quantity":1,"weight":{"value":1,"units":"kg"},"pickup":` + inline + `,"dropoff":` + nowhere + `}`, "dropoff.address"},
+		{m.shop, "POST", "/taskOrders", `{"pickupTask":{"destination":` + nowhere + `},"dropoffTask":{` + dropoffPlace + `}}`, "pickupTask.destination.address"},
+		{m.shop, "POST", "/taskOrders", `{"pickupTask":{` + pickupPlace + `},"dropoffTask":{"destination":` + nowhere + `}}`, "dropoffTask.destination.address"},
+		{m.shop, "PUT", "/taskOrders/" + fmt.Sprint(order["shortId"]), `{"pickupTask":{},"dropoffTask":{"destination":` + nowhere + `}}`, "dropoffTask.destination.address"},
+	} {
+		a := send(t, sent.c, sent.method, sent.path, sent.body)
+		if cause := invalid.check(t, a); cause == nil {
+			t.Errorf("%s %s: no cause", sent.method, sent.path)
+		}
+		var body struct{ Message struct{ Message string } }
+		if err := json.Unmarshal(a.Body, &body); err != nil || body.Message.Message != sent.field+" cannot be geocoded" {
+			t.Errorf("%s %s: the message is %q, want %s", sent.method, sent.path, body.Message.Message, sent.field)
+		}
 	}
 }

@@ -115,11 +115,11 @@ const (
 	MismatchStreet   = "MISMATCH_STREET"
 	MismatchCity     = "MISMATCH_CITY"
 	MismatchPostal   = "MISMATCH_POSTALCODE"
-	addressNotFound  = "the address cannot be geocoded"
+	addressNotFound  = "address cannot be geocoded"
 	adviseOnLocation = "correct it, or send location as [longitude, latitude] together with the address in parts"
 )
 
-// AddressNotFound is the error for an address that no geocoder could find.
+// AddressNotFound is the error for a field, address, that no geocoder could find.
 func AddressNotFound(format string, args ...any) *Error {
 	return Invalid(addressNotFound).Because(format+"; "+adviseOnLocation, args...)
 }

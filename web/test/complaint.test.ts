@@ -27,7 +27,7 @@ test('errors of a field contain its label in the form', async () => {
     ['teams has 201 ids; at most 200 are allowed', 'Teams: höchstens 200 Einträge.'],
     ['old is not the current password', 'Das aktuelle Passwort ist falsch.'],
     ['code is not the one that the authenticator app shows now; check that', 'Das ist nicht der Code'],
-    ['the address cannot be geocoded', 'Die Adresse wurde nicht gefunden.'],
+    ['destination.address cannot be geocoded', 'Die Adresse wurde nicht gefunden.'],
     ['The worker "x" does not exist.', 'Das gibt es nicht mehr.'],
     ['url is required', 'URL: Bitte ausfüllen.'],
     ['url must begin with https://', 'URL: muss mit https:// beginnen.'],

@@ -78,7 +78,7 @@ const forms: [Word, RegExp][] = [
   ['errorSecret', /^(?<field>\w+) is not the current password$/],
   ['errorWeak', /^(?<field>\w+) must not (be the e-mail address|repeat one character)$/],
   ['errorCode', /^code is not the one that the authenticator app shows now/],
-  ['errorAddress', /\bthe address cannot be geocoded$/],
+  ['errorAddress', /\baddress cannot be geocoded$/],
   ['errorHttps', /^url must (begin with https:|be an https address)/],
   ['errorHook', /^the webhook could not be validated: (?<reason>.*)$/],
   ['errorGone', /^The [\w ]+ ".*" does not exist\.$/],

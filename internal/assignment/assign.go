@@ -37,7 +37,7 @@ func (o Options) Check(field string) error {
 	case o.Mode == "":
 		return lastmile.Missing(field + ".mode")
 	case o.Mode != ByDistance && o.Mode != ByLoad:
-		return lastmile.Invalid("%s.mode must be distance or load, not %q", field, o.Mode)
+		return lastmile.Invalid("%s.mode must be distance or load, not %q", field, lastmile.Truncate(string(o.Mode), lastmile.MaxShown))
 	case o.MaxAssignedTaskCount < 0:
 		return lastmile.Invalid("%s.maxAssignedTaskCount must not be negative", field)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ func TestFieldContract(t *testing.T) {
 		t.Run("an error about a recipient names the field", func(t *testing.T) { testRecipientErrors(t, r) })
 		t.Run("a service time of zero is not the default", func(t *testing.T) { testServiceTimes(t, p, r) })
 		t.Run("an error about an address names the field", func(t *testing.T) { testAddressErrors(t, p, r) })
+		t.Run("an error repeats the beginning of a long text", func(t *testing.T) { testLongTexts(t, r) })
 	})
 }
 
@@ -177,6 +179,41 @@ func testAddressErrors(t *testing.T, p *apptest.Platform, r roads) {
 		var body struct{ Message struct{ Message string } }
 		if err := json.Unmarshal(a.Body, &body); err != nil || body.Message.Message != sent.field+" cannot be geocoded" {
 			t.Errorf("%s %s: the message is %q, want %s", sent.method, sent.path, body.Message.Message, sent.field)
+		}
+	}
+}
+
+// testLongTexts sends texts that are too long where errors repeat what was sent.
+func testLongTexts(t *testing.T, r roads) {
+	long := strings.Repeat("x", 20_000)
+	id, value := text(long), text("é"+long)
+	const place = `"destination":` + inline
+	for _, sent := range [][3]string{
+		{"POST", "/tasks", `{"recipients":[],"destination":` + id + `}`},
+		{"POST", "/tasks", `{` + place + `,"recipients":[` + id + `]}`},
+		{"POST", "/tasks", newTask(`,"dependencies":[` + id + `]`)},
+		{"POST", "/tasks", newTask(`,"merchant":` + id)},
+		{"POST", "/tasks", newTask(`,"customFieldGroup":` + id)},
+		{"POST", "/tasks", newTask(`,"customFields":[{"key":` + id + `,"value":1}]`)},
+		{"POST", "/tasks", newTask(`,"container":{"type":` + value + `}`)},
+		{"POST", "/tasks", newTask(`,"container":{"type":"WORKER","worker":` + id + `}`)},
+		{"POST", "/tasks", newTask(`,"autoAssign":{"mode":` + value + `}`)},
+		{"POST", "/destinations", `{` + inline[1:len(inline)-1] + `,"options":{"language":` + value + `}}`},
+		{"POST", "/admins", `{"name":"A","email":"a@example.com","type":` + value + `}`},
+		{"PUT", "/workers/" + r.ada, `{"vehicle":{"type":` + value + `}}`},
+		{"PUT", "/workers/" + r.ada, `{"timezone":` + value + `}`},
+		{"POST", "/workers/" + r.ada + "/schedule", `{"entries":[{"date":` + value + `,"timezone":"UTC","shifts":[]}]}`},
+		{"POST", "/routePlans", `{"name":"P","startTime":4000000000000,"color":` + value + `}`},
+		{"POST", "/routePlans", `{"name":"P","startTime":4000000000000,"vehicleType":` + value + `}`},
+		{"POST", "/routePlans", `{"name":"P","startTime":4000000000000,"startAt":` + value + `}`},
+		{"POST", "/teams/" + r.north + "/dispatch", `{"routeEnd":` + value + `}`},
+		{"POST", "/teams/" + r.north + "/dispatch", `{"filters":{"workers":{"vehicleType":` + value + `}}}`},
+		{"POST", "/cfGroups/task", `{"name":"T","contextSaveConditions":[],"fields":[` + id + `]}`},
+		{"PUT", "/containers/workers/" + r.ada, `{"tasks":[` + id + `]}`},
+	} {
+		a := send(t, r.Client, sent[0], sent[1], sent[2])
+		if a.Status/100 != 4 || len(a.Body) > 600 || !strings.Contains(string(a.Body), "xxx") {
+			t.Errorf("%s %s: %d, %d bytes: %.300s", sent[0], sent[1], a.Status, len(a.Body), a.Body)
 		}
 	}
 }

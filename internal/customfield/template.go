@@ -61,7 +61,7 @@ func (t *Template) CheckFields(fields Fields) error {
 	for _, key := range t.Fields {
 		field, ok := fields.Find(key)
 		if !ok {
-			return lastmile.Invalid("fields: the organization has no custom field %q", key)
+			return lastmile.Invalid("fields: the organization has no custom field %q", lastmile.Truncate(key, lastmile.MaxShown))
 		}
 		for _, pickup := range []bool{true, false} {
 			if t.AppliesTo(pickup) && !AppliesTo(field, pickup) {

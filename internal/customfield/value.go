@@ -176,7 +176,7 @@ func (s TaskFields) merge(has []lastmile.CustomFieldValue, sent []lastmile.Field
 		case v.Key == "":
 			return nil, lastmile.Missing(at + ".key")
 		case seen[v.Key]:
-			return nil, lastmile.Invalid("%s.key must be unique, and %q comes twice", at, v.Key)
+			return nil, lastmile.Invalid("%s.key must be unique, and %q comes twice", at, lastmile.Truncate(v.Key, lastmile.MaxShown))
 		}
 		seen[v.Key] = true
 		before := len(values)
@@ -227,9 +227,9 @@ func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v lastmil
 		// change the kind of the task.
 		return slices.Delete(values, place, place+1), nil
 	case !known && s.template != "":
-		return nil, lastmile.Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
+		return nil, lastmile.Invalid("%s.key: %q is not a field of the template %q", at, lastmile.Truncate(v.Key, lastmile.MaxShown), s.template)
 	case !known:
-		return nil, lastmile.Invalid("%s.key: the organization has no custom field %q", at, v.Key)
+		return nil, lastmile.Invalid("%s.key: the organization has no custom field %q", at, lastmile.Truncate(v.Key, lastmile.MaxShown))
 	case !AppliesTo(field, s.pickup):
 		return nil, lastmile.Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
 	case !editable:

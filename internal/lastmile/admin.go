@@ -73,7 +73,7 @@ func (a *Admin) Update(c AdminChange, now time.Time) (changed bool, err error) {
 		a.Type = AdminType(*c.Type)
 	}
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
-		return false, Invalid("type must be super or standard, not %q", a.Type)
+		return false, Invalid("type must be super or standard, not %q", Truncate(string(a.Type), MaxShown))
 	}
 	if a.AccountOwner && (a.Type != before.Type && a.Type != AdminSuper || a.ReadOnly && !before.ReadOnly) {
 		return false, Invalid("the owner of the account keeps all rights: type must be super and isReadOnly false")

@@ -200,7 +200,7 @@ func (e Evidence) check() error {
 		return err
 	}
 	if r := e.FailureReason; r != "" && r != NoFailure && !slices.Contains(FailureReasons, FailureReason(r)) {
-		return Invalid("failureReason must be one of %v, not %q", FailureReasons, r)
+		return Invalid("failureReason must be one of %v, not %q", FailureReasons, Truncate(string(r), MaxShown))
 	}
 	return nil
 }

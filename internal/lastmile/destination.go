@@ -43,7 +43,7 @@ func (d DestinationDraft) Check(field string) error {
 		return Missing(address)
 	}
 	if d.Language != "" && !languageForm.MatchString(d.Language) {
-		return Invalid("%soptions.language must be two letters, not %q", field, d.Language)
+		return Invalid("%soptions.language must be two letters, not %q", field, Truncate(d.Language, MaxShown))
 	}
 	err := FirstError(
 		d.Address.check(address),

@@ -122,7 +122,7 @@ func OutsideScope(id string) *Error {
 
 // NotFound is the error for a record that does not exist.
 func NotFound(noun, id string) *Error {
-	return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The %s %q does not exist.", noun, id)}
+	return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The %s %q does not exist.", noun, Truncate(id, MaxShown))}
 }
 
 // Missing is the error for a required parameter that was not sent.
@@ -146,8 +146,7 @@ func InvalidHook(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidHook, Message: fmt.Sprintf(format, args...)}
 }
 
-// Duplicate is the error for a value that another record of the organization
-// already has.
+// Duplicate is the error for a value that another record of the organization already has.
 func Duplicate(key, value string) *Error {
 	return &Error{
 		Code:    CodeDuplicate,
@@ -156,8 +155,7 @@ func Duplicate(key, value string) *Error {
 	}
 }
 
-// NotUnique is the error for a name that another record of the organization
-// already has.
+// NotUnique is the error for a name that another record of the organization already has.
 func NotUnique(field, value string) *Error {
 	return &Error{Code: CodeNotUnique, Message: fmt.Sprintf("%s must be unique, and %q is already in use", field, value)}
 }

@@ -55,24 +55,24 @@ var (
 // checkEmail rejects an invalid e-mail address; an empty one is accepted.
 func checkEmail(field, email string) error {
 	if email != "" && (len(email) > 254 || !emailForm.MatchString(email)) {
-		return Invalid("%s %q is not an e-mail address", field, email)
+		return Invalid("%s %q is not an e-mail address", field, Truncate(email, MaxShown))
 	}
 	return nil
 }
 
 func checkCountryCode(field, code string) error {
 	if !countryForm.MatchString(code) {
-		return Invalid("%s must be a two-letter country code (ISO 3166-1) such as US, not %q", field, code)
+		return Invalid("%s must be a two-letter country code (ISO 3166-1) such as US, not %q", field, Truncate(code, MaxShown))
 	}
 	return nil
 }
 
 func checkTimezone(field, name string) error {
 	if name == "" || name == "Local" {
-		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, name)
+		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, Truncate(name, MaxShown))
 	}
 	if _, err := time.LoadLocation(name); err != nil {
-		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, name)
+		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, Truncate(name, MaxShown))
 	}
 	return nil
 }

@@ -127,13 +127,10 @@ func UncheckedPhone(raw string) (Phone, error) {
 	return Phone(digits), nil
 }
 
-// maxShownPhone is the maximum length of an invalid phone number in an error.
-const maxShownPhone = 64
-
 // InvalidPhone is the error for an invalid phone number. Its message begins with
 // the name of the field.
 func InvalidPhone(raw string) *Error {
-	return Invalid("phone %q is not a valid phone number", Truncate(raw, maxShownPhone)).
+	return Invalid("phone %q is not a valid phone number", Truncate(raw, MaxShown)).
 		Because("give it in international form with a leading +, or as dialled in the organization's country")
 }
 

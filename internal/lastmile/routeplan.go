@@ -170,9 +170,9 @@ func (p *RoutePlan) check() error {
 	case !p.End.IsZero() && !p.Start.Before(p.End):
 		return Invalid("startTime must be before endTime")
 	case p.Color != "" && !colorForm.MatchString(p.Color):
-		return Invalid("color must be of the form #RRGGBB, not %q", p.Color)
+		return Invalid("color must be of the form #RRGGBB, not %q", Truncate(p.Color, MaxShown))
 	case p.VehicleType != "" && !slices.Contains(VehicleTypes, p.VehicleType):
-		return Invalid("vehicleType must be one of %s, not %q", VehicleTypeNames(), p.VehicleType)
+		return Invalid("vehicleType must be one of %s, not %q", VehicleTypeNames(), Truncate(string(p.VehicleType), MaxShown))
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (at RoutePoint) check(field, hubField string, hub HubID) error {
 	case at == "":
 		return nil
 	case !slices.Contains(RoutePoints, at):
-		return Invalid("%s must be HUB, WORKER_LOCATION, WORKER_ADDRESS or null, not %q", field, at)
+		return Invalid("%s must be HUB, WORKER_LOCATION, WORKER_ADDRESS or null, not %q", field, Truncate(string(at), MaxShown))
 	case at == AtHub && hub == "":
 		return Missing(hubField).Because("%s is HUB", field)
 	}

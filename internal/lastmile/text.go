@@ -12,6 +12,7 @@ import (
 const (
 	MaxText  = 1_000  // default
 	MaxNotes = 10_000 // notes of destinations, recipients and tasks
+	MaxShown = 64     // of a client's text in an error
 )
 
 // CheckText rejects a text of more than limit characters.

@@ -328,7 +328,7 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 		return nil, Missing("vehicle.type")
 	}
 	if !slices.Contains(VehicleTypes, next.Type) {
-		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), next.Type)
+		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), Truncate(string(next.Type), MaxShown))
 	}
 	Set(&next.Description, c.Description)
 	Set(&next.LicensePlate, c.LicensePlate)

@@ -85,7 +85,7 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 
 func checkVehicleType(t lastmile.VehicleType) error {
 	if t != "" && !slices.Contains(lastmile.VehicleTypes, t) {
-		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), t)
+		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), lastmile.Truncate(string(t), lastmile.MaxShown))
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func checkRouteEnd(end string) error {
 	if end == "" || end == EndAtTeamHub || end == EndAtWorkerAddress || isHub && hub != "" {
 		return nil
 	}
-	return lastmile.Invalid("routeEnd must be %s, %s, %s followed by the id of a hub, or null, not %q", EndAtTeamHub, EndAtWorkerAddress, EndAtHub, end)
+	return lastmile.Invalid("routeEnd must be %s, %s, %s followed by the id of a hub, or null, not %q", EndAtTeamHub, EndAtWorkerAddress, EndAtHub, lastmile.Truncate(end, lastmile.MaxShown))
 }
 
 // EndHub returns the hub that a route end names, if any.

@@ -137,7 +137,7 @@ func (s Settings) Check() error {
 // CheckLanguage rejects an invalid language code.
 func CheckLanguage(field, code string) error {
 	if len(code) != 2 || code[0] < 'a' || code[0] > 'z' || code[1] < 'a' || code[1] > 'z' {
-		return lastmile.Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, code)
+		return lastmile.Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, lastmile.Truncate(code, lastmile.MaxShown))
 	}
 	return nil
 }

@@ -227,5 +227,5 @@ func ParseTravelMode(name string) (lastmile.VehicleType, error) {
 			return t, nil
 		}
 	}
-	return "", lastmile.Invalid("vehicle must be one of %s and FOOT, not %q", lastmile.VehicleTypeNames(), name)
+	return "", lastmile.Invalid("vehicle must be one of %s and FOOT, not %q", lastmile.VehicleTypeNames(), lastmile.Truncate(string(name), lastmile.MaxShown))
 }

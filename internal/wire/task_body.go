@@ -127,7 +127,7 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 	case "":
 		return ref, lastmile.Missing("container.type")
 	default:
-		return ref, lastmile.Invalid("container.type must be ORGANIZATION, TEAM or WORKER, not %q", b.Type)
+		return ref, lastmile.Invalid("container.type must be ORGANIZATION, TEAM or WORKER, not %q", lastmile.Truncate(string(b.Type), lastmile.MaxShown))
 	}
 	if ref.Owner == "" {
 		return ref, lastmile.Missing("container." + field)

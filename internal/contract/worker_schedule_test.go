@@ -69,6 +69,7 @@ func TestWorkerScheduleContract(t *testing.T) {
 				"a shift that ends first":    {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893456000000]]}]}`, invalid, []string{"shift"}},
 				"a shift of no length":       {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,1893459600000]]}]}`, invalid, []string{"shift"}},
 				"shifts that overlap":        {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[` + shift + `,` + shift + `]}]}`, invalid, []string{"shifts"}},
+				"days that overlap":          {`{"entries":[` + day(1, [2]int{20, 30}) + `,` + day(2, [2]int{5, 12}) + `]}`, invalid, []string{"entries", "overlap"}},
 				"a shift of one time":        {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000]]}]}`, malformed, []string{"entries[0].shifts[0]"}},
 				"a shift without a start":    {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[null,1893459600000]]}]}`, malformed, []string{"shift"}},
 				"a shift without an end":     {`{"entries":[{"date":"2030-01-01","timezone":"UTC","shifts":[[1893459600000,null]]}]}`, malformed, []string{"shift"}},

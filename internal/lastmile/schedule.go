@@ -34,6 +34,7 @@ func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	}
 	kept := make([]ScheduleEntry, 0, len(entries))
 	days := map[string]bool{}
+	var shifts []Shift
 	for i, e := range entries {
 		if err := e.check(fmt.Sprintf("entries[%d]", i)); err != nil {
 			return nil, err
@@ -41,9 +42,15 @@ func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 		if days[e.Date] {
 			return nil, Invalid("entries has %s twice", e.Date)
 		}
-		days[e.Date] = true
+		days[e.Date], shifts = true, append(shifts, e.Shifts...)
 		if !e.over(now) {
 			kept = append(kept, e)
+		}
+	}
+	slices.SortFunc(shifts, func(a, b Shift) int { return a.Start.Compare(b.Start) })
+	for i := 1; i < len(shifts); i++ {
+		if shifts[i].Start.Before(shifts[i-1].End) { // the worker would be planned to be at two locations at once
+			return nil, Invalid("entries: shifts overlap: one begins at %d, before another ends", shifts[i].Start.UnixMilli())
 		}
 	}
 	slices.SortFunc(kept, func(a, b ScheduleEntry) int { return cmp.Compare(b.Date, a.Date) })
@@ -61,21 +68,17 @@ func (e ScheduleEntry) check(field string) error {
 		return Invalid("%s.shifts has %d entries; at most %d are allowed", field, len(e.Shifts), MaxShifts)
 	}
 	if _, err := time.Parse(time.DateOnly, e.Date); err != nil {
-		return Invalid("%s.date must be a day as YYYY-MM-DD, not %q", field, e.Date)
+		return Invalid("%s.date must be a day as YYYY-MM-DD, not %q", field, Truncate(e.Date, MaxShown))
 	}
 	if err := checkTimezone(field+".timezone", e.Timezone); err != nil {
 		return err
 	}
-	shifts := slices.SortedFunc(slices.Values(e.Shifts), func(a, b Shift) int { return a.Start.Compare(b.Start) })
-	for i, s := range shifts {
+	for _, s := range e.Shifts {
 		if s.Start.IsZero() || s.End.IsZero() {
 			return Malformed("%s.shifts: a shift must be its start and its end", field)
 		}
 		if !s.Start.Before(s.End) {
 			return Invalid("%s.shifts: a shift must end after it starts", field)
-		}
-		if i > 0 && s.Start.Before(shifts[i-1].End) {
-			return Invalid("%s.shifts overlap", field)
 		}
 	}
 	return nil

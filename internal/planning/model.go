@@ -282,7 +282,15 @@ func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 		return []lastmile.Window{in}
 	}
 	slices.SortFunc(all, func(a, b lastmile.Window) int { return a.From.Compare(b.From) })
-	return all
+	apart := all[:0] // stored schedules may have shifts that overlap
+	for _, w := range all {
+		if n := len(apart); n > 0 && w.From.Before(apart[n-1].To) {
+			apart[n-1].To = later(apart[n-1].To, w.To)
+			continue
+		}
+		apart = append(apart, w)
+	}
+	return apart
 }
 
 func later(a, b time.Time) time.Time {

@@ -155,6 +155,13 @@ func testOrderPlaced(t *testing.T, p *apptest.Platform) {
 			invalid.check(t, c.Call(t, "PUT", path, `{"dependencies":`+idList(other)+`}`), "dependencies", first, shortID)
 			matches(t, c.Must(t, "PUT", path, `{"dependencies":`+idList(first)+`}`)["dependencies"], idList(first))
 		}
+		after := func(ids ...string) string {
+			return `{"pickupTask":{` + pickupPlace + `},"dropoffTask":{` + dropoffPlace + `,"dependencies":` + idList(ids...) + `}}`
+		}
+		made := m.shop.Must(t, "POST", "/taskOrders", after(other))
+		matches(t, part(made, "dropoffTask", "dependencies"), idList(fmt.Sprint(part(made, "pickupTask", "id")), other))
+		outsideScope.check(t, m.shop.Call(t, "POST", "/taskOrders", after(driverTask(t, m.courier, nil))))
+		notFound.check(t, m.shop.Call(t, "POST", "/taskOrders", after(unknownID)))
 	})
 }
 

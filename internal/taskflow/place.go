@@ -248,14 +248,17 @@ func (ts *Tasks) Prepare(ctx context.Context, who lastmile.Principal, d lastmile
 
 // Place creates a task of an order in a transaction that another use case began. The
 // caller is the organization that places it; the draft names the executor. The task
-// depends on the tasks in after.
+// depends on the tasks in after and on those that the draft names.
 func (ts *Tasks) Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p Prepared, order string, after ...lastmile.TaskID) (lastmile.Task, error) {
 	w, err := ts.Store.Join(tx)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
 	if len(after) > 0 {
-		p.ready.draft.Change.Dependencies = &after
+		var named []lastmile.TaskID
+		lastmile.Set(&named, p.ready.draft.Change.Dependencies)
+		all := lastmile.Unique(slices.Concat(after, named))
+		p.ready.draft.Change.Dependencies = &all
 	}
 	p.ready.order = order
 	made, err := ts.create(ctx, w, who, p.ready, nil, ts.Now())

@@ -25,6 +25,8 @@ func TestFieldContract(t *testing.T) {
 		t.Run("a service time of zero is not the default", func(t *testing.T) { testServiceTimes(t, p, r) })
 		t.Run("an error about an address names the field", func(t *testing.T) { testAddressErrors(t, p, r) })
 		t.Run("an error repeats the beginning of a long text", func(t *testing.T) { testLongTexts(t, r) })
+		t.Run("the id of an organization is not empty", func(t *testing.T) { testEmptyOrganizations(t, r) })
+		t.Run("a parameter that is rejected is named", func(t *testing.T) { testParameterErrors(t, r) })
 	})
 }
 
@@ -216,4 +218,20 @@ func testLongTexts(t *testing.T, r roads) {
 			t.Errorf("%s %s: %d, %d bytes: %.300s", sent[0], sent[1], a.Status, len(a.Body), a.Body)
 		}
 	}
+}
+
+func testEmptyOrganizations(t *testing.T, r roads) {
+	for _, field := range []string{"merchant", "executor"} {
+		malformed.check(t, r.Call(t, "POST", "/tasks", newTask(`,"`+field+`":""`)), field+" must be the id of an organization")
+		malformed.check(t, r.Call(t, "PUT", "/tasks/"+r.task(t), `{"`+field+`":""}`), field+" must be the id of an organization")
+		malformed.check(t, r.Call(t, "POST", "/tasks/"+r.task(t)+"/clone", `{"overrides":{"`+field+`":""}}`), "overrides."+field+" must be the id of an organization")
+	}
+}
+
+func testParameterErrors(t *testing.T, r roads) {
+	invalid.check(t, r.Call(t, "GET", "/workers?phones=12", nil), `phones: phone "12"`)
+	malformed.check(t, r.Call(t, "GET", "/teams/"+r.north+"/estimate?dropoffLocation=40.7,-120", nil), "dropoffLocation", "-90 to 90")
+	malformed.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[1.5]}`), "tasks must begin with a position", "not 1.5")
+	invalid.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[-2]}`), "position", "-2")
+	malformed.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[1099511627776]}`), "at most 2147483647", "not 1099511627776")
 }

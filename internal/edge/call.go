@@ -170,7 +170,7 @@ func (c *Call) Point(name string) (*lastmile.Point, error) {
 	y, errY := strconv.ParseFloat(strings.TrimSpace(lat), 64)
 	at, err := lastmile.NewPoint(x, y)
 	if errors.Join(errX, errY, err) != nil {
-		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, Clip(text))
+		return nil, lastmile.Malformed("%s must be a longitude (-180 to 180) and a latitude (-90 to 90), separated by a comma, not %q", name, Clip(text))
 	}
 	return &at, nil
 }

@@ -34,7 +34,7 @@ func (f *Fleet) Workers(ctx context.Context, who lastmile.Principal, q WorkerQue
 		for _, raw := range q.Phones {
 			phone, err := f.ParsePhone(raw, org.Country)
 			if err != nil {
-				return nil, err
+				return nil, lastmile.Within("phones: ", err)
 			}
 			filter.Phones = append(filter.Phones, phone)
 		}

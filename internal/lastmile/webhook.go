@@ -83,7 +83,7 @@ func (h *Webhook) check() error {
 		return err
 	}
 	if _, known := TriggerNames[h.Trigger]; !known {
-		return Invalid("trigger %d does not exist", h.Trigger)
+		return Invalid("trigger %d does not exist; GET /triggers lists those that do", h.Trigger)
 	}
 	if h.Threshold != nil && (*h.Threshold < 0 || math.IsNaN(*h.Threshold) || math.IsInf(*h.Threshold, 0)) {
 		return Invalid("threshold must not be negative")

@@ -24,9 +24,11 @@ func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.
 	held := 0 // tasks that workers who take part have
 	for _, worker := range workers {
 		c := planning.Candidate{Worker: worker, Unread: worker.Route()}
-		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
+		schedule, err := r.Schedule(ctx, d.Organization, worker.ID)
+		if err != nil {
 			return s, err
 		}
+		c.Schedule = planning.Relevant(schedule, d.Options.ScheduleWindow) // a year of shifts takes megabytes
 		pins, err := r.Pins(ctx, d.Organization, worker.ID)
 		if err != nil {
 			return s, err

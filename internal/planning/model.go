@@ -91,9 +91,10 @@ func NewModel(s Situation) (*Model, error) {
 	if err := m.choose(s); err != nil {
 		return nil, err
 	}
-	unread := 0
+	behind, unread := 0, 0
 	for i, c := range m.crew {
 		m.held = append(m.held, s.planned(c))
+		behind += len(c.Tasks) - len(m.held[i])
 		for _, t := range m.held[i] {
 			m.addStop(t, i)
 		}
@@ -105,7 +106,11 @@ func NewModel(s Situation) (*Model, error) {
 	for _, t := range m.participants(s) {
 		m.addStop(t, -1)
 	}
-	if n := len(m.tasks) + unread; n > MaxTasks {
+	n := len(m.tasks) + unread
+	if unread > 0 { // then there are too many even if some of them would stay behind
+		n += behind
+	}
+	if n > MaxTasks || unread > 0 {
 		return nil, lastmile.Invalid("the dispatch would consider %d tasks; at most %d are allowed: shorten taskTimeWindow or use smaller teams", n, MaxTasks)
 	}
 	if len(m.crew) > MaxWorkers {
@@ -114,6 +119,9 @@ func NewModel(s Situation) (*Model, error) {
 	m.lock(s)
 	for i, c := range m.crew {
 		m.addVehicles(i, c, s)
+	}
+	if shifts := len(m.Problem.Vehicles); shifts > optimize.MaxVehicles {
+		return nil, lastmile.Invalid("the dispatch would consider %d shifts; at most %d are allowed: shorten scheduleTimeWindow or use smaller teams", shifts, optimize.MaxVehicles)
 	}
 	m.addPrecedences()
 	m.addLoads()
@@ -291,6 +299,18 @@ func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 		apart = append(apart, w)
 	}
 	return apart
+}
+
+// Relevant returns the days of a schedule on which the shifts within a window depend.
+func Relevant(s lastmile.Schedule, in lastmile.Window) (relevant lastmile.Schedule) {
+	for _, day := range s {
+		begin, end, err := calendar.Day(day.Date, calendar.Zone(day.Timezone))
+		day.Shifts = slices.DeleteFunc(slices.Clone(day.Shifts), func(shift lastmile.Shift) bool { return in.Overlap(shift.Start, shift.End) <= 0 })
+		if err == nil && in.Overlap(begin, end) > 0 || len(day.Shifts) > 0 {
+			relevant = append(relevant, day)
+		}
+	}
+	return relevant
 }
 
 func later(a, b time.Time) time.Time {

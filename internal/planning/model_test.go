@@ -418,6 +418,54 @@ func TestShiftsShareTheRouteLength(t *testing.T) {
 	}
 }
 
+// TestOverlappingShifts: the shifts of two days may overlap, but a worker has only one route
+// at a time.
+func TestOverlappingShifts(t *testing.T) {
+	day := func(date string, hours ...int) (e lastmile.ScheduleEntry) {
+		e.Date, e.Timezone = date, "UTC"
+		for i := 0; i < len(hours); i += 2 {
+			e.Shifts = append(e.Shifts, lastmile.Shift{Start: noon.Add(time.Duration(hours[i]) * time.Hour), End: noon.Add(time.Duration(hours[i+1]) * time.Hour)})
+		}
+		return e
+	}
+	w := worker("ada")
+	w.Schedule = lastmile.Schedule{day("2026-03-04", 200, 300), day("2026-03-03", 2, 3, 4, 6), day("2026-03-02", -5, -4, -1, 1, 5, 6), day("2026-03-01", -30, -20)}
+	s := situation(nil, w)
+	var got [][2]int
+	for _, v := range filled(t, s).Problem.Vehicles {
+		got = append(got, [2]int{v.ShiftStart / 3600, v.ShiftEnd / 3600})
+	}
+	if want := [][2]int{{0, 1}, {2, 3}, {4, 6}}; !slices.Equal(got, want) {
+		t.Errorf("the shifts in hours are %v, want %v", got, want)
+	}
+	relevant := Relevant(w.Schedule, s.Options.ScheduleWindow)
+	if len(relevant) != 2 || len(relevant[0].Shifts)+len(relevant[1].Shifts) != 4 || !slices.Equal(Shifts(relevant, s.Options), Shifts(w.Schedule, s.Options)) {
+		t.Errorf("%+v is relevant", relevant)
+	}
+}
+
+// TestShiftsAreLimited has one shift more than the optimizer accepts.
+func TestShiftsAreLimited(t *testing.T) {
+	const each = 100
+	var crew []Candidate
+	for i := range optimize.MaxVehicles / each {
+		w := worker(fmt.Sprint("w", i))
+		e := lastmile.ScheduleEntry{Date: noon.Format(time.DateOnly), Timezone: "UTC"}
+		for k := range each {
+			start := noon.Add(time.Duration(2*k) * time.Minute)
+			e.Shifts = append(e.Shifts, lastmile.Shift{Start: start, End: start.Add(time.Minute)})
+		}
+		w.Schedule = lastmile.Schedule{e}
+		crew = append(crew, w)
+	}
+	if _, err := NewModel(situation(nil, crew...)); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewModel(situation(nil, append(crew, worker("one more"))...)); err == nil {
+		t.Errorf("%d shifts were accepted", optimize.MaxVehicles+1)
+	}
+}
+
 func TestRoutesOfNoTasks(t *testing.T) {
 	s := situation([]lastmile.Task{task("a", 100)}, worker("ada"))
 	s.Options.MaxTasksPerRoute, s.Options.MaxContainerSize = 0, 0
@@ -465,6 +513,17 @@ func TestTasksThatCannotTakePart(t *testing.T) {
 	}
 	if len(m.left) != 2 || m.left[0].Task != "a" || m.left[1].Task != "b" || m.left[0].Reasons[0].Rule != lastmile.RuleDependency {
 		t.Errorf("%+v are left out", m.left)
+	}
+}
+
+// TestUnreadTasksAreTooMany: a worker has tasks that were not read because others have too many,
+// some of which would stay behind.
+func TestUnreadTasksAreTooMany(t *testing.T) {
+	far := func(t *lastmile.Task) { t.CompleteAfter = noon.Add(24 * time.Hour) }
+	ada, bob := worker("ada", task("a", 1, far), task("b", 2)), worker("bob")
+	bob.Unread = []lastmile.TaskID{"x"}
+	if _, err := NewModel(situation([]lastmile.Task{task("new", 1, dependsOn("x"))}, ada, bob)); err == nil {
+		t.Error("a situation with tasks that were not read was accepted")
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 type Reader interface {
 	work.Reader
 	activeReader
+	// Carriers returns the workers who have carried out pickups with success, by pickup.
+	Carriers(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID]lastmile.WorkerID, error)
 	// Container returns a container. The caller checks that its owner belongs to the
 	// organization.
 	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)

@@ -107,7 +107,8 @@ func slim(tasks []lastmile.Task) []lastmile.Task {
 // a dispatch considers.
 const readChunk = 200
 
-// readDependencies reads which tasks that others depend on are completed.
+// readDependencies reads which tasks that others depend on are completed, and who has what
+// was picked up.
 func readDependencies(ctx context.Context, r Reader, org lastmile.OrganizationID, s *planning.Situation) error {
 	var ids []lastmile.TaskID
 	for _, t := range s.Tasks {
@@ -122,8 +123,14 @@ func readDependencies(ctx context.Context, r Reader, org lastmile.OrganizationID
 		return nil
 	}
 	unfinished, err := r.Unfinished(ctx, org, ids)
+	if err != nil {
+		return err
+	}
 	for _, id := range unfinished {
 		delete(s.Completed, id)
+	}
+	if len(s.Completed) > 0 {
+		s.Carriers, err = r.Carriers(ctx, org, slices.Collect(maps.Keys(s.Completed)))
 	}
 	return err
 }

@@ -19,6 +19,7 @@ type lists struct {
 	workers []lastmile.Worker
 	team    []lastmile.TaskID
 	needs   map[lastmile.TaskID]lastmile.TaskID
+	done    map[lastmile.TaskID]lastmile.WorkerID // completed pickups
 	read    []lastmile.TaskID
 	most    int // maximum number of tasks that were read at a time
 }
@@ -48,7 +49,15 @@ func (l *lists) Pins(context.Context, lastmile.OrganizationID, lastmile.WorkerID
 }
 
 func (l *lists) Unfinished(_ context.Context, _ lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
-	return ids, nil
+	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return l.done[id] != "" }), nil
+}
+
+func (l *lists) Carriers(_ context.Context, _ lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID]lastmile.WorkerID, error) {
+	found := map[lastmile.TaskID]lastmile.WorkerID{}
+	for _, id := range ids {
+		found[id] = l.done[id]
+	}
+	return found, nil
 }
 
 func (l *lists) TasksOf(_ context.Context, _ lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
@@ -149,5 +158,33 @@ func TestSituationsReadWhatIsPlanned(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestSituationsKnowCarriers: a drop-off is planned for the worker who has carried out its
+// pickup.
+func TestSituationsKnowCarriers(t *testing.T) {
+	l := &lists{
+		team: []lastmile.TaskID{"drop", "other"}, needs: map[lastmile.TaskID]lastmile.TaskID{"drop": "picked", "other": "waits"},
+		done: map[lastmile.TaskID]lastmile.WorkerID{"picked": "w1"},
+	}
+	l.add("w0", 0, false)
+	l.add("w1", 0, false)
+	var d lastmile.Dispatch
+	var err error
+	d.Team = "t"
+	if d.Options, err = (planning.Request{RouteEnd: new("")}).Options(estimateNow); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSituation(t.Context(), l, d, estimateNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := planning.NewModel(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stops := m.Problem.Stops; len(stops) != 1 || !slices.Equal(stops[0].Vehicles, []int{1}) {
+		t.Errorf("the stops are %+v", stops)
 	}
 }

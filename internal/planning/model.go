@@ -43,8 +43,9 @@ type Situation struct {
 	Hub        *lastmile.Hub // hub of the team, if it has one
 	EndHub     *lastmile.Hub // the hub named by Options.RouteEnd, if any
 	Candidates []Candidate
-	Tasks      []lastmile.Task          // not assigned to a worker
-	Completed  map[lastmile.TaskID]bool // completed tasks that others depend on
+	Tasks      []lastmile.Task                       // not assigned to a worker
+	Completed  map[lastmile.TaskID]bool              // completed tasks that others depend on
+	Carriers   map[lastmile.TaskID]lastmile.WorkerID // who has carried out a pickup of these
 	Pins       map[lastmile.TaskID]lastmile.Pin
 
 	// Between lets the tasks of workers move to other workers, and AnyVehicle accepts
@@ -124,6 +125,7 @@ func NewModel(s Situation) (*Model, error) {
 		return nil, lastmile.Invalid("the dispatch would consider %d shifts; at most %d are allowed: shorten scheduleTimeWindow or use smaller teams", shifts, optimize.MaxVehicles)
 	}
 	m.addPrecedences()
+	m.tieToCarriers(s)
 	m.addLoads()
 	return m, m.checkDistances()
 }
@@ -418,31 +420,56 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 }
 
 // participants returns the unassigned tasks that take part: those that Considers accepts and
-// that depend only on completed tasks and tasks that take part.
+// that depend only on completed tasks and tasks that take part. What was picked up is with the
+// worker who did that, so that a drop-off takes part only if that worker does.
 func (m *Model) participants(s Situation) []lastmile.Task {
 	chosen := slices.DeleteFunc(slices.Clone(s.Tasks), func(t lastmile.Task) bool { return !Considers(m.options, t) })
-	known := map[lastmile.TaskID]bool{}
+	known, crew := map[lastmile.TaskID]bool{}, map[lastmile.WorkerID]bool{}
 	for _, t := range chosen {
 		known[t.ID] = true
 	}
-	for again := true; again; {
-		again = false
-		chosen = slices.DeleteFunc(chosen, func(t lastmile.Task) bool {
-			for _, id := range t.Dependencies {
-				if _, held := m.index[id]; held || known[id] || s.Completed[id] {
-					continue
-				}
-				m.left = append(m.left, lastmile.UnplannedTask{Task: t.ID, Reasons: []lastmile.DispatchReason{{
-					Rule: lastmile.RuleDependency, Detail: fmt.Sprintf("depends on task %s, which is not part of the dispatch", id),
-				}}})
-				delete(known, t.ID)
-				again = true
-				return true
-			}
-			return false
-		})
+	for _, c := range m.crew {
+		crew[c.Worker.ID] = true
 	}
-	return chosen
+	gone := make([]bool, len(chosen))
+	var queue []int // tasks that do not take part
+	leave := func(i int, format string, args ...any) {
+		if gone[i] {
+			return
+		}
+		gone[i], queue = true, append(queue, i)
+		m.left = append(m.left, lastmile.UnplannedTask{Task: chosen[i].ID, Reasons: []lastmile.DispatchReason{{
+			Rule: lastmile.RuleDependency, Detail: fmt.Sprintf(format, args...),
+		}}})
+	}
+	const outside = "depends on task %s, which is not part of the dispatch"
+	dependents := map[lastmile.TaskID][]int{}
+	for i, t := range chosen {
+		for _, id := range t.Dependencies {
+			_, held := m.index[id]
+			switch worker := s.carrier(t, id); {
+			case worker != "" && !crew[worker]:
+				leave(i, "depends on pickup %s by worker %s, who does not take part", id, worker)
+			case known[id]:
+				dependents[id] = append(dependents[id], i)
+			case !held && !s.Completed[id]:
+				leave(i, outside, id)
+			}
+		}
+	}
+	for k := 0; k < len(queue); k++ {
+		id := chosen[queue[k]].ID
+		for _, i := range dependents[id] {
+			leave(i, outside, id)
+		}
+	}
+	var rest []lastmile.Task
+	for i, t := range chosen {
+		if !gone[i] {
+			rest = append(rest, t)
+		}
+	}
+	return rest
 }
 
 // addPrecedences adds the order of tasks that depend on others. A drop-off stays together
@@ -459,7 +486,7 @@ func (m *Model) addPrecedences() {
 			pair, from, to := m.isPair(before, after), m.holder[before], m.holder[after]
 			switch {
 			case pair && from >= 0 && to < 0:
-				m.tie(after, from)
+				m.tie(after, []int{slices.Index(m.owner, from)})
 			case pair && (from < 0 || from == to):
 				order.SameVehicle = true
 			}
@@ -468,11 +495,42 @@ func (m *Model) addPrecedences() {
 	}
 }
 
-// tie lets only the vehicle that has the tasks of a worker serve a stop.
-func (m *Model) tie(stop, member int) {
+// tieToCarriers lets only the workers who have picked up what unassigned drop-offs deliver
+// serve them, in any of their shifts.
+func (m *Model) tieToCarriers(s Situation) {
+	vehicles := map[lastmile.WorkerID][]int{}
+	for v, owner := range m.owner {
+		id := m.crew[owner].Worker.ID
+		vehicles[id] = append(vehicles[id], v)
+	}
+	for stop, t := range m.tasks {
+		if m.holder[stop] >= 0 {
+			continue
+		}
+		for _, id := range t.Dependencies {
+			if worker := s.carrier(t, id); worker != "" {
+				m.tie(stop, vehicles[worker])
+			}
+		}
+	}
+}
+
+// carrier returns the worker who has picked up what a drop-off delivers, in one of the tasks
+// that it depends on; empty if there is none.
+func (s Situation) carrier(t lastmile.Task, dependency lastmile.TaskID) lastmile.WorkerID {
+	if t.Pickup {
+		return ""
+	}
+	return s.Carriers[dependency]
+}
+
+// tie lets only some vehicles serve a stop, of those that may serve it already.
+func (m *Model) tie(stop int, vehicles []int) {
 	allowed := []int{}
-	if v := slices.Index(m.owner, member); m.Problem.Stops[stop].Vehicles == nil || slices.Contains(m.Problem.Stops[stop].Vehicles, v) {
-		allowed = append(allowed, v)
+	for _, v := range vehicles {
+		if m.Problem.Stops[stop].Vehicles == nil || slices.Contains(m.Problem.Stops[stop].Vehicles, v) {
+			allowed = append(allowed, v)
+		}
 	}
 	m.Problem.Stops[stop].Vehicles = allowed
 }

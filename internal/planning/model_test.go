@@ -516,6 +516,32 @@ func TestTasksThatCannotTakePart(t *testing.T) {
 	}
 }
 
+// TestDropOffsStayWithWhoPickedUp: what was picked up is with the worker who did that.
+func TestDropOffsStayWithWhoPickedUp(t *testing.T) {
+	bob := worker("bob")
+	for _, hours := range [][2]int{{0, 1}, {2, 3}} {
+		shift := lastmile.Shift{Start: noon.Add(time.Duration(hours[0]) * time.Hour), End: noon.Add(time.Duration(hours[1]) * time.Hour)}
+		bob.Schedule = append(bob.Schedule, lastmile.ScheduleEntry{Date: noon.Format(time.DateOnly), Timezone: "UTC", Shifts: []lastmile.Shift{shift}})
+	}
+	s := situation([]lastmile.Task{
+		task("drop", 100, dependsOn("by bob")), task("both", 200, dependsOn("by bob", "by ada")), task("next", 300, pickup, dependsOn("by bob")),
+		task("other", 400, dependsOn("failed")), task("gone", 500, dependsOn("by eve")), task("last", 600, dependsOn("gone")),
+	}, worker("ada"), bob)
+	s.Completed = map[lastmile.TaskID]bool{"by ada": true, "by bob": true, "by eve": true, "failed": true}
+	s.Carriers = map[lastmile.TaskID]lastmile.WorkerID{"by ada": "ada", "by bob": "bob", "by eve": "eve"}
+	m := filled(t, s)
+	var got [][]int
+	for _, stop := range m.Problem.Stops {
+		got = append(got, stop.Vehicles)
+	}
+	if want := [][]int{{1, 2}, {}, nil, nil}; fmt.Sprint(got) != fmt.Sprint(want) || got[3] != nil {
+		t.Errorf("the vehicles of the stops are %v, want %v", got, want)
+	}
+	if len(m.left) != 2 || m.left[0].Task != "gone" || m.left[1].Task != "last" || !strings.Contains(m.left[0].Reasons[0].Detail, "eve") {
+		t.Errorf("%+v are left out", m.left)
+	}
+}
+
 // TestUnreadTasksAreTooMany: a worker has tasks that were not read because others have too many,
 // some of which would stay behind.
 func TestUnreadTasksAreTooMany(t *testing.T) {
@@ -524,6 +550,26 @@ func TestUnreadTasksAreTooMany(t *testing.T) {
 	bob.Unread = []lastmile.TaskID{"x"}
 	if _, err := NewModel(situation([]lastmile.Task{task("new", 1, dependsOn("x"))}, ada, bob)); err == nil {
 		t.Error("a situation with tasks that were not read was accepted")
+	}
+}
+
+// TestLongChainsOfDependencies has as many tasks as a dispatch considers. Most of them depend on
+// the next one and on many others, and the last one on a task that does not take part.
+func TestLongChainsOfDependencies(t *testing.T) {
+	const others = 99
+	var tasks []lastmile.Task
+	var on []lastmile.TaskID
+	for i := range others {
+		on = append(on, lastmile.TaskID(fmt.Sprint("other ", i)))
+		tasks = append(tasks, task(string(on[i]), float64(i)))
+	}
+	for i := range MaxTasks - others {
+		tasks = append(tasks, task(fmt.Sprint(i), float64(i), dependsOn(append(slices.Clone(on), lastmile.TaskID(fmt.Sprint(i+1)))...)))
+	}
+	begun := time.Now()
+	m, err := NewModel(situation(tasks, worker("ada")))
+	if took := time.Since(begun); err != nil || len(m.tasks) != others || len(m.left) != MaxTasks-others || took > 2*time.Second {
+		t.Errorf("it took %v: %v", took, err)
 	}
 }
 

@@ -50,19 +50,28 @@ func (m *Model) lock(s Situation) {
 // lockFamilies makes stops stay with their worker if related ones stay: a drop-off whose
 // pickup is done or stays, and a pickup whose drop-off stays.
 func (m *Model) lockFamilies() {
-	for again := true; again; {
-		again = false
-		for after, t := range m.tasks {
-			for _, id := range t.Dependencies {
-				before, known := m.index[id]
-				if !known {
-					again = again || m.free[after]
-					m.free[after] = false
-					continue
-				}
-				if m.isPair(before, after) && m.free[before] != m.free[after] {
-					m.free[before], m.free[after], again = false, false, true
-				}
+	partners := map[int][]int{}
+	var queue []int // stops that stay
+	for after, t := range m.tasks {
+		for _, id := range t.Dependencies {
+			before, known := m.index[id]
+			switch {
+			case !known:
+				m.free[after] = false
+			case m.isPair(before, after):
+				partners[before], partners[after] = append(partners[before], after), append(partners[after], before)
+			}
+		}
+	}
+	for i, free := range m.free {
+		if !free {
+			queue = append(queue, i)
+		}
+	}
+	for k := 0; k < len(queue); k++ {
+		for _, i := range partners[queue[k]] {
+			if m.free[i] {
+				m.free[i], queue = false, append(queue, i)
 			}
 		}
 	}

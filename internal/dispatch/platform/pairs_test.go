@@ -45,6 +45,30 @@ func TestPairsStayTogetherWhenTheyAreApplied(t *testing.T) {
 	}
 }
 
+// TestDropOffsStayWithWhoPickedUp completes the pickup of a pair whose drop-off has no worker
+// and is closer to another one.
+func TestDropOffsStayWithWhoPickedUp(t *testing.T) {
+	for success, want := range map[bool]int{true: 0, false: 1} {
+		f := newFleet(t, 1, 0)
+		f.workers = append(f.workers, f.Worker(t, "near", &lastmile.Point{Lon: -73.99 + 20_000.0/84_000, Lat: 40.73}, f.team).Worker)
+		pickup, dropOff := f.pair(t, lastmile.TeamContainer(f.team), 20_000)
+		if _, err := f.Containers.Arrange(t.Context(), f.Principal, lastmile.WorkerContainer(f.workers[0]), lastmile.ContainerChange{Tasks: []lastmile.TaskID{pickup}}); err != nil {
+			t.Fatal(err)
+		}
+		worker := lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}
+		if _, err := f.Work.Start(t.Context(), worker, pickup, lastmile.Action{ID: "start", At: f.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Tasks.Complete(t.Context(), f.Principal, pickup, lastmile.Outcome{Success: success}); err != nil {
+			t.Fatal(err)
+		}
+		d := f.end(t, f.start(t, planning.Request{}))
+		if got := f.Stored(t, dropOff); got.Worker != f.workers[want] {
+			t.Errorf("success of the pickup is %v, the drop-off is with %q, want %q; the plan is %+v", success, got.Worker, f.workers[want], d.Plan)
+		}
+	}
+}
+
 // TestPairsThatAreBegunStay starts the pickup of a pair while both are planned for a worker
 // who is closer.
 func TestPairsThatAreBegunStay(t *testing.T) {

@@ -72,6 +72,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			_, err := x.StillListed(ctx, "o", lastmile.WorkerContainer("w"), []lastmile.TaskID{"a", "b"})
 			return err
 		},
+		"carriers among tasks":   func(x *Tx) error { _, err := x.Carriers(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
 		"unfinished among tasks": func(x *Tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
 		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}, 1<<20); return err },
 		"names of firings":       func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },

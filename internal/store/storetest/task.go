@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a task is found by its short id in its organization only", func(t *testing.T) { testShortID(t, open(t)) })
 	t.Run("a short id that is taken is generated again", func(t *testing.T) { testTakenShortID(t, open(t)) })
 	t.Run("tasks know their parents and children", func(t *testing.T) { testDependencies(t, open(t)) })
+	t.Run("pickups know their carriers", func(t *testing.T) { testCarriers(t, open(t)) })
 	t.Run("deleting a task leaves nothing behind", func(t *testing.T) { testDeleteTask(t, open(t)) })
 	t.Run("an import key belongs to one task", func(t *testing.T) { testImportKeys(t, open(t)) })
 	t.Run("an explanation is read as it was saved", func(t *testing.T) { testExplanation(t, open(t)) })
@@ -391,6 +393,32 @@ func testDependencies(t *testing.T, s *sqlstore.Store) {
 	})
 	if code(err) != lastmile.CodeOutsideScope {
 		t.Errorf("another organization reads %v", err)
+	}
+}
+
+func testCarriers(t *testing.T, s *sqlstore.Store) {
+	ended := func(name string, pickup, success bool) lastmile.Task {
+		made := task(acme, name, home, now)
+		made.State, made.Worker, made.Container = lastmile.TaskCompleted, id[lastmile.WorkerID]("ann"), lastmile.ContainerRef{}
+		made.Pickup, made.Completion.At, made.Completion.Success = pickup, now, success
+		return made
+	}
+	open := task(acme, "open", home, now)
+	open.Pickup = true
+	picked := ended("picked", true, true)
+	all := []lastmile.Task{picked, ended("failed", true, false), ended("delivered", false, true), open}
+	saveTasks(t, s, all...)
+	var ids []lastmile.TaskID
+	for _, made := range all {
+		ids = append(ids, made.ID)
+	}
+	for org, want := range map[lastmile.OrganizationID]map[lastmile.TaskID]lastmile.WorkerID{acme: {picked.ID: picked.Worker}, zenith: {}} {
+		got := read(t, s, func(r *sqlstore.Tx) (map[lastmile.TaskID]lastmile.WorkerID, error) {
+			return r.Carriers(t.Context(), org, ids)
+		})
+		if !maps.Equal(got, want) {
+			t.Errorf("the carriers of %s are %v, want %v", org, got, want)
+		}
 	}
 }
 

@@ -554,8 +554,20 @@ func (m *Model) checkDistances() error {
 	if high.Lon-low.Lon < 180 && low.Distance(high) <= MaxDistance/2 {
 		return nil
 	}
+	directions := make([][3]float64, len(m.Places)) // from the center of the earth
+	for i, p := range m.Places {
+		sinLon, cosLon := math.Sincos(p.Lon * math.Pi / 180)
+		sinLat, cosLat := math.Sincos(p.Lat * math.Pi / 180)
+		directions[i] = [3]float64{cosLat * cosLon, cosLat * sinLon, sinLat}
+	}
+	const radius, within = 6_371_009, 0.99 // the earth is a sphere within a hundredth
+	near := math.Cos(within * float64(MaxDistance) / radius)
 	for i, a := range m.Places {
-		for _, b := range m.Places[:i] {
+		x := directions[i]
+		for k, b := range m.Places[:i] {
+			if y := directions[k]; x[0]*y[0]+x[1]*y[1]+x[2]*y[2] > near {
+				continue
+			}
 			if d := a.Distance(b); d > MaxDistance {
 				return lastmile.Invalid("workers, hubs and tasks must be within 200 miles of one another: [%.4f, %.4f] and [%.4f, %.4f] are %.0f miles apart",
 					a.Lon, a.Lat, b.Lon, b.Lat, d/1609.344)

@@ -593,6 +593,23 @@ func TestDistancesAreLimited(t *testing.T) {
 	}
 }
 
+// TestDistancesAreCheckedQuickly has as many tasks as a dispatch considers, in an area whose
+// corners are almost 200 miles apart.
+func TestDistancesAreCheckedQuickly(t *testing.T) {
+	const side = 45
+	s := situation(nil, worker("ada"))
+	for i := range MaxTasks {
+		made := task(fmt.Sprint(i), 0)
+		made.Destination.Location = lastmile.Point{Lon: float64(i%side) * 2 / side, Lat: float64(i/side) * 2 / side}
+		s.Tasks = append(s.Tasks, made)
+	}
+	begun := time.Now()
+	_, err := NewModel(s)
+	if took := time.Since(begun); err != nil || took > time.Second {
+		t.Errorf("it took %v: %v", took, err)
+	}
+}
+
 func TestRouteEnds(t *testing.T) {
 	hub, other := lastmile.Hub{Location: lastmile.Point{Lon: 0.01}}, lastmile.Hub{Location: lastmile.Point{Lon: 0.02}}
 	w := worker("ada")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,12 @@ const (
 	// more is applied in several transactions of applyChunk tasks.
 	MaxAtOnce  = 100
 	applyChunk = 25
+
+	// largeMatrix is the number of pairs of locations from which on the memory of a matrix is
+	// freed before the next one. A model keeps a half of it or less, and the garbage collector,
+	// which lets the heap grow several times, would otherwise keep the matrices of all types of
+	// vehicles.
+	largeMatrix = 250_000
 
 	// maxRounds is the maximum number of times that a dispatch plans its routes. It plans
 	// them again if workers, or lists that it shares with other dispatches, have changed.
@@ -184,6 +191,9 @@ func (ds *Dispatches) model(ctx context.Context, d lastmile.Dispatch, now time.T
 		times = times.Adjusted(learned.Travel)
 		byFormula := travel.Times{Estimated: times.Estimated, Gaps: times.Gaps}.ByFormula // does not keep the matrices
 		model.Fill(by, times.Durations, times.Distances, byFormula)
+		if n := len(model.Places); n*n >= largeMatrix {
+			runtime.GC()
+		}
 	}
 	model.KeepExisting()
 	return model, nil

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"testing"
 
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // lists is a Reader of a team and its workers that records which tasks are read. The methods
@@ -68,6 +72,9 @@ func (l *lists) TasksOf(_ context.Context, _ lastmile.OrganizationID, ids []last
 func (l *lists) tasks(ids []lastmile.TaskID) (all []lastmile.Task) {
 	for _, id := range ids {
 		t := lastmile.Task{ID: id, Notes: "a note", State: lastmile.TaskAssigned}
+		if n, err := strconv.Atoi(string(id)); err == nil {
+			t.Destination.Location = lastmile.Point{Lat: float64(n+1) / 1000}
+		}
 		if on := l.needs[id]; on != "" {
 			t.Dependencies = []lastmile.TaskID{on}
 		}
@@ -186,5 +193,64 @@ func TestSituationsKnowCarriers(t *testing.T) {
 	}
 	if stops := m.Problem.Stops; len(stops) != 1 || !slices.Equal(stops[0].Vehicles, []int{1}) {
 		t.Errorf("the stops are %+v", stops)
+	}
+}
+
+// trips is a store of lists without trips.
+type trips struct{ *lists }
+
+func (s trips) Trips(context.Context, lastmile.OrganizationID, int) ([]lastmile.Trip, error) {
+	return nil, nil
+}
+
+func (s trips) Read(_ context.Context, fn func(Reader) error) error { return fn(s) }
+
+func (s trips) Write(context.Context, func(Writer) error) error { return nil }
+
+// heaps is a source of travel times that records the size of the heap.
+type heaps struct {
+	Travel
+	sizes []uint64
+}
+
+func (h *heaps) Matrix(_ context.Context, _ lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	h.sizes = append(h.sizes, m.HeapAlloc)
+	return travel.NewTimes(len(from), len(to), ""), nil
+}
+
+// TestMatricesAreFreed checks that the travel times of one type of vehicle are not in memory
+// any more when those of the next one are read, except for what the model keeps.
+func TestMatricesAreFreed(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	runtime.GC()
+	const workers = 150
+	l := &lists{}
+	for i := range workers {
+		l.add(fmt.Sprint("w", i), 0, false)
+		l.workers[i].Whereabouts.Location = &lastmile.Point{Lon: float64(i) / 1000}
+		if n := i % (len(lastmile.VehicleTypes) + 1); n > 0 {
+			l.workers[i].Vehicle = &lastmile.Vehicle{Type: lastmile.VehicleTypes[n-1]}
+		}
+	}
+	for i := range 850 {
+		l.team = append(l.team, lastmile.TaskID(fmt.Sprint(i)))
+	}
+	h := &heaps{}
+	d := lastmile.Dispatch{Team: "t"}
+	var err error
+	if d.Options, err = (planning.Request{RouteEnd: new(""), AnyVehicle: true}).Options(estimateNow); err != nil {
+		t.Fatal(err)
+	}
+	ds := &Dispatches{Store: trips{l}, Travel: h, Speed: 1}
+	m, err := ds.model(t.Context(), d, estimateNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(m.Places)
+	const kept = 8 // bytes for each pair
+	if most := h.sizes[0] + uint64(len(h.sizes)*kept*n*n); len(h.sizes) != 5 || n < 500 || h.sizes[4] > most {
+		t.Errorf("%d locations, the sizes of the heap are %d, at most %d are allowed", n, h.sizes, most)
 	}
 }

@@ -39,20 +39,6 @@ func TestShiftsThatAreLeft(t *testing.T) {
 	}
 }
 
-func TestShiftsThatOverlapAreOne(t *testing.T) {
-	t.Parallel()
-	at := func(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
-	schedule := lastmile.Schedule{
-		{Date: "2026-01-06", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: at(10), End: at(14)}, {Start: at(11), End: at(12)}}},
-		{Date: "2026-01-05", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: at(8), End: at(11)}, {Start: at(14), End: at(15)}}},
-	}
-	got := shifts(schedule, lastmile.Window{From: at(9), To: at(20)})
-	want := []lastmile.Window{{From: at(9), To: at(14)}, {From: at(14), To: at(15)}}
-	if !slices.Equal(got, want) {
-		t.Errorf("the worker works in %v, want %v", got, want)
-	}
-}
-
 func TestTaskThatEndedIsOneChange(t *testing.T) {
 	t.Parallel()
 	got := WithoutImplied([]Change{

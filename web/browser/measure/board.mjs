@@ -9,12 +9,15 @@
 // what is measured. MAP=0 leaves out the map, LOW=1 lets the server and the simulated workers
 // have the processor only when the browser does not need it, as if they had their own machine,
 // TRACE names a file for a trace of Chromium, and PROFILE one for a profile of the server.
+// CONTROL is the number of seconds, before the board is opened, in which an empty page that
+// needs the processor for 4 ms at a time is measured next to the same server: it shows how
+// often this machine alone makes a short task take over 50 ms.
 
 import { readFileSync } from 'node:fs';
 import { differences, env, pause, run, start } from './demo.mjs';
 
 const [tasks, workers, seconds, cut] = [env('TASKS', 5000), env('WORKERS', 200), env('SECONDS', 60), env('CUT', 20)];
-const rate = env('EVENTS', 50);
+const [rate, control] = [env('EVENTS', 50), env('CONTROL', 0)];
 const categories = ['toplevel', 'devtools.timeline', 'blink', 'cc', 'gpu', 'v8', 'disabled-by-default-v8.cpu_profiler'];
 const { origin, dray, folder, link, key, api, chrome, server, profile, stop: end } = await start(0);
 
@@ -122,6 +125,34 @@ async function watch() {
   };
 }
 
+// observe makes a page record its long tasks.
+const observe = (page) =>
+  page.addInitScript(() => {
+    globalThis.long = [];
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) globalThis.long.push({ at: e.startTime, ms: e.duration });
+    }).observe({ type: 'longtask', buffered: true });
+  });
+
+// measureControl returns the long tasks of an empty page that uses a fifth of a processor.
+async function measureControl() {
+  const page = await chrome.newPage();
+  await observe(page);
+  await page.goto(`${origin}/healthz`);
+  await page.evaluate(() => {
+    const work = () => {
+      const until = performance.now() + 4;
+      while (performance.now() < until);
+      setTimeout(work, 16);
+    };
+    work();
+  });
+  await pause(control * 1000);
+  const long = await page.evaluate(() => globalThis.long.map((t) => Math.round(t.ms)));
+  await page.close();
+  return long;
+}
+
 // The demonstration has at most 42 workers; the simulation can drive any number.
 const fleet = run(
   dray,
@@ -139,15 +170,13 @@ try {
   console.log(`seeding ${tasks} tasks for ${workers} workers`);
   const made = await seed();
   const stop = change(made);
+  if (control > 0) {
+    const long = await measureControl();
+    console.log(`an empty page: ${long.length} tasks over 50 ms in ${control} s: ${long.join(' ')}`);
+  }
   const context = await chrome.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  await page.addInitScript(() => {
-    globalThis.long = [];
-    globalThis.mapDrawn = Infinity;
-    new PerformanceObserver((list) => {
-      for (const e of list.getEntries()) globalThis.long.push({ at: e.startTime, ms: e.duration });
-    }).observe({ type: 'longtask', buffered: true });
-  });
+  await observe(page);
   if (env('MAP', 1) === 0) {
     await page.addInitScript(() => {
       const { getContext } = HTMLCanvasElement.prototype;

@@ -421,7 +421,8 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 
 // participants returns the unassigned tasks that take part: those that Considers accepts and
 // that depend only on completed tasks and tasks that take part. What was picked up is with the
-// worker who did that, so that a drop-off takes part only if that worker does.
+// worker who did that, so that a drop-off takes part only if that worker does, and if no other
+// worker has another pickup that it depends on.
 func (m *Model) participants(s Situation) []lastmile.Task {
 	chosen := slices.DeleteFunc(slices.Clone(s.Tasks), func(t lastmile.Task) bool { return !Considers(m.options, t) })
 	known, crew := map[lastmile.TaskID]bool{}, map[lastmile.WorkerID]bool{}
@@ -445,11 +446,16 @@ func (m *Model) participants(s Situation) []lastmile.Task {
 	const outside = "depends on task %s, which is not part of the dispatch"
 	dependents := map[lastmile.TaskID][]int{}
 	for i, t := range chosen {
+		var last lastmile.TaskID // the last pickup that a worker has
 		for _, id := range t.Dependencies {
 			_, held := m.index[id]
-			switch worker := s.carrier(t, id); {
+			switch worker := m.pickupWorker(s, t, id); {
 			case worker != "" && !crew[worker]:
 				leave(i, "depends on pickup %s by worker %s, who does not take part", id, worker)
+			case worker != "" && last != "" && worker != m.pickupWorker(s, t, last):
+				leave(i, "depends on pickups of different workers: %s of worker %s and %s of worker %s", last, m.pickupWorker(s, t, last), id, worker)
+			case worker != "":
+				last = id
 			case known[id]:
 				dependents[id] = append(dependents[id], i)
 			case !held && !s.Completed[id]:
@@ -522,6 +528,15 @@ func (s Situation) carrier(t lastmile.Task, dependency lastmile.TaskID) lastmile
 		return ""
 	}
 	return s.Carriers[dependency]
+}
+
+// pickupWorker is carrier, but also returns the worker on whose route the pickup is. Only tasks
+// that workers have are stops yet.
+func (m *Model) pickupWorker(s Situation, t lastmile.Task, dependency lastmile.TaskID) lastmile.WorkerID {
+	if at, held := m.index[dependency]; held && at != optimize.None && m.tasks[at].Pickup && !t.Pickup {
+		return m.crew[m.holder[at]].Worker.ID
+	}
+	return s.carrier(t, dependency)
 }
 
 // tie lets only some vehicles serve a stop, of those that may serve it already.

@@ -534,11 +534,39 @@ func TestDropOffsStayWithWhoPickedUp(t *testing.T) {
 	for _, stop := range m.Problem.Stops {
 		got = append(got, stop.Vehicles)
 	}
-	if want := [][]int{{1, 2}, {}, nil, nil}; fmt.Sprint(got) != fmt.Sprint(want) || got[3] != nil {
+	if want := [][]int{{1, 2}, nil, nil}; fmt.Sprint(got) != fmt.Sprint(want) || got[2] != nil {
 		t.Errorf("the vehicles of the stops are %v, want %v", got, want)
 	}
-	if len(m.left) != 2 || m.left[0].Task != "gone" || m.left[1].Task != "last" || !strings.Contains(m.left[0].Reasons[0].Detail, "eve") {
+	if len(m.left) != 3 || m.left[0].Task != "both" || m.left[1].Task != "gone" || m.left[2].Task != "last" || !strings.Contains(m.left[1].Reasons[0].Detail, "eve") {
 		t.Errorf("%+v are left out", m.left)
+	}
+}
+
+// TestDropOffsOfDifferentWorkers: no worker has all that these drop-offs deliver, so that they
+// are left out with that reason.
+func TestDropOffsOfDifferentWorkers(t *testing.T) {
+	s := situation([]lastmile.Task{
+		task("carried", 100, dependsOn("by bob", "by ada")), task("mixed", 200, dependsOn("by bob", "of ada")), task("listed", 300, dependsOn("of ada", "of bob")),
+		task("one", 400, dependsOn("by ada", "of ada", "plain")), task("plain", 500), task("next", 600, pickup, dependsOn("by bob", "of ada")),
+	}, worker("ada", task("of ada", 1, pickup)), worker("bob", task("of bob", 2, pickup)))
+	s.Completed = map[lastmile.TaskID]bool{"by ada": true, "by bob": true}
+	s.Carriers = map[lastmile.TaskID]lastmile.WorkerID{"by ada": "ada", "by bob": "bob"}
+	m := filled(t, s)
+	var left []string
+	for _, u := range m.left {
+		left = append(left, fmt.Sprintf("%s: %s %s", u.Task, u.Reasons[0].Rule, u.Reasons[0].Detail))
+	}
+	const differ = "dependency depends on pickups of different workers: "
+	want := []string{
+		"carried: " + differ + "by bob of worker bob and by ada of worker ada",
+		"mixed: " + differ + "by bob of worker bob and of ada of worker ada",
+		"listed: " + differ + "of ada of worker ada and of bob of worker bob",
+	}
+	if !slices.Equal(left, want) {
+		t.Errorf("%q are left out, want %q", left, want)
+	}
+	if at, ok := m.index["one"]; !ok || !slices.Equal(m.Problem.Stops[at].Vehicles, []int{0}) {
+		t.Errorf("the stops are %+v", m.Problem.Stops)
 	}
 }
 

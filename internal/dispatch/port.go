@@ -16,7 +16,8 @@ import (
 type Reader interface {
 	work.Reader
 	activeReader
-	// Carriers returns the workers who have carried out pickups with success, by pickup.
+	// Carriers returns the workers who have carried out pickups with success, by pickup, except
+	// those who were deleted.
 	Carriers(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID]lastmile.WorkerID, error)
 	// Container returns a container. The caller checks that its owner belongs to the
 	// organization.

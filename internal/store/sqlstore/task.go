@@ -453,7 +453,7 @@ func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids
 }
 
 // Carriers returns the workers who have carried out pickups, by pickup; of tasks that are no
-// pickups, or were not carried out with success, nothing.
+// pickups, or were not carried out with success, or by a worker who was deleted, nothing.
 func (t taskTx) Carriers(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID]lastmile.WorkerID, error) {
 	type carried struct {
 		task   lastmile.TaskID
@@ -466,7 +466,8 @@ func (t taskTx) Carriers(ctx context.Context, org lastmile.OrganizationID, ids [
 		found, err := collect(ctx, t, func(r rows) (c carried, err error) {
 			err = r.Scan(&c.task, &c.worker)
 			return c, err
-		}, `SELECT t.id, t.worker FROM task t WHERE `+where.text+` AND t.state = 3 AND t.pickup = 1 AND t.success = 1 AND t.worker IS NOT NULL`, where.args...)
+		}, `SELECT t.id, t.worker FROM task t WHERE `+where.text+` AND t.state = 3 AND t.pickup = 1 AND t.success = 1
+			AND EXISTS (SELECT 1 FROM worker w WHERE w.org = t.org AND w.id = t.worker)`, where.args...)
 		if err != nil {
 			return nil, fmt.Errorf("read the workers of pickups: %w", err)
 		}

@@ -406,7 +406,10 @@ func testCarriers(t *testing.T, s *sqlstore.Store) {
 	open := task(acme, "open", home, now)
 	open.Pickup = true
 	picked := ended("picked", true, true)
-	all := []lastmile.Task{picked, ended("failed", true, false), ended("delivered", false, true), open}
+	crew(t, s)
+	gone := ended("gone", true, true)
+	gone.Worker = id[lastmile.WorkerID]("gone") // was deleted
+	all := []lastmile.Task{picked, ended("failed", true, false), ended("delivered", false, true), gone, open}
 	saveTasks(t, s, all...)
 	var ids []lastmile.TaskID
 	for _, made := range all {

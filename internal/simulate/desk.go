@@ -315,7 +315,8 @@ func (d *desk) leftoversDue() bool {
 func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
-	left, kept := d.leftovers[:len(d.leftovers)-d.kept()], d.leftovers[len(d.leftovers)-d.kept():]
+	due := max(len(d.leftovers)-d.kept(), 0)
+	left, kept := d.leftovers[:due], d.leftovers[due:]
 	for ; len(left) > 0 && len(still) < maxUnassigned; left = left[1:] {
 		assigned, err := d.autoAssign(ctx, left[0])
 		if err != nil && !rejected(err) {

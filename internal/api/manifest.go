@@ -46,14 +46,9 @@ func (s manifests) marketplace(ctx context.Context, c *edge.Call, body wire.Mark
 
 // makeManifest makes the manifest of the hub and the worker that a query names.
 func (s manifests) makeManifest(ctx context.Context, c *edge.Call, query url.Values) (wire.Manifest, error) {
-	var (
-		within lastmile.Window
-		err    error
-	)
-	for name, at := range map[string]*time.Time{"startDate": &within.From, "endDate": &within.To} {
-		if *at, err = c.Time(name); err != nil {
-			return wire.Manifest{}, err
-		}
+	var within lastmile.Window
+	if err := c.Times(map[string]*time.Time{"startDate": &within.From, "endDate": &within.To}); err != nil {
+		return wire.Manifest{}, err
 	}
 	manifest, err := s.Containers.Manifest(ctx, c.Who, lastmile.HubID(query.Get("hubId")), lastmile.WorkerID(query.Get("workerId")), within)
 	return wire.NewManifest(manifest), err

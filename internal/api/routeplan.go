@@ -74,13 +74,10 @@ func (s routePlans) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.Ro
 		Worker: lastmile.WorkerID(c.Query.Get("workerId")), After: lastmile.RoutePlanID(c.Query.Get("lastId")),
 		Limit: taskflow.MaxRoutePlans,
 	}
-	for name, at := range map[string]*time.Time{
+	if err := c.Times(map[string]*time.Time{
 		"startTimeFrom": &q.StartFrom, "startTimeTo": &q.StartTo, "createdTimeFrom": &q.CreatedFrom, "createdTimeTo": &q.CreatedTo,
-	} {
-		var err error
-		if *at, err = c.Time(name); err != nil {
-			return nil, "", err
-		}
+	}); err != nil {
+		return nil, "", err
 	}
 	most, sent, err := c.Number("limit")
 	if err != nil {

@@ -188,13 +188,10 @@ func (s tasks) foundTasks(ctx context.Context, c *edge.Call, ids []string) ([][]
 
 func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
 	q := taskflow.Query{After: lastmile.TaskID(c.Query.Get("lastId")), Worker: lastmile.WorkerID(c.Query.Get("worker"))}
-	for name, at := range map[string]*time.Time{
+	if err := c.Times(map[string]*time.Time{
 		"from": &q.From, "to": &q.To, "completeBeforeBefore": &q.CompleteBefore, "completeAfterAfter": &q.CompleteAfter,
-	} {
-		var err error
-		if *at, err = c.Time(name); err != nil {
-			return nil, err
-		}
+	}); err != nil {
+		return nil, err
 	}
 	if q.From.IsZero() && c.Query.Get("from") == "" {
 		return nil, lastmile.Missing("from")

@@ -233,5 +233,5 @@ func testParameterErrors(t *testing.T, r roads) {
 	malformed.check(t, r.Call(t, "GET", "/teams/"+r.north+"/estimate?dropoffLocation=40.7,-120", nil), "dropoffLocation", "-90 to 90")
 	malformed.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[1.5]}`), "tasks must begin with a position", "not 1.5")
 	invalid.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[-2]}`), "position", "-2")
-	malformed.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[1099511627776]}`), "at most 2147483647", "not 1099511627776")
+	malformed.check(t, r.Call(t, "PUT", "/containers/workers/"+r.ada, `{"tasks":[1099511627776]}`), "and 2147483647", "not 1099511627776")
 }

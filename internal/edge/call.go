@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -206,6 +207,16 @@ func (c *Call) Time(name string) (time.Time, error) {
 		return time.Time{}, lastmile.Invalid("%s must be a time in Unix milliseconds, not %g", name, ms)
 	}
 	return time.UnixMilli(int64(ms)).UTC(), nil
+}
+
+// Times sets times to the query parameters of their names, as Time returns them.
+func (c *Call) Times(params map[string]*time.Time) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(params)) { // so that the same request gets the same error
+		if *params[name], err = c.Time(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Flag returns a boolean query parameter; false when it was not sent.

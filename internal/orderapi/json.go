@@ -296,8 +296,9 @@ type OrderBody struct {
 
 // Tasks returns the requested tasks, nil if they were not sent.
 func (b OrderBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
-	for field, task := range map[string]*wire.TaskBody{"pickupTask": b.PickupTask, "dropoffTask": b.DropoffTask} {
+	for i, task := range []*wire.TaskBody{b.PickupTask, b.DropoffTask} {
 		if task != nil && (task.AutoAssign != nil || task.Container != nil) {
+			field := [...]string{"pickupTask", "dropoffTask"}[i]
 			return nil, nil, lastmile.Invalid("%s.autoAssign and %s.container cannot be sent: the courier assigns the tasks of orders", field, field)
 		}
 	}

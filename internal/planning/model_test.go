@@ -594,10 +594,9 @@ func TestLongChainsOfDependencies(t *testing.T) {
 	for i := range MaxTasks - others {
 		tasks = append(tasks, task(fmt.Sprint(i), float64(i), dependsOn(append(slices.Clone(on), lastmile.TaskID(fmt.Sprint(i+1)))...)))
 	}
-	begun := time.Now()
 	m, err := NewModel(situation(tasks, worker("ada")))
-	if took := time.Since(begun); err != nil || len(m.tasks) != others || len(m.left) != MaxTasks-others || took > 2*time.Second {
-		t.Errorf("it took %v: %v", took, err)
+	if err != nil || len(m.tasks) != others || len(m.left) != MaxTasks-others {
+		t.Errorf("%d tasks take part, and %d are left out: %v", len(m.tasks), len(m.left), err)
 	}
 }
 
@@ -621,9 +620,9 @@ func TestDistancesAreLimited(t *testing.T) {
 	}
 }
 
-// TestDistancesAreCheckedQuickly has as many tasks as a dispatch considers, in an area whose
-// corners are almost 200 miles apart.
-func TestDistancesAreCheckedQuickly(t *testing.T) {
+// BenchmarkWideArea has as many tasks as a dispatch considers, in an area whose corners are
+// almost 200 miles apart, so that the distances of all pairs are checked.
+func BenchmarkWideArea(b *testing.B) {
 	const side = 45
 	s := situation(nil, worker("ada"))
 	for i := range MaxTasks {
@@ -631,10 +630,10 @@ func TestDistancesAreCheckedQuickly(t *testing.T) {
 		made.Destination.Location = lastmile.Point{Lon: float64(i%side) * 2 / side, Lat: float64(i/side) * 2 / side}
 		s.Tasks = append(s.Tasks, made)
 	}
-	begun := time.Now()
-	_, err := NewModel(s)
-	if took := time.Since(begun); err != nil || took > time.Second {
-		t.Errorf("it took %v: %v", took, err)
+	for b.Loop() {
+		if _, err := NewModel(s); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

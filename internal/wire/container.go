@@ -91,7 +91,7 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 		switch {
 		case i == 0 && numeric && item[0] != '"':
 			if n != float64(int32(n)) {
-				return codec.Malformed("must begin with a position, which is a whole number of at most 2147483647, or with a task id, not %s", shown(item))
+				return codec.Malformed("must begin with a position, which is a whole number between -2147483648 and 2147483647, or with a task id, not %s", shown(item))
 			}
 			p.Index, p.placed = int(n), true
 		case item[0] == '"':

@@ -216,9 +216,9 @@ func (b TaskBody) AssignOptions() *assignment.Options {
 // Draft returns the draft of a task that an organization sent.
 func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
 	draft := lastmile.TaskDraft{Change: b.Change(), Template: b.CustomFieldGroup}
-	for field, id := range map[string]*lastmile.OrganizationID{"merchant": b.Merchant, "executor": b.Executor} {
+	for i, id := range []*lastmile.OrganizationID{b.Merchant, b.Executor} {
 		if id != nil && *id == "" {
-			return draft, lastmile.Malformed("%s must be the id of an organization, not an empty string", field)
+			return draft, lastmile.Malformed("%s must be the id of an organization, not an empty string", [...]string{"merchant", "executor"}[i])
 		}
 	}
 	if b.Destination.Set() {

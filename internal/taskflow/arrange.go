@@ -277,8 +277,8 @@ func (cs *Containers) save(ctx context.Context, w ContainerWriter, who lastmile.
 	if err := cs.lock(ctx, w, who.Organization, c.ContainerRef, now); err != nil {
 		return c, err
 	}
-	state, err := w.ListState(ctx, who.Organization, c.ContainerRef)
-	c.Tasks, c.Modified, c.Version = a.after(), now, state.Version
+	saved, err := w.ContainerHead(ctx, who.Organization, c.ContainerRef, 1)
+	c.Tasks, c.Modified, c.Version = a.after(), saved.Modified, saved.Version
 	return c, err
 }
 

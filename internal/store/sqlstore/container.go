@@ -273,11 +273,13 @@ func (t containerTx) Owner(ctx context.Context, org lastmile.OrganizationID, in 
 }
 
 // LockContainer serializes the writers of a container until the transaction
-// ends.
+// ends. If now is before the last modification, because another transaction was
+// faster or the clock was set back, the modification time is a millisecond later.
 func (t containerTx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	const query = `
 		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, $4, 1)
-		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1, modified = excluded.modified`
+		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1,
+			modified = CASE WHEN excluded.modified < container.modified THEN container.modified + 1 ELSE excluded.modified END`
 	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}

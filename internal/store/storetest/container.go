@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
@@ -211,6 +212,13 @@ func testContainers(t *testing.T, s *sqlstore.Store) {
 	}
 	if got := containers(zenith); len(got) > 0 {
 		t.Errorf("another organization has %v", got)
+	}
+	for _, step := range []struct{ at, want time.Duration }{{time.Second, time.Second}, {time.Second, time.Second}, {0, time.Second + time.Millisecond}, {time.Minute, time.Minute}} {
+		write(t, s, func(w *sqlstore.Tx) error { return w.LockContainer(ctx, acme, annsWork, now.Add(step.at)) })
+		got := read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) { return r.Container(ctx, acme, annsWork) })
+		if want := now.Add(step.want); !got.Modified.Equal(want) {
+			t.Errorf("a container that is locked %v later was modified at %v, want %v", step.at, got.Modified, want)
+		}
 	}
 }
 

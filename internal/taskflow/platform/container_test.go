@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
@@ -73,6 +74,30 @@ func TestArrangeListsOfAnyLength(t *testing.T) {
 		slices.Reverse(want)
 		want = want[:len(want)-1]
 		arrange(lastmile.ContainerChange{Tasks: want, Replace: true})
+	}
+}
+
+// TestAContainerIsModifiedLaterAlthoughTheClockIsSetBack also compares the response with what
+// is read afterwards.
+func TestAContainerIsModifiedLaterAlthoughTheClockIsSetBack(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", nil)
+	ids, last := many(t, o, 3), time.Time{}
+	lists, _ := containers(t, o)
+	for i, back := range []time.Duration{0, time.Hour, 2 * time.Hour} {
+		lists.Now = func() time.Time { return o.Now().Add(-back) }
+		saved, err := lists.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: ids[:i+1], Replace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lists.Container(t.Context(), o.Principal, listOf(ada))
+		if err != nil || !got.Modified.Equal(saved.Modified) || got.Version != saved.Version {
+			t.Errorf("a container is shown as %v and was saved as %v: %v", got, saved, err)
+		}
+		if !saved.Modified.After(last) {
+			t.Errorf("after a change at %v, the next one is at %v", last, saved.Modified)
+		}
+		last = saved.Modified
 	}
 }
 

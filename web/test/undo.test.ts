@@ -137,6 +137,34 @@ test('an edit replaces what others have changed meanwhile only if it is saved ag
   assert.equal(saving.replaces, true);
 });
 
+test('a conflict names who has changed the same field, not who has changed the task last', async () => {
+  const seen = full({ notes: 'old' });
+  const now = { [paths.read]: { ...seen, timeLastModified: 8, notes: 'theirs' }, 'PUT /tasks/t': {} };
+  const assigned = { ...entry('key', 'shop', 8), changed: ['worker', 'state', 'container'] };
+  const noted = { ...entry('admin', 'grace', 7), changed: ['notes', 'quantity'] };
+  serve({ ...now, [paths.history]: { entries: [assigned, noted] } });
+  await assert.rejects(new Saving(seen).save({ notes: 'mine' }), /Name of grace has changed .*: notes/);
+
+  serve({ ...now, [paths.history]: { entries: [{ ...assigned, changed: null }, noted] } });
+  await assert.rejects(
+    new Saving(seen).save({ notes: 'mine' }),
+    /Name of shop .API key. has changed/,
+    'perhaps the same field',
+  );
+
+  const sent = serve({ ...now, [paths.history]: { entries: [assigned, { ...noted, actor: entry('admin', 'me', 7).actor }] } }); // prettier-ignore
+  await new Saving(seen).save({ notes: 'mine' });
+  assert.equal(sent.length, 3, 'only the person has changed the field');
+
+  const recipient = (name: string) => ({ recipients: [{ id: 'r', name, phone: '+1', notes: '' }] });
+  const renamed = { ...noted, triggerName: 'taskUpdated', changed: [] }; // the recipient is the same record
+  serve({ [paths.read]: full({ timeLastModified: 8, ...recipient('Anna') }), [paths.history]: { entries: [assigned, renamed] } }); // prettier-ignore
+  await assert.rejects(
+    new Saving(full(recipient('Ann'))).save({ recipients: [] }),
+    /Name of grace has changed .*: recip/,
+  );
+});
+
 test('a recipient who was changed without the task is a change of others', async () => {
   const put = 'PUT /tasks/t';
   const person = (name: string, timeLastModified: number) => ({

@@ -361,15 +361,15 @@ export async function unedit(saved: FullTask, body: object): Promise<boolean> {
   return !reason;
 }
 
-// lastChange returns the name of the last other actor who changed a task between two responses
-// that differ in some fields; '' if it is unknown, and undefined if there is none.
+// lastChange returns the name of the last other actor who changed one of the fields in which two
+// responses with a task differ; '' if it is unknown, and undefined if there is none.
 export async function lastChange(
   before: FullTask,
   now: FullTask,
   names: readonly string[],
 ): Promise<string | undefined> {
   const [entries, me] = [await historyOf(now.id), app.me?.id ?? ''];
-  const other = lastOther(entries, me, before.timeLastModified);
+  const other = lastOther(entries, me, before.timeLastModified, names);
   if (other) return byWhom(other);
   return names.includes('recipients') && renamedElsewhere(before, now, entries, me) ? '' : undefined;
 }

@@ -24,10 +24,30 @@ export const renamedElsewhere = (
 
 const namesOf = ({ recipients }: FullTask) => JSON.stringify(recipients.map(({ name, phone }) => [name, phone]));
 
+// Entries name these fields only if they are another record, not if its contents have changed.
+const records = ['destination', 'recipients'];
+
+// mayHaveChanged reports whether an entry may have changed one of some fields.
+const mayHaveChanged = ({ changed, triggerName }: HistoryEntry, names: readonly string[]): boolean =>
+  !changed || // it is unknown
+  changed.some((name) => names.includes(name)) ||
+  (triggerName === 'taskUpdated' && names.some((name) => records.includes(name)));
+
 // lastOther returns the last entry in the history of a task, which is sorted from the newest,
-// that is after a time and not by a person. It skips what happens automatically or on the
-// tracking page: no work of others is lost with it.
-export const lastOther = (entries: readonly HistoryEntry[], person: string, since = 0): HistoryEntry | undefined =>
+// that is after a time and not by a person, and that may have changed one of some fields, by
+// default any. It skips what happens automatically or on the tracking page: no work of others is lost
+// with it.
+export const lastOther = (
+  entries: readonly HistoryEntry[],
+  person: string,
+  since = 0,
+  names?: readonly string[],
+): HistoryEntry | undefined =>
   entries.find(
-    ({ actor: { type, id }, time }) => time > since && type !== 'system' && type !== 'recipient' && id !== person,
+    (entry) =>
+      entry.time > since &&
+      entry.actor.type !== 'system' &&
+      entry.actor.type !== 'recipient' &&
+      entry.actor.id !== person &&
+      (!names || mayHaveChanged(entry, names)),
   );

@@ -68,6 +68,28 @@ const entry = (type: HistoryEntry['actor']['type'], id: string, time: number) =>
   ({ time, timeRecorded: time + 1, actor: { type, id, name: `Name of ${id}` } }) as HistoryEntry;
 const paths = { read: 'GET /tasks/t', history: 'GET /tasks/t/history', remove: 'DELETE /tasks/t' };
 
+test('a change is undone after the undos before it have ended', async () => {
+  const steps: string[] = [];
+  const ends: (() => void)[] = [];
+  for (const name of ['first', 'second', 'third']) {
+    offer(name, async () => {
+      steps.push(`begins with ${name}`);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      steps.push(`ends with ${name}`);
+      if (name === 'second') throw new Error('it fails');
+      return true;
+    });
+  }
+  const all = Promise.allSettled([undo(), undo(), undo()]);
+  while (steps.length < 6) {
+    await new Promise((resolve) => setTimeout(resolve));
+    ends.shift()?.();
+  }
+  await all;
+  const each = (name: string) => [`begins with ${name}`, `ends with ${name}`];
+  assert.deepEqual(steps, ['third', 'second', 'first'].flatMap(each));
+});
+
 test('a task that was created is deleted only if nobody else has changed it', async () => {
   let sent = serve({ [paths.read]: full({}), [paths.remove]: {} });
   assert.equal(await uncreate(full({})), true);

@@ -38,8 +38,17 @@ function mayUndo(): boolean {
   return board.mayChange;
 }
 
-// takeBack undoes a change. Without a connection, it can be tried again later.
+let undoing: Promise<unknown> = Promise.resolve(); // ends with the last undo
+
+// takeBack undoes a change after the undos before it, which may be of the same task. Without a
+// connection, it can be tried again later.
 async function takeBack(back: () => Promise<boolean>): Promise<boolean> {
+  const ended = undoing.then(() => attempt(back));
+  undoing = ended.catch(() => {});
+  return await ended;
+}
+
+async function attempt(back: () => Promise<boolean>): Promise<boolean> {
   let done = false;
   try {
     done = await back();

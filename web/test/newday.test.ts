@@ -2,6 +2,7 @@ import './runes.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app } from '../src/dashboard/app.svelte.ts';
+import { Importer } from '../src/dashboard/import/importer.svelte.ts';
 import { onNewDay } from '../src/dashboard/newday.ts';
 import type { Me } from '../src/dashboard/wire.ts';
 
@@ -24,4 +25,17 @@ test('a new day is noticed at midnight, or when the page is shown again', (t) =>
   t.mock.timers.tick(24 * 3_600_000);
   document.dispatchEvent(new Event('visibilitychange'));
   assert.equal(seen.length, 2);
+});
+
+test('an import that begins again on a later day is not for the day before', (t) => {
+  globalThis.fetch = async () => new Response('{}', { status: 403 });
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-17T23:00Z') });
+  const importer = new Importer();
+  assert.equal(importer.day, '2026-11-17');
+  t.mock.timers.setTime(Date.parse('2026-11-18T12:00Z'));
+  importer.restart();
+  assert.equal(importer.day, '2026-11-18');
+  importer.day = '2026-11-20';
+  importer.restart();
+  assert.equal(importer.day, '2026-11-20', 'a day that was chosen stays');
 });

@@ -158,7 +158,10 @@ export class Importer {
     this.work?.abort();
   }
 
+  // restart begins with another file. A day that has passed meanwhile is replaced by today.
   restart() {
+    const today = dayOf(Date.now());
+    if (this.day < today) this.day = today;
     this.rows = [];
     this.cells = [];
     this.stopped = false;

@@ -483,6 +483,30 @@ test('no picture of stops is enlarged while the board opens', async () => {
   await page.unroute('**/tiles.json');
 });
 
+test('the map shows what has changed while the page was hidden', async () => {
+  const { page, faults } = first;
+  const turn = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  const drawn = async () => Number(await page.locator('[data-stops]').getAttribute('data-stops'));
+  await page.locator('[data-stops]:not([data-stops="0"])').waitFor();
+  const before = await drawn();
+  await turn(true);
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Map Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [{ name: 'Mona', phone: '+12125550186' }],
+  });
+  await row(page, 'Mona').waitFor();
+  assert.equal(await drawn(), before);
+  await turn(false);
+  await eventually('the task is on the map', async () => (await drawn()) === before + 1);
+  await api('DELETE', `/tasks/${id}`);
+  await gone(row(page, 'Mona'));
+  assert.deepEqual(faults, []);
+});
+
 test('the timeline zooms around the current time, and back', async () => {
   const { page } = first;
   const time = page.getByRole('region', { name: 'Timeline' });

@@ -120,12 +120,14 @@ export class BoardView {
       new Copy(this.engine, copy, this.view, this.follow);
     } else new Detail(this.engine);
     this.scheme.addEventListener('change', this.repaint);
+    document.addEventListener('visibilitychange', this.resume);
     this.draw();
   }
 
   destroy() {
     this.gone = true;
     this.scheme.removeEventListener('change', this.repaint);
+    document.removeEventListener('visibilitychange', this.resume);
     clearTimeout(this.due);
     forgo(this);
     this.engine.remove();
@@ -207,6 +209,9 @@ export class BoardView {
     this.expire(this.jumped ? 0 : this.drawnAt + eased(follow));
     this.plan();
   }
+
+  // resume draws what has changed while the page was hidden.
+  private readonly resume = () => this.plan();
 
   private plan() {
     if (this.gone || document.hidden || this.camera.width === 0) return; // it is not visible

@@ -125,8 +125,22 @@ test('an edit is taken back only if nobody else has changed the same fields', as
   sent = serve({ [paths.read]: { ...saved, timeLastModified: 6, notes: 'mine too' }, ...own });
   assert.equal(await unedit(saved, { notes: '' }), true, 'nobody else');
 
-  sent = serve({ [paths.read]: { ...saved, state: 2 } });
-  assert.equal(await unedit(saved, { notes: '' }), false, 'the server would ignore it');
+  sent = serve({ [paths.read]: { ...saved, state: 2 }, [put]: {} });
+  assert.equal(await unedit(saved, { quantity: 1 }), false, 'the server would ignore it');
+  assert.deepEqual(sent, [paths.read]);
+  assert.match(app.toasts.at(-1)!.text, /only its notes can be changed/);
+  assert.equal(await unedit(saved, { notes: '' }), true);
+});
+
+test('an edit of a task that has started meanwhile is not reported as saved', async () => {
+  const put = 'PUT /tasks/t';
+  let sent = serve({ [paths.read]: full({ state: 2 }), [put]: full({ state: 2 }) });
+  await assert.rejects(new Saving(full({ state: 1 })).save({ notes: 'mine', quantity: 2 }), /only its notes/);
+  assert.deepEqual(sent, [paths.read]);
+  await new Saving(full({ state: 1 })).save({ notes: 'mine' });
+  assert.equal(sent.at(-1), `${put} {"notes":"mine"}`);
+  sent = serve({ [paths.read]: full({ state: 3 }), [put]: full({ state: 3 }) });
+  await assert.rejects(new Saving(full({ state: 1 })).save({ notes: 'mine' }), /It is completed/);
   assert.deepEqual(sent, [paths.read]);
 });
 

@@ -5,6 +5,7 @@ import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
+import { lockOf } from './edit.ts';
 import type { FullTask } from './full.ts';
 import { authorOf, type HistoryEntry, type TaskHistory } from './taskhistory.ts';
 import { obstacleOf, planned } from './moves.ts';
@@ -357,10 +358,9 @@ export async function uncreate({ id, timeLastModified }: Made): Promise<boolean>
 export async function unedit(saved: FullTask, body: object): Promise<boolean> {
   const { id } = saved;
   const now = await call<FullTask>('GET', `/tasks/${id}`);
-  let reason = '';
-  // The server ignores most changes of a task that has started.
-  if (now.state > 1) reason = app.say(now.state === 2 ? 'isUnderWay' : 'isCompleted');
-  else {
+  const lock = lockOf(now, body);
+  let reason = lock && app.say(lock);
+  if (!lock) {
     const names = changedFields(saved, now, body);
     const other = names.length > 0 ? await lastChange(saved, now, names) : undefined;
     if (other !== undefined) reason = other ? app.say('changedBy', { name: other }) : app.say('recipientChanged');

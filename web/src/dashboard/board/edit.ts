@@ -68,3 +68,11 @@ export function changed(task: FullTask, initial: Fields, fields: Fields, zone: s
   const all = Object.entries(bodyOf(fields, task, zone));
   return Object.fromEntries(all.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name])));
 }
+
+// lockOf returns why a task cannot be updated with a request, '' if it can. Of a task that has
+// started, only the notes can change, and of a completed one none of these fields. The server
+// ignores the others without an error.
+export function lockOf({ state }: FullTask, body: object): '' | 'isStarted' | 'isCompleted' {
+  if (state === 3) return 'isCompleted';
+  return state === 2 && Object.keys(body).some((name) => name !== 'notes') ? 'isStarted' : '';
+}

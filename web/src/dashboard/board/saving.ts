@@ -3,6 +3,7 @@
 import { call, Notice } from '../api.ts';
 import { app } from '../app.svelte.ts';
 import { lastChange } from './actions.ts';
+import { lockOf } from './edit.ts';
 import type { FullTask } from './full.ts';
 import { changedFields } from './others.ts';
 
@@ -11,12 +12,14 @@ export class Saving {
 
   constructor(private seen: FullTask) {} // the task as the person knows it
 
-  // save sends the changes, and returns the task afterwards. If others have changed the same
-  // fields since the person saw the task, it throws a Notice that says so; the next call
-  // replaces them.
+  // save sends the changes, and returns the task afterwards. If the task has started meanwhile, so
+  // that they cannot be made, it throws a Notice that says so. It does the same if others have
+  // changed the same fields since the person saw the task; the next call replaces them.
   async save(body: object): Promise<FullTask> {
     const { id } = this.seen;
     const now = await call<FullTask>('GET', `/tasks/${id}`);
+    const lock = lockOf(now, body);
+    if (lock) throw new Notice(app.say(lock));
     const names = changedFields(this.seen, now, body);
     const name = names.length > 0 ? await lastChange(this.seen, now, names) : undefined;
     if (name !== undefined) {

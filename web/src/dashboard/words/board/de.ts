@@ -53,6 +53,7 @@ export default {
   undoneSome: 'Rückgängig gemacht: {n} von {all}',
   taskGone: 'Er existiert nicht mehr.',
   isUnderWay: 'Er ist unterwegs und kann nicht verschoben werden.',
+  isStarted: 'Er ist unterwegs: Nur seine Notizen können noch geändert werden.',
   isCompleted: 'Er ist abgeschlossen.',
   movedOne: '{task} → {list}',
   movedMany: '{n} Aufträge → {list}',

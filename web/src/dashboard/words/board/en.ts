@@ -51,6 +51,7 @@ export default {
   undoneSome: 'Undone: {n} of {all}',
   taskGone: 'It does not exist any more.',
   isUnderWay: 'It is under way and cannot move.',
+  isStarted: 'It is under way: only its notes can be changed.',
   isCompleted: 'It is completed.',
   movedOne: '{task} → {list}',
   movedMany: '{n} tasks → {list}',

@@ -50,6 +50,7 @@ export default {
   undoneSome: 'Deshechas: {n} de {all}',
   taskGone: 'Ya no existe.',
   isUnderWay: 'Está en curso y no puede moverse.',
+  isStarted: 'Está en curso: solo se pueden cambiar sus notas.',
   isCompleted: 'Está completada.',
   movedOne: '{task} → {list}',
   movedMany: '{n} tareas → {list}',

@@ -52,6 +52,7 @@ export default {
   undoneSome: 'Annulées : {n} sur {all}',
   taskGone: 'Elle n’existe plus.',
   isUnderWay: 'Elle est en cours et ne peut pas être déplacée.',
+  isStarted: 'Elle est en cours : seules ses notes peuvent être modifiées.',
   isCompleted: 'Elle est terminée.',
   movedOne: '{task} → {list}',
   movedMany: '{n} tâches → {list}',

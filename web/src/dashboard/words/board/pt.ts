@@ -52,6 +52,7 @@ export default {
   undoneSome: 'Anuladas: {n} de {all}',
   taskGone: 'Já não existe.',
   isUnderWay: 'Está em curso e não pode ser movida.',
+  isStarted: 'Está em curso: só as suas notas podem ser alteradas.',
   isCompleted: 'Está concluída.',
   movedOne: '{task} → {list}',
   movedMany: '{n} tarefas → {list}',

@@ -456,6 +456,32 @@ test('on a phone, the bar below the lists explains how to select', async () => {
   await context.close();
 });
 
+test('a lasso drawn with a finger selects tasks, and does not move the map', async () => {
+  const { context, page, faults } = await phone(chrome, { storageState: await first.context.storageState() });
+  await page.goto(`${url}/dashboard/`);
+  await page.getByRole('button', { name: 'Map', exact: true }).tap();
+  await page.locator('[data-stops]:not([data-stops="0"])').waitFor();
+  await page.getByRole('button', { name: 'Select with a lasso' }).tap();
+  await page.evaluate(() => {
+    globalThis.moves = [];
+    new MutationObserver((changes) => {
+      for (const { target } of changes) if (/translate\((?!0px, 0px)/.test(target.style.transform)) globalThis.moves.push(target.style.transform); // prettier-ignore
+    }).observe(document.querySelector('[data-stops]'), { subtree: true, attributeFilter: ['style'] });
+  });
+  const box = await page.locator('.map-frame').boundingBox();
+  const session = await context.newCDPSession(page);
+  const touch = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x: box.x + x * box.width, y: box.y + y * box.height })) }); // prettier-ignore
+  await touch('touchStart', [[0.02, 0.02]]);
+  for (const at of [[0.4, 0.02], [0.8, 0.02], [0.8, 0.5], [0.8, 0.95], [0.4, 0.95], [0.02, 0.95], [0.02, 0.5]]) await touch('touchMove', [at]); // prettier-ignore
+  await touch('touchEnd', []);
+  await eventually('selected', () =>
+    page.evaluate(() => document.querySelector('[role=tree]').board.selection.size > 0),
+  );
+  assert.deepEqual(await page.evaluate(() => globalThis.moves), []);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('no picture of stops is enlarged while the board opens', async () => {
   const { page } = first;
   // At first, the map shows an area far from the stops, as with the tiles of a city.

@@ -58,7 +58,15 @@ var webhookAttacks = []attack{
 		t.Helper()
 		for _, o := range w.tenants {
 			for i := range 50 {
-				a := o.post(t.Context(), "/api/v2/webhooks", map[string]any{"url": fmt.Sprintf("%s/%d", w.receiver, i), "trigger": 6}) // taskCreated
+				hook := map[string]any{"url": fmt.Sprintf("%s/%d", w.receiver, i), "trigger": 6} // taskCreated
+				a := o.post(t.Context(), "/api/v2/webhooks", hook)
+				for range 120 {
+					if a.status != http.StatusTooManyRequests { // the registrations of the attack before count
+						break
+					}
+					pace(t.Context(), time.Second)
+					a = o.post(t.Context(), "/api/v2/webhooks", hook)
+				}
 				if a.status != http.StatusOK {
 					t.Fatalf("webhook %d was not created: %d", i, a.status)
 				}

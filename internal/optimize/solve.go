@@ -35,13 +35,10 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		}
 		s.enter(l)
 		s.shrink(ctx, meter)
-		switch {
-		case o.Threads <= 1:
+		if o.Threads <= 1 {
 			s.runAlone(ctx, meter)
-		case m.stops < splitFrom || !m.plain:
+		} else {
 			s.runTogether(ctx, meter, o.Threads)
-		default:
-			s.runSplit(ctx, meter, o.Threads)
 		}
 	}
 	if len(m.vehicles) > 0 && m.stops > 0 && ctx.Err() != nil && o.Grace > 0 {

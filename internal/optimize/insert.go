@@ -142,7 +142,7 @@ func (s *inserter) nearPlain(x int32, limit int64) place {
 		nb := &m.preds[x][i]
 		v := &nodes[nb.stop]
 		r := v.route
-		if r < 0 || s.frozen[r] {
+		if r < 0 {
 			continue
 		}
 		cost, dur := int64(nb.cost), nb.dur
@@ -169,7 +169,7 @@ func (s *inserter) nearPlain(x int32, limit int64) place {
 		nb := &m.succs[x][i]
 		n := &nodes[nb.stop]
 		r := n.route
-		if r < 0 || s.frozen[r] {
+		if r < 0 {
 			continue
 		}
 		cost, dur := int64(nb.cost), nb.dur
@@ -224,12 +224,12 @@ func (s *inserter) nearRich(x int32, limit int64) place {
 		}
 	}
 	for i := range m.preds[x] {
-		if v := m.preds[x][i].stop; s.nodes[v].route >= 0 && !s.frozen[s.nodes[v].route] {
+		if v := m.preds[x][i].stop; s.nodes[v].route >= 0 {
 			try(v)
 		}
 	}
 	for i := range m.succs[x] {
-		if v := m.succs[x][i].stop; s.nodes[v].route >= 0 && !s.frozen[s.nodes[v].route] {
+		if v := m.succs[x][i].stop; s.nodes[v].route >= 0 {
 			try(s.nodes[v].prev)
 		}
 	}
@@ -290,9 +290,6 @@ func (s *inserter) everywhere(q int32, limit int64) place {
 	best := place{cost: limit}
 	s.round++
 	for r := range int32(len(s.routes)) {
-		if s.frozen[r] {
-			continue
-		}
 		if s.routes[r].stops == 0 { // the empty vehicles of a class are equal
 			class := m.vehicles[r].class
 			if s.used >= s.fleet || s.classes[class] == s.round {

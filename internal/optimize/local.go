@@ -35,7 +35,7 @@ func (s *mover) local() {
 	for k := 0; k < len(s.queue); k++ {
 		x := s.queue[k]
 		s.queued[x] = false
-		for s.nodes[x].route >= 0 && !s.frozen[s.nodes[x].route] && s.improveStop(x) {
+		for s.nodes[x].route >= 0 && s.improveStop(x) {
 		}
 	}
 	s.queue = s.queue[:0]
@@ -57,7 +57,7 @@ func (s *mover) improveStop(u int32) bool {
 		nb := &preds[i]
 		v := &nodes[nb.stop]
 		r := v.route
-		if r < 0 || v.next == u || nb.cost >= v.arc && nb.cost >= in && s.routes[r].late+mine == 0 || s.frozen[r] {
+		if r < 0 || v.next == u || nb.cost >= v.arc && nb.cost >= in && s.routes[r].late+mine == 0 {
 			continue
 		}
 		dur := nb.dur
@@ -80,7 +80,7 @@ func (s *mover) improveStop(u int32) bool {
 		nb := &succs[i]
 		v := &nodes[nb.stop]
 		r := v.route
-		if r < 0 || v.prev == u || nb.cost >= out && nb.cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 || s.frozen[r] {
+		if r < 0 || v.prev == u || nb.cost >= out && nb.cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 {
 			continue
 		}
 		dur := nb.dur

@@ -40,7 +40,7 @@ func (s *inserter) routesNear(x int32, list, both []int32) (_, _ []int32) {
 		for i := range neighbors[:min(pairNeighbors, len(neighbors))] {
 			r := s.nodes[neighbors[i].stop].route
 			switch {
-			case r < 0 || s.tried[r] == s.round || s.frozen[r]:
+			case r < 0 || s.tried[r] == s.round:
 				continue
 			case s.tried[r] == s.round-1:
 				both = append(both, r)

@@ -25,12 +25,9 @@ const (
 func (s *search) ruin() {
 	m := s.m
 	s.pool, s.strings = s.pool[:0], s.strings[:0]
-	if len(s.ids) == 0 {
-		return
-	}
 	served, used := 0, 0
 	for r := range s.routes {
-		if !s.frozen[r] && s.routes[r].stops > 0 {
+		if s.routes[r].stops > 0 {
 			served += int(s.routes[r].stops)
 			used++
 		}
@@ -63,7 +60,7 @@ func (s *search) seed() int32 {
 	if s.iters%s.region == 0 || s.iters < s.region {
 		// Steps of the golden ratio distribute the turns evenly over all regions.
 		_, s.turn = math.Modf(s.turn + math.Phi)
-		q := m.requests[s.ids[int(s.turn*float64(len(s.ids)))]]
+		q := m.requests[int(s.turn*float64(len(m.requests)))]
 		s.pivot = q[s.rng.below(uint32(len(q)))]
 	}
 	if s.target > 0 && len(s.absent) > 0 {
@@ -71,9 +68,7 @@ func (s *search) seed() int32 {
 	}
 	around := m.around[s.pivot]
 	if k := int(s.rng.below(uint32(len(around) + 1))); k < len(around) {
-		if r := s.nodes[around[k]].route; r < 0 || !s.frozen[r] {
-			return around[k]
-		}
+		return around[k]
 	}
 	return s.pivot
 }
@@ -81,7 +76,7 @@ func (s *search) seed() int32 {
 // ruinRoute removes all stops of a route, unless there are too many, and reports
 // whether it did. Strings alone rarely end a route.
 func (s *search) ruinRoute(r int32) bool {
-	if r < 0 || s.frozen[r] || s.routes[r].stops > longestRuined {
+	if r < 0 || s.routes[r].stops > longestRuined {
 		return false
 	}
 	s.hit[r] = s.step
@@ -98,7 +93,7 @@ func (s *search) ruinRoute(r int32) bool {
 // step.
 func (s *search) ruinAt(x int32, longest float64) {
 	r := s.nodes[x].route
-	if r < 0 || s.frozen[r] || s.hit[r] == s.step {
+	if r < 0 || s.hit[r] == s.step {
 		return
 	}
 	s.hit[r] = s.step

@@ -29,8 +29,7 @@ type search struct {
 	keys    []int64 // sort keys of requests
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
-	ids     []int32 // requests that may be seeds
-	charge  int     // number of stops of these requests
+	charge  int     // number of stops for each thread
 	pivot   int32   // the stop around which the current steps are
 	region  int64   // number of steps around a pivot
 	turn    float64 // position of the pivot among the seeds, from 0 to 1
@@ -69,9 +68,6 @@ func newSearch(m *model, seed uint64) *search {
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
 	s.turn, s.hottest, s.size = s.rng.float(), math.Inf(1), len(m.vehicles)
-	for q := range m.requests {
-		s.ids = append(s.ids, int32(q))
-	}
 	return s
 }
 

@@ -12,12 +12,11 @@ type state struct {
 	absent  []int32 // requests that are left out
 	cost    int64   // of travel and vehicles
 	late    int64
-	weight  int64 // of the absent requests
-	prizes  int64 // of the absent requests
-	version int64 // of the route that changed last
-	scale   int64 // cost of a unit of lateness in the search
-	frozen  []bool
-	vacant  []int32 // by class: its vehicles before this index are used or frozen
+	weight  int64   // of the absent requests
+	prizes  int64   // of the absent requests
+	version int64   // of the route that changed last
+	scale   int64   // cost of a unit of lateness in the search
+	vacant  []int32 // by class: its vehicles before this index are used
 	used    int     // number of vehicles with stops
 	fleet   int     // maximum number of vehicles with stops
 
@@ -94,7 +93,7 @@ const noWay = int64(1) << 60
 func newState(m *model) *state {
 	s := &state{
 		m: m, nodes: slices.Clone(m.nodes), routes: make([]routeState, len(m.vehicles)),
-		fleet: len(m.vehicles), frozen: make([]bool, len(m.vehicles)), vacant: make([]int32, len(m.classes)), step: 1, scale: 1,
+		fleet: len(m.vehicles), vacant: make([]int32, len(m.classes)), step: 1, scale: 1,
 		seen: make([]int64, len(m.requests)), count: make([]int32, len(m.requests)), visited: make([]int64, m.stops),
 	}
 	if !m.plain {
@@ -265,7 +264,7 @@ func (s *state) empty(class int32) int32 {
 	}
 	list := s.m.classes[class]
 	for k := s.vacant[class]; int(k) < len(list); k++ {
-		if r := list[k]; s.routes[r].stops == 0 && !s.frozen[r] {
+		if r := list[k]; s.routes[r].stops == 0 {
 			s.vacant[class] = k
 			return r
 		}

@@ -1,6 +1,33 @@
 package optimize
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
+
+const (
+	// stopsOfThread is the number of stops that a thread needs. With fewer, threads change the
+	// same routes at the same time too often, and one thread combines the routes of several plans.
+	stopsOfThread = 150
+	// mostUseful bounds the memory of a search: a thread takes up to 10 MB.
+	mostUseful = 8
+)
+
+// UsefulThreads returns the maximum number of threads that make the plan of a problem better.
+func UsefulThreads(p *Problem) int { return min(max(1, len(p.Stops)/stopsOfThread), mostUseful) }
+
+// team returns the searches of the threads that may be used now: those of the round before
+// that are still allowed, and new ones.
+func (s *search) team(before []*search, meter *meter) []*search {
+	threads := meter.threads()
+	all := slices.Clone(before[:min(len(before), threads)]) // the memory of the others is freed
+	for rank := len(all); rank < threads; rank++ {
+		t := s.fork(s.rng.next())
+		t.rank = rank
+		all = append(all, t)
+	}
+	return all
+}
 
 // fork returns a search for another thread, with the same plan.
 func (s *search) fork(seed uint64) *search {
@@ -35,11 +62,4 @@ func each(all []*search, f func(k int, t *search)) {
 		group.Go(func() { f(k, t) })
 	}
 	group.Wait()
-}
-
-// copyBest makes the best plan of another search the current one.
-func (s *search) copyBest(b *plan) {
-	if b.weight < 1<<62 {
-		s.load(b)
-	}
 }

@@ -224,8 +224,12 @@ type Options struct {
 	// Budget. Before that, it temporarily accepts worse plans; in the grace period it
 	// stops doing so. It uses one thread then.
 	Grace time.Duration
-	// Threads is the number of threads; 0 means 1.
+	// Threads is the maximum number of threads; 0 means 1.
 	Threads int
+	// Allowed, if not nil, returns how many of the Threads may be used now; one may always
+	// be. It is called from every thread, every few steps. Threads beyond it end at once,
+	// and begin again at the next of the rounds of a lap.
+	Allowed func() int
 	// Initial is a plan to start with: the stops of each vehicle, in order. Its
 	// infeasible parts are planned again.
 	Initial [][]int

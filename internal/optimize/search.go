@@ -44,6 +44,7 @@ type search struct {
 	began   float64    // share of the search that was done before the first step of the lap
 	taken   int64      // number of steps before the lap
 	lead    bool       // reports progress
+	rank    int        // number of the thread, from 0; those that may not be used now are the last
 	found   *routePool // routes to combine, or nil
 	shared  follower   // the plan of all threads, if there are several
 }
@@ -235,7 +236,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
 			done := meter.done(s.iters)
-			if done >= until || ctx.Err() != nil {
+			if done >= until || ctx.Err() != nil || s.rank > 0 && s.rank >= meter.threads() {
 				return
 			}
 			s.heat = min(s.temperature(done), s.hottest)

@@ -25,8 +25,8 @@ type sharedPlan struct {
 // follower is what one of the threads knows of a shared plan.
 type follower struct {
 	plan    *sharedPlan
-	changes int64   // of the plan when it was copied last
-	stamps  []int64 // of the copied routes
+	changes int64   // of the plan when it was copied last; -1 at first
+	stamps  []int64 // of the copied routes; -1 at first
 	changed []int32 // routes that were copied last
 }
 
@@ -44,8 +44,10 @@ func newSharedPlan(s *search) *sharedPlan {
 	return p
 }
 
-// join makes a search with the same plan a follower of a shared plan.
-func (p *sharedPlan) join(s *search) { s.shared = follower{plan: p, stamps: slices.Clone(p.stamps)} }
+// join makes a search a follower of a shared plan, which it copies before its first step.
+func (p *sharedPlan) join(s *search) {
+	s.shared = follower{plan: p, changes: -1, stamps: slices.Repeat([]int64{-1}, len(p.stamps))}
+}
 
 // follow copies what other threads have changed to a search.
 func (f *follower) follow(s *search) {
@@ -161,20 +163,22 @@ func regrouped(s *search) bool {
 }
 
 // runTogether lets all threads take the steps of a lap on one plan.
-func (s *search) runTogether(ctx context.Context, meter *meter, threads int) {
+func (s *search) runTogether(ctx context.Context, meter *meter) {
 	s.load(&s.best)
 	plan := newSharedPlan(s)
-	all := make([]*search, threads)
-	for k := range all {
-		all[k] = s.fork(s.rng.next())
-		all[k].charge = max(1, s.m.stops/threads)
-		plan.join(all[k])
-	}
+	var all []*search
 	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
+		all = s.team(all, meter)
+		for _, t := range all {
+			t.charge = max(1, s.m.stops/len(all))
+			if t.shared.plan == nil {
+				plan.join(t)
+			}
+		}
 		each(all, func(_ int, t *search) { t.run(ctx, meter, s.lap.after(round)) })
 		for _, t := range all {
 			s.iters = max(s.iters, t.iters)
-			s.copyBest(&t.best)
+			s.load(&t.best)
 			s.keep()
 		}
 		meter.report(s, PhaseImprove)

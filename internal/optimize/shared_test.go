@@ -34,7 +34,12 @@ func TestSharedPlan(t *testing.T) {
 			all[k].heat = 30
 			plan.join(all[k])
 		}
-		for range 3000 {
+		for step := range 3000 {
+			if step == 1000 { // a thread ends, and another begins with a plan that is no longer the shared one
+				all[2] = s.fork(s.rng.next())
+				all[2].heat = 30
+				plan.join(all[2])
+			}
 			a := all[s.rng.below(3)]
 			if s.rng.below(2) == 0 {
 				a.shared.follow(a)
@@ -72,4 +77,31 @@ func TestSharedPlan(t *testing.T) {
 // figures returns what two searches with the same plan have in common.
 func figures(s *search) string {
 	return fmt.Sprintf("cost %d, lateness %d, absent %d of weight %d, prizes %d, %d vehicles", s.cost, s.late, len(s.absent), s.weight, s.prizes, s.used)
+}
+
+// TestSearchWithoutThread takes the thread of a search away. The search ends after the steps
+// that it takes until it asks again, and the first thread continues.
+func TestSearchWithoutThread(t *testing.T) {
+	s := pairsSearch(t, mixed)
+	calls := 0
+	meter := newMeter(Options{Iterations: 1000, Threads: 3, Allowed: func() int {
+		if calls++; calls < 5 {
+			return 3
+		}
+		return 1
+	}})
+	all := s.team(nil, meter)
+	if len(all) != 3 {
+		t.Fatalf("%d searches, want 3", len(all))
+	}
+	for rank, want := range map[int]int64{1: 16 * 3, 0: 1000} {
+		all[rank].lap = lap{0, 1}
+		all[rank].run(t.Context(), meter, 1)
+		if all[rank].iters != want {
+			t.Errorf("search %d ended after %d steps, want %d", rank, all[rank].iters, want)
+		}
+	}
+	if again := s.team(all, meter); len(again) != 1 || again[0] != all[0] {
+		t.Errorf("%d searches are left, want the first one", len(again))
+	}
 }

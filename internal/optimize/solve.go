@@ -38,7 +38,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		if o.Threads <= 1 {
 			s.runAlone(ctx, meter)
 		} else {
-			s.runTogether(ctx, meter, o.Threads)
+			s.runTogether(ctx, meter)
 		}
 	}
 	if len(m.vehicles) > 0 && m.stops > 0 && ctx.Err() != nil && o.Grace > 0 {
@@ -101,10 +101,12 @@ type meter struct {
 	began      time.Duration
 	progress   func(Progress)
 	reported   float64
+	most       int        // threads
+	allowed    func() int // how many of them may be used now; nil for all
 }
 
 func newMeter(o Options) *meter {
-	t := &meter{iterations: o.Iterations, budget: o.Budget, now: o.Now, progress: o.Progress}
+	t := &meter{iterations: o.Iterations, budget: o.Budget, now: o.Now, progress: o.Progress, most: max(o.Threads, 1), allowed: o.Allowed}
 	if t.budget > 0 {
 		t.began = t.now()
 	}
@@ -121,6 +123,14 @@ func (t *meter) done(iterations int64) float64 {
 		share = max(share, float64(t.now()-t.began)/float64(t.budget))
 	}
 	return min(share, 1)
+}
+
+// threads returns how many threads may be used now.
+func (t *meter) threads() int {
+	if t.allowed == nil || t.most == 1 {
+		return t.most
+	}
+	return max(1, min(t.allowed(), t.most))
 }
 
 // report calls the progress function. Only one goroutine may do so.

@@ -25,12 +25,13 @@ type Dispatches struct {
 	NewID   func() string
 	Wake    *events.Wake  // wakes the loop that runs dispatches
 	MaxTime time.Duration // limit of one optimization
-	Threads int           // threads of the optimizer
 	Speed   float64       // speed of simulated workers; 1 is real time; see travel.Learn
 	Log     *slog.Logger
 	Checks  *rate.Shares // limits concurrent requests that read all tasks of a plan; nil for no limit
 
 	Estimates *rate.Shares // limits concurrent estimates; nil for no limit
+
+	Processors *Processors // that plan routes
 }
 
 // StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch

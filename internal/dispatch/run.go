@@ -39,6 +39,7 @@ const (
 
 // Run plans and assigns the routes of a dispatch. It returns the function that ends it.
 func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer], error) {
+	defer ds.Processors.run()()
 	var d lastmile.Dispatch
 	err := ds.Store.Read(ctx, func(r Reader) (err error) {
 		d, err = r.Dispatch(ctx, job.Organization, lastmile.DispatchID(job.ID))

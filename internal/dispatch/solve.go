@@ -36,8 +36,11 @@ func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dis
 		lost   error
 	)
 	watch.Go(func() { lost = ds.watch(within, stop, job, d, model, &latest) })
+	threads := min(optimize.UsefulThreads(&model.Problem), ds.Processors.total)
+	allowed, end := ds.Processors.search(threads)
+	defer end()
 	options := optimize.Options{
-		Seed: 1, Budget: budget, Now: ds.Elapsed, Grace: stopGrace, Threads: ds.Threads,
+		Seed: 1, Budget: budget, Now: ds.Elapsed, Grace: stopGrace, Threads: threads, Allowed: allowed,
 		Progress: func(p optimize.Progress) { latest.Store(&p) },
 	}
 	if d.Replan != nil {

@@ -277,8 +277,8 @@ func (a *App) purgeDispatches(ctx context.Context) error {
 	})
 }
 
-// expiredQuotes is the time for which quotes are kept after they have expired, so that the error for an
-// order says that its quote has expired, not that it does not exist.
+// expiredQuotes is the time for which quotes are kept after they have expired, so that the error
+// for an order says that its quote has expired, not that it does not exist.
 const expiredQuotes = 24 * time.Hour
 
 // PurgeQuotes deletes quotes that expired long ago.

@@ -311,3 +311,43 @@ func stateNumbers(states []lastmile.TaskState) []int64 {
 	}
 	return numbers
 }
+
+// Unfinished returns the given tasks that are not completed.
+func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (unfinished []lastmile.TaskID, err error) {
+	for chunk := range slices.Chunk(ids, 1_000) { // a statement has a maximum number of parameters
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.state < 3 ORDER BY t.id`, where.args...)
+		if err != nil {
+			return nil, err
+		}
+		unfinished = append(unfinished, found...)
+	}
+	return unfinished, nil
+}
+
+// Carriers returns the workers who have carried out pickups, by pickup; of tasks that are no
+// pickups, or were not carried out with success, or by a worker who was deleted, nothing.
+func (t taskTx) Carriers(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID]lastmile.WorkerID, error) {
+	type carried struct {
+		task   lastmile.TaskID
+		worker lastmile.WorkerID
+	}
+	carriers := map[lastmile.TaskID]lastmile.WorkerID{}
+	for chunk := range slices.Chunk(ids, 1_000) { // a statement has a maximum number of parameters
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := collect(ctx, t, func(r rows) (c carried, err error) {
+			err = r.Scan(&c.task, &c.worker)
+			return c, err
+		}, `SELECT t.id, t.worker FROM task t WHERE `+where.text+` AND t.state = 3 AND t.pickup = 1 AND t.success = 1
+			AND EXISTS (SELECT 1 FROM worker w WHERE w.org = t.org AND w.id = t.worker)`, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read the workers of pickups: %w", err)
+		}
+		for _, c := range found {
+			carriers[c.task] = c.worker
+		}
+	}
+	return carriers, nil
+}

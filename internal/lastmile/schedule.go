@@ -26,7 +26,7 @@ type Schedule []ScheduleEntry
 // Shift is a working period.
 type Shift struct{ Start, End time.Time }
 
-// NewSchedule validates the entries of a schedule and returns it without past days, with the
+// NewSchedule validates the entries of a schedule and returns it without days that are over, with the
 // latest day first.
 func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	if len(entries) > MaxScheduleEntries {
@@ -84,10 +84,11 @@ func (e ScheduleEntry) check(field string) error {
 	return nil
 }
 
-// over reports whether the day has ended in its time zone.
+// over reports whether the day has ended in its time zone, and all of its shifts.
 func (e ScheduleEntry) over(now time.Time) bool {
 	zone, err := time.LoadLocation(e.Timezone)
-	return err == nil && e.Date < now.In(zone).Format(time.DateOnly)
+	return err == nil && e.Date < now.In(zone).Format(time.DateOnly) &&
+		!slices.ContainsFunc(e.Shifts, func(s Shift) bool { return s.End.After(now) })
 }
 
 // Window is a period of time that includes From and excludes To.

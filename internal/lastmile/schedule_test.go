@@ -104,3 +104,17 @@ func TestShiftsOfADayAreLimited(t *testing.T) {
 		t.Errorf("%d shifts were accepted", lastmile.MaxShifts+1)
 	}
 }
+
+func TestADayIsKeptWhileOneOfItsShiftsLasts(t *testing.T) {
+	evening := time.Date(2026, time.May, 4, 22, 0, 0, 0, time.UTC)
+	entries := []lastmile.ScheduleEntry{{Date: "2026-05-04", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: evening, End: evening.Add(8 * time.Hour)}}}}
+	for _, test := range []struct {
+		after time.Duration
+		kept  int
+	}{{time.Hour, 1}, {7 * time.Hour, 1}, {8 * time.Hour, 0}, {26 * time.Hour, 0}} {
+		kept, err := lastmile.NewSchedule(entries, evening.Add(test.after))
+		if err != nil || len(kept) != test.kept {
+			t.Errorf("%v after the start of a shift of 8 hours, %d days are kept (%v), want %d", test.after, len(kept), err, test.kept)
+		}
+	}
+}

@@ -170,8 +170,11 @@ func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, went map[la
 			if (t.ServiceTime == nil) != (was.ServiceTime == nil) || t.ServiceTime != nil && *t.ServiceTime != *was.ServiceTime {
 				note(planning.TaskServiceTime, route.Worker, t.ID)
 			}
-			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
+			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities {
 				note(planning.TaskQuantity, route.Worker, t.ID)
+			}
+			if t.Pickup != was.Pickup {
+				note(planning.TaskKind, route.Worker, t.ID)
 			}
 			if len(t.Dependencies) != len(was.Dependencies) || len(missing(t.Dependencies, was.Dependencies)) > 0 {
 				note(planning.TaskDependencies, route.Worker, t.ID)

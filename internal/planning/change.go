@@ -32,6 +32,7 @@ const (
 	TaskRecipient    Difference = "taskRecipient"
 	TaskServiceTime  Difference = "taskServiceTime"
 	TaskQuantity     Difference = "taskQuantity"
+	TaskKind         Difference = "taskKind"
 	TaskDependencies Difference = "taskDependencies"
 )
 
@@ -39,7 +40,7 @@ const (
 func (Difference) Values() []Difference {
 	return []Difference{
 		WorkerGone, WorkerOffDuty, WorkerTeam, WorkerVehicle, WorkerCapacity, WorkerSchedule, WorkerOrder, TaskRemoved, TaskAdded, TaskPinned,
-		TaskNotActive, TaskTeam, TaskLate, TaskEnded, TaskWindow, TaskDestination, TaskRecipient, TaskServiceTime, TaskQuantity, TaskDependencies,
+		TaskNotActive, TaskTeam, TaskLate, TaskEnded, TaskWindow, TaskDestination, TaskRecipient, TaskServiceTime, TaskQuantity, TaskKind, TaskDependencies,
 	}
 }
 
@@ -64,6 +65,7 @@ var differences = map[Difference]string{
 	TaskRecipient:    "task {task} has another recipient",
 	TaskServiceTime:  "task {task} has another service time",
 	TaskQuantity:     "task {task} has another quantity",
+	TaskKind:         "task {task} is no longer a pickup, or has become one",
 	TaskDependencies: "task {task} has other dependencies",
 }
 

@@ -133,6 +133,7 @@ const words: typeof en = {
   difference_taskRecipient: '{task} hat einen anderen Empfänger.',
   difference_taskServiceTime: '{task} hat eine andere Aufenthaltszeit.',
   difference_taskQuantity: '{task} hat eine andere Menge.',
+  difference_taskKind: '{task} ist keine Abholung mehr oder eine geworden.',
   difference_taskDependencies: '{task} hängt von anderen Aufträgen ab.',
   shortcutsEverywhere: 'Überall',
   keyPlan: 'Probelauf, oder neu planen',

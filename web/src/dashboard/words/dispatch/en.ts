@@ -130,6 +130,7 @@ export default {
   difference_taskRecipient: '{task} has another recipient.',
   difference_taskServiceTime: '{task} has another service time.',
   difference_taskQuantity: '{task} has another quantity.',
+  difference_taskKind: '{task} is no longer a pickup, or has become one.',
   difference_taskDependencies: '{task} depends on other tasks.',
   shortcutsEverywhere: 'Everywhere',
   keyPlan: 'Dry run, or plan again',

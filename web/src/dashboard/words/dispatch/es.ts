@@ -132,6 +132,7 @@ const words: typeof en = {
   difference_taskRecipient: '{task} tiene otro destinatario.',
   difference_taskServiceTime: '{task} tiene otro tiempo de servicio.',
   difference_taskQuantity: '{task} tiene otra cantidad.',
+  difference_taskKind: '{task} ha dejado de ser una recogida o ahora lo es.',
   difference_taskDependencies: '{task} depende de otras tareas.',
   shortcutsEverywhere: 'En todas partes',
   keyPlan: 'Simular, o planificar de nuevo',

@@ -133,6 +133,7 @@ const words: typeof en = {
   difference_taskRecipient: '{task} a un autre destinataire.',
   difference_taskServiceTime: '{task} a un autre temps de service.',
   difference_taskQuantity: '{task} a une autre quantité.',
+  difference_taskKind: '{task} n’est plus un enlèvement ou en est devenu un.',
   difference_taskDependencies: '{task} dépend d’autres tâches.',
   shortcutsEverywhere: 'Partout',
   keyPlan: 'Simuler, ou replanifier',

@@ -132,6 +132,7 @@ const words: typeof en = {
   difference_taskRecipient: '{task} tem outro destinatário.',
   difference_taskServiceTime: '{task} tem outro tempo de serviço.',
   difference_taskQuantity: '{task} tem outra quantidade.',
+  difference_taskKind: '{task} deixou de ser uma recolha ou agora é uma.',
   difference_taskDependencies: '{task} depende de outras tarefas.',
   shortcutsEverywhere: 'Em todo o lado',
   keyPlan: 'Simular, ou planear de novo',

@@ -408,7 +408,7 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (plan lastmil
 		plan.Routes[i].Stops = slices.DeleteFunc(slices.Clone(route.Stops), func(s lastmile.DispatchStop) bool { return slices.Contains(gone, s.Task) })
 		for _, id := range gone {
 			plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: id, Reasons: []lastmile.DispatchReason{{
-				Worker: route.Worker, Rule: lastmile.RuleChanged, Detail: "the task was moved or started, or the worker went off duty, left the team or got other tasks, while the routes were planned",
+				Worker: route.Worker, Rule: lastmile.RuleChanged, Detail: "the task was moved, started or deleted, or the worker went off duty, left the team or got other tasks, while the routes were planned",
 			}}})
 		}
 	}

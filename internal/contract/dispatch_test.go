@@ -323,6 +323,7 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 		`{"serviceTime":99999999999}`:                                  {invalid, "serviceTime must be between 0 and 10080 minutes"},
 		`{"maxAllowedDelay":1.5}`:                                      {malformed, "maxAllowedDelay"},
 		`{"routeEnd":"nowhere"}`:                                       {invalid, "routeEnd"},
+		`{"routeEnd":""}`:                                              {invalid, "routeEnd"},
 		`{"routeEnd":"hub://` + unknownID + `"}`:                       {notFound, unknownID},
 		`{"taskTimeWindow":[1767225600]}`:                              {malformed, "taskTimeWindow"},
 		`{"taskTimeWindow":5}`:                                         {malformed, "taskTimeWindow"},
@@ -330,6 +331,7 @@ func testDispatchRejects(t *testing.T, p *apptest.Platform) {
 		fmt.Sprintf(`{"scheduleTimeWindow":[%d,%d]}`, now-4*3600, now): {invalid, "scheduleTimeWindow"},
 		`{"filters":{"workers":{"maxContainerSize":101}}}`:             {invalid, "maxContainerSize"},
 		`{"filters":{"workers":{"vehicleType":"BOAT"}}}`:               {invalid, "vehicleType"},
+		`{"filters":{"workers":{"vehicleType":""}}}`:                   {invalid, "vehicleType"},
 	} {
 		c.want.check(t, send(t, d.Client, "POST", path, body), c.word)
 	}

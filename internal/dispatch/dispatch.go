@@ -42,7 +42,7 @@ func (ds *Dispatches) StartTeam(ctx context.Context, who lastmile.Principal, tea
 
 // StartWorker begins to optimize the route of one worker.
 func (ds *Dispatches) StartWorker(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
-	if q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub { // a worker may be in several teams
+	if q.AsksForTeamHub() { // a worker may be in several teams
 		return lastmile.CreatedRecord[lastmile.Dispatch]{}, lastmile.Invalid("routeEnd must be %s, %s followed by the id of a hub, or null for the route of one worker", planning.EndAtWorkerAddress, planning.EndAtHub)
 	}
 	now := ds.Now()
@@ -68,7 +68,7 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 			}
 			return err
 		}
-		if d.Team != "" && q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub {
+		if d.Team != "" && q.AsksForTeamHub() {
 			team, err := r.Team(ctx, d.Organization, d.Team)
 			if err == nil && team.Hub == "" {
 				err = lastmile.Invalid("routeEnd is %s, but team %s has no hub", planning.EndAtTeamHub, d.Team)

@@ -138,7 +138,7 @@ func TestSituationsReadWhatIsPlanned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			if test.d.Options, err = (planning.Request{MaxTasksPerRoute: new(longest), RouteEnd: new("")}).Options(estimateNow); err != nil {
+			if test.d.Options, err = (planning.Request{MaxTasksPerRoute: new(longest), RouteEnd: new(*string)}).Options(estimateNow); err != nil {
 				t.Fatal(err)
 			}
 			got, err := readSituation(t.Context(), test.lists, test.d, estimateNow)
@@ -180,7 +180,7 @@ func TestSituationsKnowCarriers(t *testing.T) {
 	var d lastmile.Dispatch
 	var err error
 	d.Team = "t"
-	if d.Options, err = (planning.Request{RouteEnd: new("")}).Options(estimateNow); err != nil {
+	if d.Options, err = (planning.Request{RouteEnd: new(*string)}).Options(estimateNow); err != nil {
 		t.Fatal(err)
 	}
 	s, err := readSituation(t.Context(), l, d, estimateNow)
@@ -240,7 +240,7 @@ func TestMatricesAreFreed(t *testing.T) {
 	h := &heaps{}
 	d := lastmile.Dispatch{Team: "t"}
 	var err error
-	if d.Options, err = (planning.Request{RouteEnd: new(""), AnyVehicle: true}).Options(estimateNow); err != nil {
+	if d.Options, err = (planning.Request{RouteEnd: new(*string), AnyVehicle: true}).Options(estimateNow); err != nil {
 		t.Fatal(err)
 	}
 	ds := &Dispatches{Store: trips{l}, Travel: h, Speed: 1}

@@ -39,7 +39,7 @@ type Request struct {
 	TaskWindow       *lastmile.Window
 	ScheduleWindow   *lastmile.Window
 	ServiceTime      *time.Duration // for tasks without their own
-	RouteEnd         *string        // empty for anywhere
+	RouteEnd         **string       // nil in it for anywhere
 	MaxAllowedDelay  *time.Duration
 	MaxContainerSize *int
 	VehicleType      *lastmile.VehicleType
@@ -62,10 +62,13 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 	lastmile.Set(&o.ScheduleWindow, q.ScheduleWindow)
 	lastmile.Set(&o.ServiceTime, q.ServiceTime)
 	lastmile.Set(&o.MaxAllowedDelay, q.MaxAllowedDelay)
-	lastmile.Set(&o.RouteEnd, q.RouteEnd)
 	lastmile.Set(&o.VehicleType, q.VehicleType)
-	if err := checkVehicleType(o.VehicleType); err != nil {
+	if err := lastmile.FirstError(checkRouteEnd(q.RouteEnd), checkVehicleType(q.VehicleType)); err != nil {
 		return o, err
+	}
+	if q.RouteEnd != nil {
+		o.RouteEnd = ""
+		lastmile.Set(&o.RouteEnd, *q.RouteEnd)
 	}
 	if q.AnyVehicle {
 		if o.VehicleType != "" {
@@ -79,13 +82,18 @@ func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
 		checkSizes(o),
 		checkWindow("taskTimeWindow", o.TaskWindow, time.Time{}, taskAhead, now),
 		checkWindow("scheduleTimeWindow", o.ScheduleWindow, now.Add(-scheduleBack), MaxScheduleAhead, now),
-		checkRouteEnd(o.RouteEnd),
 	)
 }
 
-func checkVehicleType(t lastmile.VehicleType) error {
-	if t != "" && !slices.Contains(lastmile.VehicleTypes, t) {
-		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), lastmile.Truncate(string(t), lastmile.MaxShown))
+// AsksForTeamHub reports whether the request, not only the default, has routes end at the hub
+// of the team.
+func (q Request) AsksForTeamHub() bool {
+	return q.RouteEnd != nil && *q.RouteEnd != nil && **q.RouteEnd == EndAtTeamHub
+}
+
+func checkVehicleType(t *lastmile.VehicleType) error {
+	if t != nil && !slices.Contains(lastmile.VehicleTypes, *t) {
+		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), lastmile.Truncate(string(*t), lastmile.MaxShown))
 	}
 	return nil
 }
@@ -122,9 +130,12 @@ func checkWindow(field string, w lastmile.Window, earliest time.Time, ahead time
 	return nil
 }
 
-func checkRouteEnd(end string) error {
-	hub, isHub := strings.CutPrefix(end, EndAtHub)
-	if end == "" || end == EndAtTeamHub || end == EndAtWorkerAddress || isHub && hub != "" {
+func checkRouteEnd(sent **string) error {
+	if sent == nil || *sent == nil {
+		return nil
+	}
+	end := **sent
+	if hub, isHub := strings.CutPrefix(end, EndAtHub); end == EndAtTeamHub || end == EndAtWorkerAddress || isHub && hub != "" {
 		return nil
 	}
 	return lastmile.Invalid("routeEnd must be %s, %s, %s followed by the id of a hub, or null, not %q", EndAtTeamHub, EndAtWorkerAddress, EndAtHub, lastmile.Truncate(end, lastmile.MaxShown))

@@ -46,7 +46,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		return &lastmile.Window{From: second.Add(from), To: second.Add(to)}
 	}
 	number := func(n int) *int { return &n }
-	text := func(s string) *string { return &s }
+	end := func(s string) **string { return new(&s) }
 	minutes := func(n int) *time.Duration { d := time.Duration(n) * time.Minute; return &d }
 	vehicle := func(v lastmile.VehicleType) *lastmile.VehicleType { return &v }
 	const h = time.Hour
@@ -74,13 +74,15 @@ func TestOptionsAreChecked(t *testing.T) {
 		"no service time":                   {Request{ServiceTime: minutes(0)}, ""},
 		"negative service time":             {Request{ServiceTime: minutes(-1)}, "serviceTime"},
 		"no delay":                          {Request{MaxAllowedDelay: minutes(0)}, "maxAllowedDelay must be above 0"},
-		"end anywhere":                      {Request{RouteEnd: text("")}, ""},
-		"end at address":                    {Request{RouteEnd: text("workers://ROUTING_ADDRESS")}, ""},
-		"end at a hub":                      {Request{RouteEnd: text("hub://H7jK3lZx9CvB5nMq2WsD8fRt")}, ""},
-		"end at a hub without id":           {Request{RouteEnd: text("hub://")}, "routeEnd must be"},
-		"end elsewhere":                     {Request{RouteEnd: text("home")}, "routeEnd must be"},
+		"end anywhere":                      {Request{RouteEnd: new(*string)}, ""},
+		"no end":                            {Request{RouteEnd: end("")}, "routeEnd must be"},
+		"end at address":                    {Request{RouteEnd: end("workers://ROUTING_ADDRESS")}, ""},
+		"end at a hub":                      {Request{RouteEnd: end("hub://H7jK3lZx9CvB5nMq2WsD8fRt")}, ""},
+		"end at a hub without id":           {Request{RouteEnd: end("hub://")}, "routeEnd must be"},
+		"end elsewhere":                     {Request{RouteEnd: end("home")}, "routeEnd must be"},
 		"cars":                              {Request{VehicleType: vehicle(lastmile.Car)}, ""},
 		"boats":                             {Request{VehicleType: vehicle("BOAT")}, "vehicleType must be one of"},
+		"no type of vehicle":                {Request{VehicleType: vehicle("")}, "vehicleType must be one of"},
 		"the word for any":                  {Request{VehicleType: vehicle("*")}, "vehicleType must be one of"},
 	} {
 		_, err := c.q.Options(noon)

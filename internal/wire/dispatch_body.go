@@ -78,10 +78,7 @@ func (w *SecondsWindow) UnmarshalJSON(data []byte) error {
 func (b DispatchBody) Domain() planning.Request {
 	q := planning.Request{
 		MaxTasksPerRoute: b.MaxTasksPerRoute, TaskWindow: (*lastmile.Window)(b.TaskTimeWindow), ScheduleWindow: (*lastmile.Window)(b.ScheduleTimeWindow),
-		ServiceTime: (*time.Duration)(b.ServiceTime), MaxAllowedDelay: (*time.Duration)(b.MaxAllowedDelay),
-	}
-	if b.RouteEnd.Present {
-		q.RouteEnd = &b.RouteEnd.Value
+		ServiceTime: (*time.Duration)(b.ServiceTime), MaxAllowedDelay: (*time.Duration)(b.MaxAllowedDelay), RouteEnd: b.RouteEnd.orNull(),
 	}
 	if b.Filters != nil && b.Filters.Workers != nil {
 		q.MaxContainerSize, q.VehicleType = b.Filters.Workers.MaxContainerSize, b.Filters.Workers.VehicleType
@@ -112,7 +109,7 @@ func (b RouteBody) Domain() planning.Request {
 	most := planning.MaxTasksPerRoute
 	q.MaxTasksPerRoute = &most
 	if q.RouteEnd == nil {
-		q.RouteEnd = new(string)
+		q.RouteEnd = new(*string)
 	}
 	return q
 }

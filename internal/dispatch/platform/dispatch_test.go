@@ -313,6 +313,20 @@ func TestListsThatChangeMeanwhile(t *testing.T) {
 	}
 }
 
+// TestTaskDeletedMeanwhile deletes a task while a dispatch plans.
+func TestTaskDeletedMeanwhile(t *testing.T) {
+	f := newFleet(t, 1, 2)
+	f.dispatches.Travel = &changing{Travel: f.dispatches.Travel, change: func(int) {
+		if err := f.Tasks.Delete(t.Context(), f.Principal, f.tasks[0]); err != nil {
+			t.Error(err)
+		}
+	}}
+	d := f.end(t, f.start(t, planning.Request{}))
+	if left := d.Plan.Unplanned; len(left) != 1 || left[0].Task != f.tasks[0] || !strings.Contains(left[0].Reasons[0].Detail, "deleted") {
+		t.Errorf("left out: %+v", left)
+	}
+}
+
 // TestTasksThatChangeAfterADryRun checks that changes of the tasks of a plan are listed, and
 // that the plan is then not applied.
 func TestTasksThatChangeAfterADryRun(t *testing.T) {
@@ -320,6 +334,7 @@ func TestTasksThatChangeAfterADryRun(t *testing.T) {
 		"has another destination":  {Destination: apptest.Draft(lastmile.Point{Lon: -73.9, Lat: 40.7}).Destination},
 		"has another recipient":    {Recipients: &[]lastmile.RecipientRef{{Draft: &lastmile.RecipientDraft{Name: "Eve", Phone: "+12125550199"}}}},
 		"has another service time": {Change: lastmile.TaskChange{ServiceTime: new(time.Hour)}},
+		"or has become one":        {Change: lastmile.TaskChange{Pickup: new(true)}},
 		"has another time window":  {Change: lastmile.TaskChange{CompleteAfter: new(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}},
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -546,7 +561,7 @@ func TestAPlanForLater(t *testing.T) {
 func TestRouteThatCannotBePlanned(t *testing.T) {
 	f := newFleet(t, 1, 0)
 	lost := f.Worker(t, "lost", nil, f.team).Worker
-	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, lost, planning.Request{RouteEnd: new(string)}); err == nil || !strings.Contains(err.Error(), "no known location") {
+	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, lost, planning.Request{RouteEnd: new(*string)}); err == nil || !strings.Contains(err.Error(), "no known location") {
 		t.Errorf("without a location: %v", err)
 	}
 	today := f.Now().UTC().Format(time.DateOnly)
@@ -554,7 +569,7 @@ func TestRouteThatCannotBePlanned(t *testing.T) {
 	if _, err := f.Fleet.SetSchedule(t.Context(), f.Principal, f.workers[0], off); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, f.workers[0], planning.Request{RouteEnd: new(string)}); err == nil || !strings.Contains(err.Error(), "no shift between") {
+	if _, err := f.dispatches.StartWorker(t.Context(), f.Principal, f.workers[0], planning.Request{RouteEnd: new(*string)}); err == nil || !strings.Contains(err.Error(), "no shift between") {
 		t.Errorf("without a shift: %v", err)
 	}
 }

@@ -90,6 +90,20 @@ test('a change is undone after the undos before it have ended', async () => {
   assert.deepEqual(steps, ['third', 'second', 'first'].flatMap(each));
 });
 
+test('changes that could not be undone without a connection are undone in the same order later', async () => {
+  const undone: string[] = [];
+  for (const name of ['first', 'second', 'third'])
+    offer(name, async () => {
+      if (!app.lost) undone.push(name);
+      return !app.lost;
+    });
+  app.lost = true;
+  await Promise.all([undo(), undo(), undo()]);
+  app.lost = false;
+  for (let n = 0; n < 3; n++) await undo();
+  assert.deepEqual(undone, ['third', 'second', 'first']);
+});
+
 test('a task that was created is deleted only if nobody else has changed it', async () => {
   let sent = serve({ [paths.read]: full({}), [paths.remove]: {} });
   assert.equal(await uncreate(full({})), true);

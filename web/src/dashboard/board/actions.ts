@@ -22,7 +22,14 @@ interface Changed extends Omit<ListChange, 'container'> {
 }
 
 const maxUndo = 50;
-const undos: (() => Promise<boolean>)[] = [];
+let undos: Undo[] = []; // oldest first
+let changes = 0;
+
+// Undo takes back a change.
+interface Undo {
+  number: number; // of the change
+  run: () => Promise<boolean>;
+}
 
 // undo takes back the last change, even if its message is no longer shown.
 export async function undo() {
@@ -43,30 +50,30 @@ let undoing: Promise<unknown> = Promise.resolve(); // ends with the last undo
 
 // takeBack undoes a change after the undos before it, which may be of the same task. Without a
 // connection, it can be tried again later.
-async function takeBack(back: () => Promise<boolean>): Promise<boolean> {
-  const ended = undoing.then(() => attempt(back));
+async function takeBack(undo: Undo): Promise<boolean> {
+  const ended = undoing.then(() => attempt(undo));
   undoing = ended.catch(() => {});
   return await ended;
 }
 
-async function attempt(back: () => Promise<boolean>): Promise<boolean> {
+async function attempt(undo: Undo): Promise<boolean> {
   let done = false;
   try {
-    done = await back();
+    done = await undo.run();
   } finally {
-    if (!done && app.lost) undos.push(back);
+    if (!done && app.lost) undos = [...undos, undo].sort((a, b) => a.number - b.number);
   }
   return done;
 }
 
 // offer shows what was done, and offers to undo it.
-export function offer(text: string, back: () => Promise<boolean>) {
-  undos.push(back);
-  if (undos.length > maxUndo) undos.shift();
+export function offer(text: string, run: () => Promise<boolean>) {
+  const undo = { number: ++changes, run };
+  undos = [...undos, undo].slice(-maxUndo);
   app.toast(text, async () => {
     if (!mayUndo()) return false;
-    undos.splice(undos.indexOf(back), 1);
-    return await takeBack(back);
+    undos = undos.filter((u) => u !== undo);
+    return await takeBack(undo);
   });
 }
 

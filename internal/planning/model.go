@@ -329,9 +329,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// seconds converts a time to the seconds of the optimizer.
+// seconds converts a time to the seconds of the optimizer, rounded down.
 func (m *Model) seconds(t time.Time) int {
-	return min(max(int(t.Sub(m.Origin)/time.Second), -optimize.MaxTime), optimize.MaxTime)
+	return min(max(int(t.Truncate(time.Second).Sub(m.Origin)/time.Second), -optimize.MaxTime), optimize.MaxTime)
 }
 
 // at converts the seconds of the optimizer to a time.
@@ -358,7 +358,7 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 		Earliest: -optimize.MaxTime, Latest: optimize.MaxTime, MaxLateness: int(m.options.MaxAllowedDelay / time.Second),
 	}
 	if !t.CompleteAfter.IsZero() && t.State != lastmile.TaskActive {
-		stop.Earliest = m.seconds(t.CompleteAfter)
+		stop.Earliest = m.seconds(t.CompleteAfter.Add(time.Second - 1)) // rounded up
 	}
 	if !t.CompleteBefore.IsZero() {
 		stop.Latest = m.seconds(t.CompleteBefore)

@@ -215,6 +215,24 @@ func TestReasonsNameTheShift(t *testing.T) {
 	}
 }
 
+// TestReasonsNameDependencies leaves out a task that would delay another one, on which a task
+// of another worker depends. That one has no window.
+func TestReasonsNameDependencies(t *testing.T) {
+	m := filled(t, situation([]lastmile.Task{task("new", -500, before(noon.Add(9*time.Minute)))},
+		worker("ada", task("first", 10_000)), worker("bob", task("second", 12_000, dependsOn("first"), before(noon.Add(11*time.Minute))))))
+	var got []string
+	for _, r := range m.Plan(m.Current()).Unplanned[0].Reasons {
+		got = append(got, fmt.Sprintf("%s: %s %s", r.Worker, r.Rule, r.Detail))
+	}
+	want := []string{
+		"ada: dependency task first would have earliest start 12:20 UTC, latest 12:18 UTC because of a task on another route that depends on it",
+		"bob: window task second would have earliest start 12:23 UTC, latest 12:11 UTC + 10 min",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the reasons are %q, want %q", got, want)
+	}
+}
+
 // TestUnreachableWorkIsNotWorse compares plans of a worker who has a task that no way leads to.
 func TestUnreachableWorkIsNotWorse(t *testing.T) {
 	m := filled(t, situation(nil, worker("ada", task("island", 10), task("near", 20))))
@@ -260,6 +278,20 @@ func TestArrivalInTimeIsNotLate(t *testing.T) {
 		m := filled(t, situation(nil, w))
 		if got := m.Before()[0].Cost.Lateness; got != want {
 			t.Errorf("arrived %v after the window: late by %v, want %v", arrived, got, want)
+		}
+	}
+}
+
+// TestWindowsAreNotExceeded checks that windows that do not begin and end with a full second
+// are rounded inwards, also those that have passed.
+func TestWindowsAreNotExceeded(t *testing.T) {
+	const part = 500 * time.Millisecond
+	for _, at := range []time.Duration{-time.Minute, time.Minute} {
+		m := filled(t, situation([]lastmile.Task{task("a", 10, func(t *lastmile.Task) {
+			t.CompleteAfter, t.CompleteBefore = noon.Truncate(time.Second).Add(at-part), noon.Truncate(time.Second).Add(at+part)
+		})}, worker("ada")))
+		if s, want := m.Problem.Stops[0], int(at/time.Second); s.Earliest != want || s.Latest != want {
+			t.Errorf("%v: the window is from %d to %d", at, s.Earliest, s.Latest)
 		}
 	}
 }

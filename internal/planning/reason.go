@@ -82,10 +82,15 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 	if r.Stop != optimize.None && r.Stop != stop {
 		at = fmt.Sprintf("task %s would have ", m.tasks[r.Stop].ID)
 	}
-	detail := ""
+	rule, detail := rules[r.Rule], ""
 	switch r.Rule {
 	case optimize.RuleWindow:
 		late := m.Problem.Stops[r.Stop].MaxLateness
+		if r.Limit < m.Problem.Stops[r.Stop].Latest+late {
+			rule = lastmile.RuleDependency
+			detail = fmt.Sprintf("%searliest start %s, latest %s because of a task on another route that depends on it", at, clock(m.at(r.Got)), clock(m.at(r.Limit)))
+			break
+		}
 		detail = fmt.Sprintf("%searliest start %s, latest %s + %.0f min", at, clock(m.at(r.Got)), clock(m.at(r.Limit-late)), (time.Duration(late) * time.Second).Minutes())
 	case optimize.RuleCapacity:
 		got := max(m.amount(r.Got, r.Dimension), amounts(m.tasks[stop].Quantity, m.tasks[stop].AdditionalQuantities)[r.Dimension])
@@ -108,7 +113,7 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 		}
 	case optimize.RulePrize:
 	}
-	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rules[r.Rule], Detail: detail}
+	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rule, Detail: detail}
 }
 
 // amount converts a load of the optimizer to the units of quantities.

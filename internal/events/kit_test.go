@@ -26,7 +26,8 @@ type transaction struct {
 	hooks         []lastmile.Webhook
 	events        []lastmile.EventRecord
 	notifications []lastmile.Notification
-	reads         int // calls of WebhookTriggers
+	reads         int  // calls of WebhookTriggers
+	numbers       bool // events are numbered when they are stored
 	committed     []func()
 }
 
@@ -56,9 +57,9 @@ func (tx *transaction) WebhookTriggers(_ context.Context, org lastmile.Organizat
 	return found, nil
 }
 
-func (tx *transaction) InsertEvents(_ context.Context, all []lastmile.EventRecord) error {
+func (tx *transaction) InsertEvents(_ context.Context, all []lastmile.EventRecord) (bool, error) {
 	tx.events = append(tx.events, all...)
-	return nil
+	return tx.numbers, nil
 }
 
 func (tx *transaction) InsertNotifications(_ context.Context, all []lastmile.Notification) error {

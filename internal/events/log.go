@@ -21,7 +21,7 @@ type Transaction interface {
 	Committer
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error)
-	InsertEvents(ctx context.Context, events []lastmile.EventRecord) error
+	InsertEvents(ctx context.Context, events []lastmile.EventRecord) (numbered bool, err error)
 	InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error
 }
 
@@ -76,12 +76,12 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 		return err
 	}
 	stored := slices.DeleteFunc(slices.Clone(events), func(e lastmile.Event) bool { return e.RecipientsOnly })
-	notifications, err := l.insert(ctx, tx, l.withOrigins(stored))
+	notifications, logged, err := l.insert(ctx, tx, l.withOrigins(stored))
 	if err != nil {
 		return err
 	}
 	if len(stored) > 0 {
-		topics := topicsOf(stored)
+		topics := append(topicsOf(stored), logged...)
 		tx.OnCommit(func() {
 			l.handover.add(notifications)
 			l.committed.Signal()
@@ -171,19 +171,21 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 	return nil
 }
 
-// insert stores events and their notifications, and returns the notifications.
-func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
+// insert stores events and their notifications. It returns the notifications, and the topics
+// of the logs in which the events have numbers already.
+func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, logged []Topic, err error) {
 	bodies, err := l.options.Encode(ctx, events)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	hooks := map[lastmile.OrganizationID][]lastmile.Webhook{}
 	records := make([]lastmile.EventRecord, 0, len(events))
 	for i, e := range events {
 		if _, read := hooks[e.Organization]; !read {
 			if hooks[e.Organization], err = tx.WebhookTriggers(ctx, e.Organization); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
+			logged = append(logged, OrganizationTopic(e.Organization))
 		}
 		if e.Task != nil && e.Task.Origin != "" && e.Webhooks != nil && !slices.ContainsFunc(hooks[e.Organization], e.Concerns) {
 			continue // it is for webhooks of the other organization
@@ -191,10 +193,14 @@ func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Even
 		records = append(records, lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: bodies[i]})
 		notifications = append(notifications, e.Notifications(hooks[e.Organization], bodies[i])...)
 	}
-	if err := tx.InsertEvents(ctx, records); err != nil {
-		return nil, err
+	numbered, err := tx.InsertEvents(ctx, records)
+	if err != nil {
+		return nil, nil, err
 	}
-	return notifications, tx.InsertNotifications(ctx, notifications)
+	if !numbered { // the Feed numbers them and publishes these topics
+		logged = nil
+	}
+	return notifications, logged, tx.InsertNotifications(ctx, notifications)
 }
 
 // HandOver passes notifications that a transaction has made due again to the

@@ -147,6 +147,24 @@ func TestAppendPublishesAfterCommit(t *testing.T) {
 	}
 }
 
+func TestAppendPublishesNumberedEvents(t *testing.T) {
+	for _, numbers := range []bool{true, false} {
+		hub := events.NewHub(events.HubOptions{})
+		log, tx := newLog(hub, noMessages), &transaction{numbers: numbers}
+		executor, origin := hub.Subscribe(events.OrganizationTopic(acme)), hub.Subscribe(events.OrganizationTopic(zenith))
+		err := log.Append(t.Context(), tx, lastmile.Event{
+			Organization: acme, Trigger: lastmile.TriggerTaskUpdated, Task: &lastmile.Task{ID: "t", Organization: acme, Origin: zenith},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.commit()
+		if received(executor.Changed()) != numbers || received(origin.Changed()) != numbers {
+			t.Errorf("followers of both organizations must be woken only if their events have numbers, which is %v", numbers)
+		}
+	}
+}
+
 func TestAppendReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	log := events.NewLog(events.Options{

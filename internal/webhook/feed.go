@@ -27,14 +27,14 @@ const (
 	MaxLogPageBytes = 1 << 20
 )
 
-// Feed numbers the event log and lets clients follow it. Only committed events
-// get numbers, so that a follower that has seen an event has seen all events with
-// lower numbers, whichever node it asks next.
+// Feed numbers the events that have no number since they were stored, and lets clients
+// follow the log. Only committed events get numbers, so that a follower that has seen an
+// event has seen all events with lower numbers, whichever node it asks next.
 type Feed struct {
 	Store     store.Transactor[Reader, Writer]
 	Log       *slog.Logger
 	Hub       *events.Hub
-	Committed <-chan struct{} // receives a value after this process has committed events
+	Committed <-chan struct{} // receives a value after this process has committed events; nil if they have numbers
 	Ended     <-chan struct{} // closed when no client may follow any more
 	Poll      time.Duration   // interval of checks for unnumbered events of other nodes
 

@@ -35,15 +35,22 @@ func (t eventTx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationI
 	return found, nil
 }
 
-var eventInsertion = newInsertion(`event`, `org, id, trigger_id, task, task_sequence, worker, created, nth, body`, ``)
+var eventInsertion = newInsertion(`event`, `org, id, trigger_id, task, task_sequence, worker, created, nth, seq, body`, ``)
 
-// InsertEvents stores new events.
-func (t eventTx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) error {
+// InsertEvents stores new events. Where writes are committed in the order in which they
+// run, it also assigns their numbers in the log, and reports that it did.
+func (t eventTx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) (numbered bool, err error) {
+	last := map[lastmile.OrganizationID]int64{}
+	if numbered = t.inOrder(); numbered {
+		if last, err = t.claimNumbers(ctx, events); err != nil {
+			return false, err
+		}
+	}
 	rows := make([][]any, len(events))
 	for i, e := range events {
 		var (
-			task, worker *string
-			sequence     *int64
+			task, worker  *string
+			sequence, seq *int64
 		)
 		if e.Task != nil {
 			task, worker, sequence = (*string)(&e.Task.ID), orNull(string(e.Task.Worker)), &events[i].Sequence
@@ -54,12 +61,44 @@ func (t eventTx) InsertEvents(ctx context.Context, events []lastmile.EventRecord
 		if e.RoutePlan != nil {
 			worker = orNull(string(e.RoutePlan.Worker))
 		}
-		rows[i] = []any{e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), e.Order, e.Body}
+		if numbered {
+			last[e.Organization]++
+			seq = new(last[e.Organization])
+		}
+		rows[i] = []any{e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), e.Order, seq, e.Body}
 	}
 	if err := t.insert(ctx, eventInsertion, rows); err != nil {
-		return fmt.Errorf("insert events: %w", err)
+		return false, fmt.Errorf("insert events: %w", err)
 	}
-	return nil
+	return numbered, nil
+}
+
+// claimNumbers claims a number in the log for each event, and returns the last number before
+// them of each organization.
+func (t eventTx) claimNumbers(ctx context.Context, events []lastmile.EventRecord) (last map[lastmile.OrganizationID]int64, err error) {
+	counts := map[lastmile.OrganizationID]int64{}
+	for _, e := range events {
+		counts[e.Organization]++
+	}
+	last = make(map[lastmile.OrganizationID]int64, len(counts))
+	for org, count := range counts {
+		seq, err := t.advance(ctx, string(org), count)
+		if err != nil {
+			return nil, err
+		}
+		last[org] = seq - count
+	}
+	return last, nil
+}
+
+// advance adds to the number of the last event of an organization and returns it. Until the
+// end of the transaction, no other one numbers events of the organization.
+func (t eventTx) advance(ctx context.Context, org string, by int64) (seq int64, err error) {
+	const query = `INSERT INTO event_head (org, seq) VALUES ($1, $2) ON CONFLICT (org) DO UPDATE SET seq = event_head.seq + excluded.seq RETURNING seq`
+	if err := t.row(ctx, query, org, by).Scan(&seq); err != nil {
+		return 0, fmt.Errorf("advance the log of %s: %w", org, err)
+	}
+	return seq, nil
 }
 
 var notificationInsertion = newInsertion(`notification`, `org, id, webhook, event, trigger_id, task, sequence, due, next_at,
@@ -102,12 +141,9 @@ func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.Organiz
 	slices.Sort(orgs)
 	heads := map[string]int64{}
 	for _, org := range orgs {
-		const lock = `INSERT INTO event_head (org, seq) VALUES ($1, 0) ON CONFLICT (org) DO UPDATE SET seq = event_head.seq RETURNING seq`
-		var seq int64
-		if err := t.row(ctx, lock, org).Scan(&seq); err != nil {
-			return nil, fmt.Errorf("lock the log of %s: %w", org, err)
+		if heads[org], err = t.advance(ctx, org, 0); err != nil {
+			return nil, err
 		}
-		heads[org] = seq
 	}
 	query, args := newEventsQuery(orgs, most)
 	found, err := collect(ctx, t, scanUnnumbered, query, args...)

@@ -68,7 +68,10 @@ func testOnCommitFails(t *testing.T, s *sqlstore.Store) {
 func testOnCommitAgain(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	e := lastmile.EventRecord{Event: happened(acme, "e1", workerCreated, 1), Order: 1, Body: []byte("{}")}
-	write(t, s, func(w *sqlstore.Tx) error { return w.InsertEvents(ctx, []lastmile.EventRecord{e}) })
+	write(t, s, func(w *sqlstore.Tx) error {
+		_, err := w.InsertEvents(ctx, []lastmile.EventRecord{e})
+		return err
+	})
 	var ran []int
 	runs := 0
 	write(t, s, func(w *sqlstore.Tx) error {
@@ -78,7 +81,8 @@ func testOnCommitAgain(t *testing.T, s *sqlstore.Store) {
 		if run > 1 {
 			e.ID = id[string]("e2")
 		}
-		return w.InsertEvents(ctx, []lastmile.EventRecord{e})
+		_, err := w.InsertEvents(ctx, []lastmile.EventRecord{e})
+		return err
 	})
 	same(t, "the runs whose functions ran", ran, []int{runs})
 	if runs < 2 {

@@ -26,6 +26,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("an attempt does not undo what was done to its notification meanwhile", func(t *testing.T) { testChangedMeanwhile(t, open(t)) })
 	t.Run("notifications are given up and deleted step by step", func(t *testing.T) { testClearing(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
+	t.Run("events of two organizations are numbered separately", func(t *testing.T) { testNumbersOfTwo(t, open(t)) })
 	t.Run("events are numbered by several nodes", func(t *testing.T) { testNumbersAtOnce(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are purged, unless a notification of them is pending", func(t *testing.T) { testPurge(t, open(t)) })
@@ -100,7 +101,7 @@ func insertEvents(ctx context.Context, w *sqlstore.Tx, events []lastmile.Event) 
 			return err
 		}
 		record := lastmile.EventRecord{Event: e, Order: inserted.Add(1), Body: []byte(`{"event":"` + e.ID + `"}`)}
-		if err := w.InsertEvents(ctx, []lastmile.EventRecord{record}); err != nil {
+		if _, err := w.InsertEvents(ctx, []lastmile.EventRecord{record}); err != nil {
 			return err
 		}
 		if err := w.InsertNotifications(ctx, e.Notifications(hooks, record.Body)); err != nil {

@@ -27,6 +27,7 @@ endif
 LDFLAGS  := -s -w -X dray/internal/app.Version=$(VERSION)
 GO_BUILD := go build -ldflags "$(LDFLAGS)"
 TOOL     := go tool -modfile=tools/go.mod
+LINT     := bin/golangci-lint
 POSTGRES := scripts/postgres.sh with
 
 # Packages with the locks and queues where a data race could lose a record. `make test`
@@ -135,7 +136,7 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate/platform
 GO_TEST       := go test -timeout 30m -parallel 8 -vet=off -ldflags '-s -w'
 
-.PHONY: test-packages test-stores test-checks linter
+.PHONY: test-packages test-stores test-checks
 test-packages: build
 	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
 	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store/engine|work)(/|$$)')
@@ -143,17 +144,26 @@ test-packages: build
 test-stores:
 	$(if $(HAVE_CC),CGO_ENABLED=1 )$(POSTGRES) $(GO_TEST) $(if $(HAVE_CC),$(RACE) )$(RACE_PACKAGES)
 
-test-checks: build linter
+test-checks: build $(LINT)
 	@$(MAKE) --no-print-directory check
 
-linter: # compiles it
-	$(TOOL) golangci-lint version
+# Most of the linters that golangci-lint consists of are not used, and would take as long
+# to compile as the others.
+LINT_MODULE := github.com/golangci/golangci-lint/v2
+
+$(LINT): tools/go.mod tools/go.sum tools/lint/main.go .golangci.yml
+	mkdir -p bin/lint && cp tools/go.mod tools/go.sum bin/lint
+	go mod download -modfile=bin/lint/go.mod $(LINT_MODULE)
+	cd tools && go run ./lint ../.golangci.yml "$$(go list -m -f '{{.Dir}}' $(LINT_MODULE))" ../bin/lint/source
+	go mod edit -replace $(LINT_MODULE)=./bin/lint/source bin/lint/go.mod
+	go build -modfile=bin/lint/go.mod -ldflags '-s -w' -o $@ $(LINT_MODULE)/cmd/golangci-lint
+	rm -rf bin/lint
 
 .PHONY: check
-check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod, changelog
+check: $(LINT) ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod, changelog
 	go test -count=1 ./internal
-	$(TOOL) golangci-lint fmt --diff
-	$(TOOL) golangci-lint run
+	$(LINT) fmt --diff
+	$(LINT) run
 	scripts/generated-unchanged.sh
 	go mod tidy -diff
 	scripts/fold-changelog.sh --check
@@ -200,13 +210,13 @@ cover: ## Write the test coverage over both databases to cover.out
 ##### Maintenance
 
 .PHONY: fmt
-fmt: $(WEB_MODULES) ## Format the code
-	$(TOOL) golangci-lint fmt
+fmt: $(LINT) $(WEB_MODULES) ## Format the code
+	$(LINT) fmt
 	cd web && npm run --silent format
 
 .PHONY: lint
-lint: ## Run the linters
-	$(TOOL) golangci-lint run
+lint: $(LINT) ## Run the linters
+	$(LINT) run
 
 .PHONY: deadcode
 deadcode: ## Report functions that neither the program nor a test calls

@@ -40,10 +40,11 @@ type Reader interface {
 	PositionsAround(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at time.Time) (before, after *lastmile.Position, err error)
 	// RoutePlan returns a route plan.
 	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
+	// StopsOf returns several tasks in the order of ids, with only what the estimates of
+	// tasks that are not started depend on.
+	StopsOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TasksOf returns several tasks in the order of ids.
-	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Tracked returns a worker with the active task but without teams and other
 	// tasks, so that its cost does not grow with their number.
 	Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)

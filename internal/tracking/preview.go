@@ -57,14 +57,14 @@ func (t *Tracker) Preview(ctx context.Context, who lastmile.Principal, worker la
 		}
 		before.Worker, after.Worker = of, of
 		route := of.Route()
-		if before.Tasks, err = r.TasksOf(ctx, who.Organization, route[:min(len(route), MaxEstimated)]); err != nil {
+		if before.Tasks, err = tasksOf(ctx, r, of, route[:min(len(route), MaxEstimated)]); err != nil {
 			return err
 		}
 		ids := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return id == of.ActiveTask })
 		if of.ActiveTask != "" {
 			ids = slices.Insert(ids, 0, of.ActiveTask)
 		}
-		if after.Tasks, err = r.TasksOf(ctx, who.Organization, ids); err != nil {
+		if after.Tasks, err = tasksOf(ctx, r, of, ids); err != nil {
 			return err
 		}
 		experience, err = t.experience(ctx, r, who.Organization)

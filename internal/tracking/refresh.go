@@ -145,7 +145,7 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 			return err
 		}
 		route := s.Worker.Route()
-		if s.Tasks, err = r.TasksOf(ctx, due.Organization, route[:min(len(route), MaxEstimated)]); err != nil {
+		if s.Tasks, err = tasksOf(ctx, r, s.Worker, route[:min(len(route), MaxEstimated)]); err != nil {
 			return err
 		}
 		if active := s.Active(); active != nil {
@@ -162,6 +162,20 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 		return err
 	})
 	return s, err
+}
+
+// tasksOf returns several tasks in the order of ids: the active task of a worker, which is the
+// first, as a whole, and the others with only what their estimates depend on.
+func tasksOf(ctx context.Context, r Reader, of lastmile.Worker, ids []lastmile.TaskID) (tasks []lastmile.Task, err error) {
+	if len(ids) > 0 && ids[0] == of.ActiveTask {
+		active, err := r.Task(ctx, of.Organization, of.ActiveTask)
+		if err != nil {
+			return nil, err
+		}
+		tasks, ids = append(tasks, active), ids[1:]
+	}
+	stops, err := r.StopsOf(ctx, of.Organization, ids)
+	return append(tasks, stops...), err
 }
 
 // restAfter returns the time before which changes cause no further refresh of a list of

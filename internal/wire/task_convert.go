@@ -293,6 +293,15 @@ func Modified(task []byte) (time.Time, error) {
 	}
 }
 
+// ServiceTime returns the service time of an encoded task; nil for none.
+func ServiceTime(task []byte) (*time.Duration, error) {
+	var form struct {
+		ServiceTime Minutes `json:"serviceTime"`
+	}
+	err := Unmarshal(task, &form)
+	return OrNull(form.ServiceTime.Duration()), err
+}
+
 // encodedKey identifies a task in the form F, after a number of events.
 type encodedKey[F any] struct {
 	id     lastmile.TaskID

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"dray/internal/assignment"
@@ -78,27 +77,64 @@ func (t taskTx) TaskByToken(ctx context.Context, token string) (lastmile.Task, e
 
 // TasksOf returns several tasks in the order of their ids.
 func (t taskTx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
-	byID := make(map[lastmile.TaskID]lastmile.Task, len(ids))
-	for chunk := range slices.Chunk(ids, 200) {
-		where := within(org)
-		in(where, `t.id`, chunk)
-		found, err := t.tasks(ctx, org, where)
-		if err != nil {
-			return nil, err
-		}
-		for _, task := range found {
-			byID[task.ID] = task
-		}
+	return t.all(ctx, org, ids, func(where *condition) ([]lastmile.Task, error) { return t.tasks(ctx, org, where) })
+}
+
+// all returns tasks in the order of their ids. It fails if one does not exist.
+func (t taskTx) all(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID, read func(*condition) ([]lastmile.Task, error)) ([]lastmile.Task, error) {
+	tasks, err := inChunks(org, ids, read, func(task lastmile.Task) lastmile.TaskID { return task.ID })
+	if err != nil {
+		return nil, err
 	}
-	tasks := make([]lastmile.Task, 0, len(ids))
-	for _, id := range ids {
-		task, ok := byID[id]
-		if !ok {
+	for i, id := range ids {
+		if i >= len(tasks) || tasks[i].ID != id {
 			return nil, t.missing(ctx, store.Tasks, string(id))
 		}
-		tasks = append(tasks, task)
 	}
 	return tasks, nil
+}
+
+// StopsOf returns several tasks in the order of their ids, with only what the estimates of tasks
+// that are not started depend on: their worker, state, location, window, service times, route
+// plan and former estimates.
+func (t taskTx) StopsOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	scan := func(r rows) (lastmile.Task, error) {
+		var (
+			row               taskRow
+			after             *int64
+			worker, routePlan *string
+			at                lastmile.Point
+		)
+		err := r.Scan((*string)(&row.id), &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state,
+			&row.noService, &row.plannedService, &after, &worker, &routePlan, &at.Lon, &at.Lat)
+		if err != nil {
+			return lastmile.Task{}, err
+		}
+		service, err := wire.ServiceTime(row.doc)
+		if err != nil {
+			return lastmile.Task{}, fmt.Errorf("decode task %s: %w", row.id, err)
+		}
+		task := lastmile.Task{
+			ID: row.id, Organization: org, State: lastmile.TaskState(row.state), Destination: lastmile.Destination{Location: at},
+			CompleteAfter: instant(after), CompleteBefore: instant(row.completeBefore), Estimates: row.estimates(t.now()), ServiceTime: service,
+		}
+		row.addService(&task)
+		if worker != nil {
+			task.Worker = lastmile.WorkerID(*worker)
+		}
+		if routePlan != nil {
+			task.RoutePlan = lastmile.RoutePlanID(*routePlan)
+		}
+		return task, nil
+	}
+	return t.all(ctx, org, ids, func(where *condition) ([]lastmile.Task, error) {
+		found, err := collect(ctx, t, scan, `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state,
+			t.no_service, t.planned_service, t.complete_after, t.worker, t.route_plan, t.lon, t.lat FROM task t WHERE `+where.text, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read stops: %w", err)
+		}
+		return found, nil
+	})
 }
 
 // TaskOutlines returns several tasks in the order of their ids, with only the id, when

@@ -88,11 +88,16 @@ func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now t
 		})
 	}
 	t.TrackingToken, t.Events, t.Estimates, t.PlanPosition = r.tracking, r.events, r.estimates(now), r.planPosition
+	r.addService(&t)
+	return t, err
+}
+
+// addService sets the service times that are not in the document of the task.
+func (r *taskRow) addService(t *lastmile.Task) {
 	t.PlannedService = duration(r.plannedService)
 	if r.noService != 0 {
 		t.ServiceTime = new(time.Duration(0))
 	}
-	return t, err
 }
 
 // of reports whether the task was decoded from the documents of a row.

@@ -32,6 +32,7 @@ func testPins(t *testing.T, s *sqlstore.Store) {
 		return r.TasksOf(ctx, acme, []lastmile.TaskID{held.ID, free.ID})
 	})
 	same(t, "planned service times", []*time.Duration{planned[0].PlannedService, planned[1].PlannedService}, []*time.Duration{new(time.Minute), nil})
+	sameStops(t, s, held.ID, free.ID)
 	pin(lastmile.PinWorker)
 	pin(lastmile.PinPosition)
 	same(t, "the pin that was saved last", pins(acme, ada), map[lastmile.TaskID]lastmile.Pin{held.ID: lastmile.PinPosition})

@@ -150,6 +150,20 @@ func fullTask() lastmile.Task {
 	}
 }
 
+// sameStops compares stops with the tasks.
+func sameStops(t *testing.T, s *sqlstore.Store, ids ...lastmile.TaskID) {
+	t.Helper()
+	var want []lastmile.Task
+	for _, whole := range read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) { return r.TasksOf(t.Context(), acme, ids) }) {
+		want = append(want, lastmile.Task{
+			ID: whole.ID, Organization: whole.Organization, State: whole.State, Worker: whole.Worker, RoutePlan: whole.RoutePlan, Estimates: whole.Estimates,
+			Destination: lastmile.Destination{Location: whole.Destination.Location}, CompleteAfter: whole.CompleteAfter, CompleteBefore: whole.CompleteBefore,
+			ServiceTime: whole.ServiceTime, PlannedService: whole.PlannedService,
+		})
+	}
+	same(t, "stops", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) { return r.StopsOf(t.Context(), acme, ids) }), want)
+}
+
 func testTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	whole := fullTask()
@@ -179,6 +193,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		return w.MoveTasks(ctx, acme, annsWork, store.Position{}, []lastmile.TaskID{moved.ID}, []lastmile.Task{moved}, now)
 	})
 	same(t, "a task that was moved", readTask(t, s, "quick"), moved)
+	sameStops(t, s, moved.ID)
 	moved.LeaveRoutePlan(key, now)
 	moved.PlanPosition = 0
 	write(t, s, func(w *sqlstore.Tx) error { return w.SavePlanned(ctx, []lastmile.Task{moved}) })
@@ -187,6 +202,16 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		return r.TasksOf(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), whole.ID})
 	})
 	same(t, "several tasks", several, []lastmile.Task{task(acme, "bare", home, now), whole})
+	sameStops(t, s, moved.ID, id[lastmile.TaskID]("bare"), whole.ID)
+	for org, tasks := range map[lastmile.OrganizationID][]lastmile.TaskID{acme: {whole.ID, id[lastmile.TaskID]("gone")}, zenith: {whole.ID}} {
+		err := s.Read(ctx, func(r *sqlstore.Tx) error {
+			_, err := r.StopsOf(ctx, org, tasks)
+			return err
+		})
+		if !lastmile.IsNotFound(err) {
+			t.Errorf("stops of which one does not exist: %v", err)
+		}
+	}
 
 	known := store.Remember(ctx)
 	for range 3 {

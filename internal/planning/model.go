@@ -361,7 +361,7 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 		stop.Earliest = m.seconds(t.CompleteAfter.Add(time.Second - 1)) // rounded up
 	}
 	if !t.CompleteBefore.IsZero() {
-		stop.Latest = m.seconds(t.CompleteBefore)
+		stop.Latest = max(m.seconds(t.CompleteBefore), stop.Earliest) // the window may have no full second
 	}
 	if !t.Completion.Arrived().IsZero() { // its lateness does not change any more
 		stop.Latest = optimize.MaxTime

@@ -294,6 +294,13 @@ func TestWindowsAreNotExceeded(t *testing.T) {
 			t.Errorf("%v: the window is from %d to %d", at, s.Earliest, s.Latest)
 		}
 	}
+	m := filled(t, situation([]lastmile.Task{task("a", 10, func(t *lastmile.Task) {
+		t.CompleteAfter = noon.Truncate(time.Second).Add(time.Minute + part/2)
+		t.CompleteBefore = t.CompleteAfter.Add(part)
+	})}, worker("ada")))
+	if s := m.Problem.Stops[0]; s.Earliest != 61 || s.Latest != 61 {
+		t.Errorf("a window without a full second is from %d to %d", s.Earliest, s.Latest)
+	}
 }
 
 func TestWhoTakesPart(t *testing.T) {

@@ -80,7 +80,7 @@ func findLimiter(t *testing.T) limiter {
 func newGroup(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join("/sys/fs/cgroup/memory", fmt.Sprintf("dray-abuse-%d", os.Getpid()))
-	if os.Mkdir(folder, 0o755) == nil { //nolint:gosec // as the other groups
+	if os.Mkdir(folder, 0o755) == nil { // as the other groups
 		t.Cleanup(func() { os.Remove(folder) })
 	}
 	limit := strconv.Itoa(memoryLimit << 20)

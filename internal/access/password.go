@@ -164,7 +164,7 @@ func (c Cost) hash(password string, salt []byte) passwordHash {
 }
 
 func (c Cost) derive(password string, salt []byte, size int) []byte {
-	return argon2.IDKey([]byte(password), salt, c.Time, c.Memory, c.Threads, uint32(size)) //nolint:gosec // a few bytes
+	return argon2.IDKey([]byte(password), salt, c.Time, c.Memory, c.Threads, uint32(size)) // a few bytes
 }
 
 func newSalt() []byte {

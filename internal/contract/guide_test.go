@@ -228,7 +228,7 @@ func TestDocsSignatureExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, tt := range requests() {
-				program := exec.CommandContext(t.Context(), v.run[0], v.run[1:]...) //nolint:gosec // of the table above
+				program := exec.CommandContext(t.Context(), v.run[0], v.run[1:]...) // of the table above
 				program.Dir = folder
 				program.Env = append(os.Environ(), fmt.Sprintf("secret=%x", secret), "body="+tt.body,
 					"webhook-id="+notification, "webhook-timestamp="+tt.timestamp, "webhook-signature="+tt.signature)

@@ -53,7 +53,7 @@ func (p *packer) pack(text []byte, last bool) []byte {
 		out.Write(gzipHeader)
 		p.begun = true
 	}
-	p.sum, p.size = crc32.Update(p.sum, crc32.IEEETable, text), p.size+uint32(len(text)) //nolint:gosec // gzip has it modulo 2^32
+	p.sum, p.size = crc32.Update(p.sum, crc32.IEEETable, text), p.size+uint32(len(text)) // gzip has it modulo 2^32
 	if p.large {
 		largeParts <- struct{}{}
 		defer func() { <-largeParts }()

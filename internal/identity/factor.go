@@ -2,7 +2,7 @@ package identity
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // RFC 6238: authenticator apps know no other
+	"crypto/sha1" // RFC 6238: authenticator apps know no other
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
@@ -36,7 +36,7 @@ const RecoveryCodeSize = 10
 func Code(secret []byte, step int64) string {
 	mac := hmac.New(sha1.New, secret)
 	var counter [8]byte
-	binary.BigEndian.PutUint64(counter[:], uint64(step)) //nolint:gosec // not negative
+	binary.BigEndian.PutUint64(counter[:], uint64(step)) // not negative
 	mac.Write(counter[:])
 	sum := mac.Sum(nil)
 	offset := sum[len(sum)-1] & 0xf

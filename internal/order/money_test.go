@@ -27,7 +27,7 @@ func TestCostIsExact(t *testing.T) {
 		r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'f', -1, 64))
 		return r
 	}
-	source := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	source := rand.New(rand.NewPCG(1, 2)) // a test
 	number := func(limit int64) float64 { return float64(source.Int64N(limit*1000)) / 1000 }
 	for range 2_000 {
 		r := Rate{Type: RateWeight, Unit: []Unit{Kilograms, Pounds}[source.IntN(2)], Amount: Amount(source.Int64N(100_000)), Free: number(3)}

@@ -62,7 +62,7 @@ func (m *markdown) render() (*guide, error) {
 	if m.guide.Title == "" {
 		m.err = errors.Join(m.err, errors.New("it has no title"))
 	}
-	m.guide.HTML = template.HTML(m.out.String()) //nolint:gosec // every text is escaped
+	m.guide.HTML = template.HTML(m.out.String()) // every text is escaped
 	return &m.guide, m.err
 }
 

@@ -113,7 +113,7 @@ func (s Site) pages() (pages map[string][]byte, found []entry, err error) {
 		if err == nil {
 			err = t.ExecuteTemplate(&out, "shell.html", shell{
 				Title: title, Path: path, Revision: s.API.Version, Program: s.API.Program, Guides: guides,
-				Main: template.HTML(parts[0].String()), Contents: template.HTML(parts[1].String()), //nolint:gosec // rendered by templates
+				Main: template.HTML(parts[0].String()), Contents: template.HTML(parts[1].String()), // rendered by templates
 			})
 		}
 		pages[path] = out.Bytes()

@@ -150,7 +150,7 @@ func (v viewer) operation(method, path string, op *operation) operationView {
 	target := v.target(path, op)
 	o := operationView{
 		Anchor: op.OperationID, Method: method, Summary: op.Summary, About: op.Description, Text: path, Path: pathParts(path),
-		Command: template.HTML(shellHTML(v.command(method, target, op))), //nolint:gosec // it is escaped
+		Command: template.HTML(shellHTML(v.command(method, target, op))), // it is escaped
 	}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {

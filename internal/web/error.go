@@ -77,7 +77,7 @@ func ErrorPage(w http.ResponseWriter, r *http.Request, status int) {
 		Language, Title, Text, Dashboard string
 		Status                           int
 		Style                            template.CSS
-	}{Language: language, Title: words.Failed, Text: words.FailedText, Dashboard: words.Dashboard, Status: status, Style: template.CSS(errorStyle)} //nolint:gosec // a file of the program
+	}{Language: language, Title: words.Failed, Text: words.FailedText, Dashboard: words.Dashboard, Status: status, Style: template.CSS(errorStyle)} // a file of the program
 	switch status {
 	case http.StatusNotFound, http.StatusGone:
 		view.Title, view.Text = words.Missing, words.MissingText

@@ -185,7 +185,7 @@ func (s Situation) exclusion(c Candidate) (rule lastmile.DispatchRule, why strin
 	case o.MaxTasksPerRoute == 0: // the optimizer would treat 0 as no limit
 		return lastmile.RuleRouteLength, "1 task, at most 0"
 	case len(shifts(c.Schedule, s.working())) == 0:
-		return lastmile.RuleSchedule, fmt.Sprintf("no shift between %s and %s", clock(o.ScheduleWindow.From), clock(o.ScheduleWindow.To))
+		return lastmile.RuleSchedule, fmt.Sprintf("no shift between %s and %s", clock(o.ScheduleWindow.From, s.Now), clock(o.ScheduleWindow.To, s.Now))
 	case startOf(c, s) == nil:
 		return lastmile.RuleDistance, "no known location"
 	}
@@ -199,7 +199,13 @@ func typeName(v lastmile.VehicleType) string {
 	return string(v)
 }
 
-func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+// clock formats a time, with the date if it is 12 hours or more from now.
+func clock(t, now time.Time) string {
+	if t.Sub(now).Abs() < 12*time.Hour {
+		return t.UTC().Format("15:04 UTC")
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
 
 // startOf returns where the route of a worker starts: at the last location if it is recent,
 // otherwise at the first that is known of the hub of the team, the worker's address, and the

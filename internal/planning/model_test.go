@@ -233,6 +233,37 @@ func TestReasonsNameDependencies(t *testing.T) {
 	}
 }
 
+// TestReasonsNameTheDay leaves out a task that would take until the next day.
+func TestReasonsNameTheDay(t *testing.T) {
+	w := worker("ada")
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: noon.Add(5 * time.Hour), End: noon.Add(6 * time.Hour)}}}}
+	m := filled(t, situation([]lastmile.Task{task("far", 300_000)}, w))
+	why := m.Plan(m.Current()).Unplanned[0].Reasons
+	if want := "the route would end at 2026-03-03 01:22 UTC, the shift ends at 18:00 UTC"; len(why) != 1 || why[0].Detail != want {
+		t.Errorf("the reasons are %+v, want %s", why, want)
+	}
+}
+
+// TestReasonsNameWhereNoWayLeads leaves out tasks because no way leads to the end of the route,
+// or to the next task.
+func TestReasonsNameWhereNoWayLeads(t *testing.T) {
+	s := situation([]lastmile.Task{task("new", 100, before(noon.Add(-5*time.Minute)))}, worker("ada"), worker("bob", task("held", 200)))
+	s.EndHub = &lastmile.Hub{Location: lastmile.Point{Lon: 0.01}}
+	m := filled(t, s)
+	p := m.Problem.Profiles[0]
+	held, fresh := m.Problem.Stops[0].Location, m.Problem.Stops[1].Location
+	p.Duration[fresh*p.Size+held] = optimize.Unreachable
+	p.Duration[fresh*p.Size+m.places[s.EndHub.Location]] = optimize.Unreachable
+	p.Duration[held*p.Size+fresh] = optimize.Unreachable
+	var got []string
+	for _, r := range m.Plan(m.Current()).Unplanned[0].Reasons {
+		got = append(got, fmt.Sprintf("%s: %s", r.Worker, r.Detail))
+	}
+	if want := []string{"ada: no way to the end of the route", "bob: no way to task held"}; !slices.Equal(got, want) {
+		t.Errorf("the reasons are %q, want %q", got, want)
+	}
+}
+
 // TestUnreachableWorkIsNotWorse compares plans of a worker who has a task that no way leads to.
 func TestUnreachableWorkIsNotWorse(t *testing.T) {
 	m := filled(t, situation(nil, worker("ada", task("island", 10), task("near", 20))))

@@ -88,19 +88,26 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 		late := m.Problem.Stops[r.Stop].MaxLateness
 		if r.Limit < m.Problem.Stops[r.Stop].Latest+late {
 			rule = lastmile.RuleDependency
-			detail = fmt.Sprintf("%searliest start %s, latest %s because of a task on another route that depends on it", at, clock(m.at(r.Got)), clock(m.at(r.Limit)))
+			detail = fmt.Sprintf("%searliest start %s, latest %s because of a task on another route that depends on it", at, m.clock(r.Got), m.clock(r.Limit))
 			break
 		}
-		detail = fmt.Sprintf("%searliest start %s, latest %s + %.0f min", at, clock(m.at(r.Got)), clock(m.at(r.Limit-late)), (time.Duration(late) * time.Second).Minutes())
+		detail = fmt.Sprintf("%searliest start %s, latest %s + %.0f min", at, m.clock(r.Got), m.clock(r.Limit-late), (time.Duration(late) * time.Second).Minutes())
 	case optimize.RuleCapacity:
 		got := max(m.amount(r.Got, r.Dimension), amounts(m.tasks[stop].Quantity, m.tasks[stop].AdditionalQuantities)[r.Dimension])
 		detail = fmt.Sprintf("%s %g of %g", [...]string{"capacity", "capacityA", "capacityB", "capacityC"}[r.Dimension], got, m.amount(m.strict[vehicle].Capacity[r.Dimension], r.Dimension))
 	case optimize.RuleSchedule:
-		detail = fmt.Sprintf("the route would end at %s, the shift ends at %s", clock(m.at(r.Got)), clock(m.at(m.strict[vehicle].ShiftEnd)))
+		detail = fmt.Sprintf("the route would end at %s, the shift ends at %s", m.clock(r.Got), m.clock(m.strict[vehicle].ShiftEnd))
 	case optimize.RuleLength:
 		detail = fmt.Sprintf("%d tasks, at most %d", r.Got, r.Limit)
 	case optimize.RuleDistance:
-		detail = "no way to the task"
+		switch r.Stop {
+		case stop:
+			detail = "no way to the task"
+		case optimize.None:
+			detail = "no way to the end of the route"
+		default:
+			detail = fmt.Sprintf("no way to task %s", m.tasks[r.Stop].ID)
+		}
 	case optimize.RuleFilter:
 		detail = "the task belongs on the route of another worker"
 		if len(m.Problem.Stops[r.Stop].Vehicles) == 0 && m.holder[r.Stop] < 0 {
@@ -115,6 +122,9 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 	}
 	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rule, Detail: detail}
 }
+
+// clock formats a time of the optimizer.
+func (m *Model) clock(n int) string { return clock(m.at(n), m.Origin) }
 
 // amount converts a load of the optimizer to the units of quantities.
 func (m *Model) amount(n, dimension int) float64 {

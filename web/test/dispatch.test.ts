@@ -234,6 +234,8 @@ test('reasons are counted by rule, and formatted for people', () => {
   const text = 'task K2dF8gHj5LzX9cVb7NmQ4wRt would have earliest start 12:00 UTC, latest 00:30 UTC + 10 min';
   assert.equal(readable(text, start, clock, name), 'task Ada would have earliest start <2>, latest <-9.5> + 10 min');
   assert.equal(readable('from 01:00 UTC', start + 13 * hour, clock, name), 'from <15>'); // after midnight
+  const day = new Date(start + 20 * hour).toISOString().slice(0, 10);
+  assert.equal(readable(`ends at ${day} 06:00 UTC`, start, clock, name), 'ends at <20>');
 });
 
 test('known forms of reasons are recognized, and others stay as they are', () => {
@@ -245,6 +247,14 @@ test('known forms of reasons are recognized, and others stay as they are', () =>
   assert.equal(words('task Ada would have earliest start 14:32, latest 14:00 + 10 min'), 'why_otherWindow');
   assert.deepEqual(phraseOf('capacityA 12.5 of 10')?.values, { kind: 'A', n: '12.5', most: '10' });
   assert.equal(words('the route would end at 18:40, the shift ends at 18:00'), 'why_shift');
+  assert.equal(
+    words(
+      'task Ada would have earliest start 12:20, latest 12:18 because of a task on another route that depends on it',
+    ),
+    'why_needed',
+  );
+  assert.equal(words('no way to the end of the route'), 'why_noWayBack');
+  assert.deepEqual(phraseOf('no way to task Ada'), { words: 'why_noWayTo', values: { task: 'Ada' } });
   assert.equal(words('has 7 tasks, at most 5'), 'why_tasks');
   assert.equal(words('1 task, at most 0'), 'why_tasks');
   // Reasons of automatic assignments.

@@ -6,6 +6,12 @@ import { numbers, times } from '../format.ts';
 // clock formats a time of day.
 export const clock = (ms: number): string => times({ hour: 'numeric', minute: '2-digit' }).format(ms);
 
+// clockNear formats a time of day, with the date if it is 12 hours or more from another time.
+export const clockNear = (ms: number, other: number): string =>
+  Math.abs(ms - other) < 43_200_000
+    ? clock(ms)
+    : times({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }).format(ms);
+
 // dayName formats a date such as 2026-11-16.
 export const dayName = (date: string): string =>
   new Intl.DateTimeFormat(app.locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(

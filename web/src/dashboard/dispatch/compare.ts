@@ -229,7 +229,9 @@ export function ruleCounts(reasons: readonly Reason[]): [string, number][] {
 // instead of ids.
 export function readable(detail: string, near: number, clock: (ms: number) => string, nameOf: (id: string) => string) {
   return detail
-    .replace(/\b(\d\d):(\d\d) UTC/g, (_, h: string, m: string) => clock(nearest(near, Number(h), Number(m))))
+    .replace(/\b(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d) UTC/g, (_, day: string | undefined, h: string, m: string) =>
+      clock(day ? Date.parse(`${day}T${h}:${m}Z`) : nearest(near, Number(h), Number(m))),
+    )
     .replace(/\b[0-9A-Za-z]{24}\b/g, (id) => nameOf(id) || id);
 }
 

@@ -48,10 +48,13 @@ func TestATaskIsEncodedAgainOnlyIfItDiffers(t *testing.T) {
 			}
 			first, _ := form.encode(known, changed)
 			second, _ := form.encode(known, changed)
-			if string(first) != string(want) || string(second) != string(want) {
-				t.Errorf("%s, change %d: %s and %s, want %s", form.name, i, first, second, want)
+			equal := changed
+			equal.Recipient = new(*changed.Recipient)
+			third, _ := form.encode(known, equal)
+			if string(first) != string(want) || string(second) != string(want) || string(third) != string(want) {
+				t.Errorf("%s, change %d: %s, %s and %s, want %s", form.name, i, first, second, third, want)
 			}
-			if &first[0] != &second[0] {
+			if &first[0] != &second[0] || &first[0] != &third[0] {
 				t.Errorf("%s, change %d: the same task was encoded twice", form.name, i)
 			}
 		}

@@ -55,10 +55,11 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: db, Log: a.Log, Hub: a.Hub, Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
+	var committed <-chan struct{}
 	if a.Store.Engine() != "sqlite" { // which numbers events when they are stored
-		a.Feed.Committed = a.Events.Committed()
+		committed = a.Events.Committed()
 	}
+	a.Feed = &webhook.Feed{Store: db, Log: a.Log, Hub: a.Hub, Committed: committed, Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
 	return nil
 }
 

@@ -26,6 +26,10 @@ const (
 	updated = lastmile.TriggerWorkerUpdated
 )
 
+// daysIdle is the interval of polls in tests of days, which would spend most of their time
+// in polling at the default interval.
+const daysIdle = 30 * time.Second
+
 func rejectPost(context.Context, post) (int, string) { return 500, "the answer was not 200" }
 
 func acceptPost(context.Context, post) (int, string) { return 200, "" }
@@ -42,6 +46,7 @@ func TestSenderTriesForADay(t *testing.T) {
 					time.Sleep(delay)
 					return rejectPost(ctx, p)
 				})
+				sender.Idle = daysIdle
 				w.run(func() {
 					w.appendEvents(created, 1)
 					time.Sleep(36 * time.Hour)
@@ -83,7 +88,10 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 					defer w.close()
 					hook := w.hook(created)
 					sender := w.sender(acceptPost)
-					sender.Alone = alone
+					sender.Alone, sender.Idle = alone, webhook.PollIdle
+					if idle > time.Hour {
+						sender.Idle = daysIdle
+					}
 					w.run(func() {
 						for range 3 {
 							w.appendEvents(created, 1)
@@ -91,7 +99,7 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 						}
 					}, sender)
 					for i, p := range w.received() {
-						if late := p.at.Sub(w.start) - time.Duration(i)*idle; late > webhook.PollIdle {
+						if late := p.at.Sub(w.start) - time.Duration(i)*idle; late > sender.Idle {
 							t.Errorf("notification %d was sent %v late", i, late)
 						}
 					}
@@ -117,7 +125,7 @@ func TestSenderRetriesIdleWebhooks(t *testing.T) {
 			}
 			return acceptPost(ctx, p)
 		})
-		sender.Alone = true
+		sender.Alone, sender.Idle = true, daysIdle
 		w.run(func() {
 			w.appendEvents(created, 1)
 			time.Sleep(14 * time.Hour) // delivered at the seventh attempt, then idle
@@ -145,6 +153,7 @@ func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
 			streak++
 			return rejectPost(ctx, p)
 		})
+		sender.Idle = daysIdle
 		w.run(func() {
 			for range 300 {
 				w.appendEvents(created, 1)

@@ -83,12 +83,12 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 # The stages that only need a processor run side by side, then those that drive the built
 # program: pages have their own timers, and should share the machine with little else. The
 # tests of the stores and the linter do not need the web app: they keep the processors busy
-# while npm waits for the network. The output of a stage appears when it ends.
+# while npm and apt wait for the network. The output of a stage appears when it ends.
 SIDE_BY_SIDE := --no-print-directory -j3 --output-sync=target
 
 .PHONY: test
 test: ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
-	@FSYNC=off $(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) test-packages test-stores test-checks
+	@FSYNC=off $(POSTGRES) $(MAKE) $(SIDE_BY_SIDE) -j4 chromium test-packages test-stores test-checks
 	@$(MAKE) $(SIDE_BY_SIDE) $(BROWSER_TESTS) test-clients
 
 .PHONY: test-clients
@@ -137,7 +137,7 @@ LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./
 GO_TEST       := go test -timeout 30m -parallel 8 -vet=off -ldflags '-s -w'
 
 .PHONY: test-packages test-stores test-checks
-test-packages: build
+test-packages: build $(filter chromium,$(MAKECMDGOALS)) # one apt at a time
 	@{ command -v curl && command -v jq; } >/dev/null || scripts/ensure-debian.sh curl jq
 	$(POSTGRES) $(GO_TEST) $(LONG_PACKAGES) $$(go list ./... | grep -vE '^dray/internal/(store/engine|work)(/|$$)')
 

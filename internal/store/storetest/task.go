@@ -203,13 +203,21 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	})
 	same(t, "several tasks", several, []lastmile.Task{task(acme, "bare", home, now), whole})
 	sameStops(t, s, moved.ID, id[lastmile.TaskID]("bare"), whole.ID)
-	for org, tasks := range map[lastmile.OrganizationID][]lastmile.TaskID{acme: {whole.ID, id[lastmile.TaskID]("gone")}, zenith: {whole.ID}} {
+	gone := id[lastmile.TaskID]("gone")
+	for _, stops := range []struct {
+		org  lastmile.OrganizationID
+		of   []lastmile.TaskID
+		want error
+	}{
+		{acme, []lastmile.TaskID{whole.ID, gone}, lastmile.NotFound("task", string(gone))},
+		{zenith, []lastmile.TaskID{whole.ID}, lastmile.OutsideScope(string(whole.ID))},
+	} {
 		err := s.Read(ctx, func(r *sqlstore.Tx) error {
-			_, err := r.StopsOf(ctx, org, tasks)
+			_, err := r.StopsOf(ctx, stops.org, stops.of)
 			return err
 		})
-		if !lastmile.IsNotFound(err) {
-			t.Errorf("stops of which one does not exist: %v", err)
+		if err == nil || err.Error() != stops.want.Error() {
+			t.Errorf("stops of %v for %s: %v, not %v", stops.of, stops.org, err, stops.want)
 		}
 	}
 

@@ -195,14 +195,25 @@ type step struct {
 	tasks  []lastmile.TaskID
 }
 
-// steps divides a plan. Tasks go to the start of lists, so that the last of a route are
-// put first. A route that only loses tasks to others needs no step.
-func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
-	for _, route := range plan.Routes {
-		if isInPlace(route) {
+// steps divides the plan of a dispatch. Tasks go to the start of lists, so that the last of a
+// route are put first. kept are the tasks of routes that need no step: those that only lose
+// tasks to others, and all of continuous re-planning that is not better.
+func steps(d lastmile.Dispatch) (all []step, kept []lastmile.TaskID, tasks int) {
+	considered := map[lastmile.TaskID]bool{}
+	for _, route := range d.Plan.Routes {
+		for _, stop := range route.Stops {
+			considered[stop.Task] = true
+		}
+	}
+	for _, u := range d.Plan.Unplanned {
+		considered[u.Task] = true
+	}
+	for _, route := range d.Plan.Routes {
+		ids := planned(route)
+		if d.Replan != nil && !d.Replan.Changed || isInPlace(ids, route.Before, considered) {
+			kept = append(kept, ids...)
 			continue
 		}
-		ids := planned(route)
 		tasks += len(ids)
 		chunks := slices.Collect(slices.Chunk(ids, applyChunk))
 		slices.Reverse(chunks)
@@ -210,13 +221,14 @@ func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
 			all = append(all, step{worker: route.Worker, tasks: chunk})
 		}
 	}
-	return all, tasks
+	return all, kept, tasks
 }
 
-// isInPlace reports whether the tasks of a route are in its worker's list already, in order.
-func isInPlace(route lastmile.DispatchRoute) bool {
-	ids := planned(route)
-	return slices.Equal(ids, slices.DeleteFunc(slices.Clone(route.Before), func(id lastmile.TaskID) bool { return !slices.Contains(ids, id) }))
+// isInPlace reports whether planned tasks are in a list already, in order and before the tasks
+// for later, which the plan did not consider.
+func isInPlace(ids, list []lastmile.TaskID, considered map[lastmile.TaskID]bool) bool {
+	list = slices.DeleteFunc(slices.Clone(list), func(id lastmile.TaskID) bool { return considered[id] && !slices.Contains(ids, id) })
+	return slices.Equal(ids, list[:min(len(ids), len(list))])
 }
 
 // planned returns the tasks of a route, without the active one.
@@ -233,7 +245,7 @@ func planned(route lastmile.DispatchRoute) (ids []lastmile.TaskID) {
 // a large one in several before it. Instead of ending, the dispatch is planned again if
 // tasks are left that could not be assigned because of what has changed meanwhile.
 func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dispatch) (work.End[Writer], error) {
-	all, tasks := steps(d.Plan)
+	all, kept, tasks := steps(d)
 	if tasks > MaxAtOnce {
 		for done := false; !done; {
 			err := ds.Store.Write(ctx, func(w Writer) error {
@@ -259,13 +271,8 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 		if err := ds.applySteps(asDispatch(ctx), w, d, all...); err != nil {
 			return err
 		}
-		for _, route := range d.Plan.Routes {
-			if !isInPlace(route) {
-				continue // its steps save it
-			}
-			if err := w.SavePlannedService(ctx, d.Organization, planned(route), d.Options.ServiceTime); err != nil {
-				return err
-			}
+		if err := w.SavePlannedService(ctx, d.Organization, kept, d.Options.ServiceTime); err != nil { // steps save it for the others
+			return err
 		}
 		ended, left := d, false
 		var err error
@@ -274,7 +281,7 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 		}
 		if d.Rounds == 1 && d.Replan != nil { // the plan may be better without having been applied
 			replan := *d.Replan
-			changed, _ := steps(ended.Plan)
+			changed, _, _ := steps(ended)
 			replan.Changed = replan.Changed && len(changed) > 0
 			ended.Replan = &replan
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/assignment"
 	"dray/internal/dispatch"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
@@ -554,6 +555,28 @@ func TestAPlanForLater(t *testing.T) {
 		if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(changes) != want {
 			t.Errorf("after %s, the changes are %v: %v", wait, changes, err)
 		}
+	}
+}
+
+// TestLaterTasksStayBehind dispatches a worker whose list begins with a task for another day.
+func TestLaterTasksStayBehind(t *testing.T) {
+	f := newFleet(t, 1, 0)
+	ada := lastmile.WorkerContainer(f.workers[0])
+	draft := apptest.Draft(lastmile.Point{Lon: -73.99, Lat: 40.74})
+	draft.Container, draft.Change.CompleteAfter = &ada, new(f.Now().Add(30*time.Hour))
+	later := f.Task(t, draft).ID
+	first, second := f.add(t, ada, 100, time.Time{}), f.add(t, ada, 200, time.Time{})
+	f.enable(t, assignment.ReplanningChange{Interval: new(time.Minute)})
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, first, lastmile.TaskDraft{Change: lastmile.TaskChange{Notes: new("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	f.pass(t, 10*time.Second, time.Second)
+	if runs, got := f.runs(t), f.list(t, f.workers[0]); len(runs) != 1 || runs[0].Replan.Changed || !slices.Equal(got, []lastmile.TaskID{later, first, second}) {
+		t.Errorf("after %d runs that are not better, the list is %v", len(runs), got)
+	}
+	f.end(t, f.start(t, planning.Request{}))
+	if got := f.list(t, f.workers[0]); !slices.Equal(got, []lastmile.TaskID{first, second, later}) {
+		t.Errorf("the list is %v, and the task for another day is %s", got, later)
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *Model) addPrecedences() {
 			pair, from, to := m.isPair(before, after), m.holder[before], m.holder[after]
 			switch {
 			case pair && from >= 0 && to < 0:
-				m.tie(after, []int{slices.Index(m.owner, from)})
+				m.tie(after, []int{m.vehicle[before]})
 			case pair && (from < 0 || from == to):
 				order.SameVehicle = true
 			}

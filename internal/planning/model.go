@@ -70,6 +70,7 @@ type Model struct {
 	held     [][]lastmile.Task         // by crew member: the tasks on the route that are planned
 	pins     []lastmile.Pin            // by stop
 	free     []bool                    // by stop: whether it may leave the worker who has it
+	vehicle  []int                     // by stop: the vehicle whose worker has it, or -1
 	owner    []int                     // by vehicle: index in crew
 	now      [][]int                   // by vehicle: its stops in their current order
 	excluded []lastmile.DispatchReason // workers who do not take part
@@ -376,13 +377,14 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 		}
 	}
 	m.index[t.ID] = len(m.tasks)
-	m.tasks, m.holder = append(m.tasks, t), append(m.holder, holder)
+	m.tasks, m.holder, m.vehicle = append(m.tasks, t), append(m.holder, holder), append(m.vehicle, -1)
 	m.Problem.Stops = append(m.Problem.Stops, stop)
 }
 
 // addVehicles adds a vehicle for each shift of a worker. The shifts share the maximum number
-// of tasks in proportion to their lengths; the first one has the worker's tasks. Later ones
-// start where routes end, or at the worker's base if they end anywhere.
+// of tasks in proportion to their lengths, but each has room for those of the worker's tasks
+// that divide assigns to it. Later ones start where routes end, or at the worker's base if they
+// end anywhere.
 func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 	by := c.Worker.TravelsBy()
 	profile := slices.Index(m.Types, by)
@@ -399,30 +401,73 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		next = m.place(*base)
 	}
 	all := shifts(c.Schedule, s.working())
-	tasks, left := m.options.MaxTasksPerRoute, time.Duration(0)
+	parts := m.divide(m.held[member], all)
+	tasks, held, left := m.options.MaxTasksPerRoute, len(m.held[member]), time.Duration(0)
 	for _, shift := range all {
 		left += shift.To.Sub(shift.From)
 	}
 	for i, shift := range all {
 		length := shift.To.Sub(shift.From)
-		v.ShiftStart, v.ShiftEnd, v.Route = max(m.seconds(shift.From), 0), m.seconds(shift.To), nil
-		v.MaxStops = int(math.Ceil(float64(tasks) * float64(length) / float64(left)))
-		var now []int
-		if i == 0 {
-			for _, t := range m.held[member] {
-				now = append(now, m.index[t.ID])
-			}
-			v.Route = slices.DeleteFunc(slices.Clone(now), func(stop int) bool { return m.free[stop] })
-			v.MaxStops = max(v.MaxStops, len(now))
-		} else {
+		v.ShiftStart, v.ShiftEnd = max(m.seconds(shift.From), 0), m.seconds(shift.To)
+		now := parts[i]
+		held -= len(now) // those of later shifts
+		share := int(math.Ceil(float64(tasks) * float64(length) / float64(left)))
+		v.MaxStops = max(min(share, tasks-held), len(now))
+		v.Route = slices.DeleteFunc(slices.Clone(now), func(stop int) bool { return m.free[stop] })
+		if i > 0 {
 			v.Start = next
 		}
 		if tasks, left = max(tasks-v.MaxStops, 0), left-length; v.MaxStops == 0 {
 			continue
 		}
+		for _, stop := range now {
+			m.vehicle[stop] = len(m.owner)
+		}
 		m.owner, m.now = append(m.owner, member), append(m.now, now)
 		m.Problem.Vehicles = append(m.Problem.Vehicles, v)
 	}
+}
+
+// divide returns the stops of a worker's tasks by shift, in order. A task that must not begin
+// before a shift ends, and is not due before the next one, is in a later one: otherwise the
+// worker would have to wait for it, and could be given other tasks until then. It is in no
+// later shift than those that depend on it, and a drop-off is in that of its pickup. If a
+// position is pinned, all are in the first shift.
+func (m *Model) divide(held []lastmile.Task, all []lastmile.Window) [][]int {
+	pinned := slices.ContainsFunc(held, func(t lastmile.Task) bool { return m.pins[m.index[t.ID]] == lastmile.PinPosition })
+	in := map[int]int{} // shift of a stop
+	for _, t := range held {
+		k := 0
+		for !pinned && t.State != lastmile.TaskActive && k+1 < len(all) && !t.CompleteAfter.Before(all[k].To) &&
+			(t.CompleteBefore.IsZero() || !t.CompleteBefore.Before(all[k+1].From)) {
+			k++
+		}
+		in[m.index[t.ID]] = k
+	}
+	for again := true; again; {
+		again = false
+		for _, t := range held {
+			after := m.index[t.ID]
+			for _, id := range t.Dependencies {
+				before, known := m.index[id]
+				if _, own := in[before]; !known || !own {
+					continue
+				}
+				if in[before] > in[after] {
+					in[before], again = in[after], true
+				}
+				if in[after] > in[before] && m.isPair(before, after) {
+					in[after], again = in[before], true
+				}
+			}
+		}
+	}
+	parts := make([][]int, len(all))
+	for _, t := range held {
+		i := m.index[t.ID]
+		parts[in[i]] = append(parts[in[i]], i)
+	}
+	return parts
 }
 
 // checkDistances rejects locations that are too far apart. It compares every pair only if

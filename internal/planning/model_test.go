@@ -184,6 +184,54 @@ func TestWorkAfterTheShift(t *testing.T) {
 	}
 }
 
+// TestWorkOfALaterShift has tasks on a route that must wait for the worker's second shift. The
+// first one is not longer for other tasks.
+func TestWorkOfALaterShift(t *testing.T) {
+	evening := func(t *lastmile.Task) { t.CompleteAfter = noon.Add(5 * time.Hour) }
+	pickup := func(t *lastmile.Task) { t.Pickup = true }
+	for name, tt := range map[string]struct {
+		held []lastmile.Task
+		pins map[lastmile.TaskID]lastmile.Pin
+		want string
+	}{
+		"in the later shift":         {[]lastmile.Task{task("later", 10, evening), task("now", 20)}, nil, "[now] [later]"},
+		"due before it":              {[]lastmile.Task{task("later", 10, func(t *lastmile.Task) { t.CompleteAfter = noon.Add(2 * time.Hour) }, before(noon.Add(3*time.Hour))), task("now", 20)}, nil, "[later now] []"},
+		"with one that needs it":     {[]lastmile.Task{task("later", 10, evening), task("now", 20, dependsOn("later"))}, nil, "[later now] []"},
+		"that needs another":         {[]lastmile.Task{task("later", 10, evening, dependsOn("now")), task("now", 20)}, nil, "[now] [later]"},
+		"a drop-off and its pickup":  {[]lastmile.Task{task("now", 10, pickup), task("later", 10, evening, dependsOn("now"))}, nil, "[now later] []"},
+		"both of a pair":             {[]lastmile.Task{task("now", 10, pickup, evening), task("later", 10, evening, dependsOn("now"))}, nil, "[] [now later]"},
+		"next to a pinned position":  {[]lastmile.Task{task("later", 10, evening), task("now", 20)}, map[lastmile.TaskID]lastmile.Pin{"now": lastmile.PinPosition}, "[later now] []"},
+		"pinned to its worker":       {[]lastmile.Task{task("later", 10, evening)}, map[lastmile.TaskID]lastmile.Pin{"later": lastmile.PinWorker}, "[] [later]"},
+		"although it has been begun": {[]lastmile.Task{task("later", 10, evening, func(t *lastmile.Task) { t.State = lastmile.TaskActive })}, nil, "[later] []"},
+	} {
+		w := worker("ada", tt.held...)
+		w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+			{Start: noon, End: noon.Add(time.Hour)}, {Start: noon.Add(4 * time.Hour), End: noon.Add(6 * time.Hour)},
+		}}}
+		s := situation([]lastmile.Task{task("drop-off", 50, dependsOn("now"))}, w)
+		s.Pins, s.Options.MaxTasksPerRoute = tt.pins, 3
+		m := filled(t, s)
+		var got [2][]lastmile.TaskID
+		most := 0
+		for v := range m.now {
+			for _, stop := range m.now[v] {
+				got[v] = append(got[v], m.tasks[stop].ID)
+			}
+			most += m.Problem.Vehicles[v].MaxStops
+		}
+		if fmt.Sprint(got[0], " ", got[1]) != tt.want || most != 3 {
+			t.Errorf("%s: the shifts have %v, want %s, and %d tasks at most", name, got, tt.want, most)
+		}
+		if end := m.Problem.Vehicles[0].ShiftEnd; (end == 3600) != (got[1] != nil || tt.held[0].State == lastmile.TaskActive) {
+			t.Errorf("%s: the first shift ends after %d s", name, end)
+		}
+		solution, err := optimize.Solve(t.Context(), &m.Problem, optimize.Options{Seed: 1, Iterations: 200})
+		if err != nil || optimize.Check(&m.Problem, solution) != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestLaterShiftsStartWhereRoutesEnd has a worker with two shifts who is far away at first.
 func TestLaterShiftsStartWhereRoutesEnd(t *testing.T) {
 	hub := lastmile.Hub{Location: lastmile.Point{Lon: 0.01}}

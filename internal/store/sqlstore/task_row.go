@@ -83,18 +83,34 @@ func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now t
 		t = found.(*decodedTask).task
 	} else if t, err = r.decode(org); err == nil {
 		t.History = slices.Clip(t.History)
+		t.TrackingToken, t.Estimates, t.PlannedService = r.tracking, r.estimates(now), duration(r.plannedService)
 		known.Store(r.id, &decodedTask{
 			doc: slices.Clone(r.doc), destination: slices.Clone(r.destination), recipient: slices.Clone(r.recipient), history: slices.Clone(r.history), task: t,
 		})
 	}
-	t.TrackingToken, t.Events, t.Estimates, t.PlanPosition = r.tracking, r.events, r.estimates(now), r.planPosition
+	t.Events, t.PlanPosition = r.events, r.planPosition
+	if t.TrackingToken != r.tracking {
+		t.TrackingToken = r.tracking
+	}
+	before := t.Estimates
+	t.Estimates = r.estimates(now)
+	t.Estimates.ETA, t.Estimates.Delay = keep(before.ETA, t.Estimates.ETA), keep(before.Delay, t.Estimates.Delay)
 	r.addService(&t)
 	return t, err
 }
 
+// keep returns before if both point to the same value, and otherwise after: wire.EncodeTask
+// recognizes a task by its pointers.
+func keep[T comparable](before, after *T) *T {
+	if before != nil && after != nil && *before == *after {
+		return before
+	}
+	return after
+}
+
 // addService sets the service times that are not in the document of the task.
 func (r *taskRow) addService(t *lastmile.Task) {
-	t.PlannedService = duration(r.plannedService)
+	t.PlannedService = keep(t.PlannedService, duration(r.plannedService))
 	if r.noService != 0 {
 		t.ServiceTime = new(time.Duration(0))
 	}

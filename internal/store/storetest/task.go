@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
@@ -21,6 +22,7 @@ import (
 // runTasks tests tasks and containers.
 func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a task is read as it was saved", func(t *testing.T) { testTask(t, open(t)) })
+	t.Run("a task that is read again is the same one", func(t *testing.T) { testReadAgain(t, open(t)) })
 	t.Run("a task that was shown before is shown with its changes", func(t *testing.T) { testShownAgain(t, open(t)) })
 	t.Run("a task is found by its short id in its organization only", func(t *testing.T) { testShortID(t, open(t)) })
 	t.Run("a short id that is taken is generated again", func(t *testing.T) { testTakenShortID(t, open(t)) })
@@ -162,6 +164,25 @@ func sameStops(t *testing.T, s *sqlstore.Store, ids ...lastmile.TaskID) {
 		})
 	}
 	same(t, "stops", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) { return r.StopsOf(t.Context(), acme, ids) }), want)
+}
+
+// testReadAgain reads a task several times in a context of store.Remember: its texts and pointers
+// remain those of the first time, by which wire.EncodeTask recognizes it, unless they change.
+func testReadAgain(t *testing.T, s *sqlstore.Store) {
+	ctx, whole := store.Remember(t.Context()), fullTask()
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
+	saveTasks(t, s, whole)
+	readAgain := func() lastmile.Task {
+		return read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) { return r.Task(ctx, acme, whole.ID) })
+	}
+	first, again := readAgain(), readAgain()
+	if unsafe.StringData(first.TrackingToken) != unsafe.StringData(again.TrackingToken) || first.Estimates != again.Estimates || first.Recipient != again.Recipient {
+		t.Error("a task that was read again is a copy")
+	}
+	whole.Estimates.ETA = new(*whole.Estimates.ETA + time.Minute)
+	whole.Estimates.Delay = new(*whole.Estimates.Delay + time.Minute)
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, whole) })
+	same(t, "a task whose estimates have changed", readAgain(), whole)
 }
 
 func testTask(t *testing.T, s *sqlstore.Store) {

@@ -1,7 +1,7 @@
 import './runes.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { offer, originsOf, uncreate, undo, unedit } from '../src/dashboard/board/actions.ts';
+import { offer, originsOf, place, uncreate, undo, unedit } from '../src/dashboard/board/actions.ts';
 import { board } from '../src/dashboard/board/board.svelte.ts';
 import { app } from '../src/dashboard/app.svelte.ts';
 import type { FullTask } from '../src/dashboard/board/full.ts';
@@ -260,4 +260,27 @@ test('the origins of tasks are their lists and positions', () => {
     { id: 'a', key: 'Wx', at: 0 },
   ]);
   Reflect.deleteProperty(board.records, 'list');
+});
+
+test('a change that is under way is undone once it has ended', async () => {
+  show([task('t')], { ada: [] });
+  const sent: string[] = [];
+  let end = () => {};
+  globalThis.fetch = async (path, init) => {
+    sent.push(`${init?.method} ${String(path)} ${String(init?.body)}`);
+    if (sent.length === 1) await new Promise<void>((resolve) => (end = resolve));
+    const assigned = sent.length === 1;
+    return Response.json(
+      assigned ? { type: 'WORKER', worker: 'ada', tasks: ['t'] } : { type: 'ORGANIZATION', tasks: ['t'] },
+    );
+  };
+  let older = 0;
+  offer('Moved', async () => ++older > 0);
+  const moved = place(['t'], 'Wada');
+  const undone = app.undo();
+  end();
+  await Promise.all([moved, undone]);
+  assert.equal(older, 0);
+  assert.equal(sent.length, 2);
+  assert.match(sent[1]!, /organizations\/org/);
 });

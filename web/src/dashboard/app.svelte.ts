@@ -54,6 +54,7 @@ class App {
   reconnected = $state(0); // number of times that a lost connection came back
   drafts = $state(0); // forms on the screen with changes that are not saved
   undoOlder: (() => Promise<void>) | undefined; // set by the screen; undoes the last change after its message is gone
+  private changing: Promise<unknown> = Promise.resolve(); // ends with the changes under way
   private counter = 0;
   private readonly numbers = $derived(new Intl.NumberFormat(this.locale));
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -207,9 +208,17 @@ class App {
     this.toasts = this.toasts.filter((t) => t.id !== id);
   }
 
+  // during lets undo wait for a change whose message follows, and otherwise returns it.
+  during<T>(change: Promise<T>): Promise<T> {
+    this.changing = Promise.allSettled([this.changing, change]);
+    return change;
+  }
+
   // undo takes back the change that a message reports, by default the last one that can be
   // taken back.
-  async undo(id = this.toasts.findLast((t) => t.undo)?.id) {
+  async undo(id?: number) {
+    if (id === undefined) await this.changing;
+    id ??= this.toasts.findLast((t) => t.undo)?.id;
     const toast = this.toasts.find((t) => t.id === id);
     if (toast) this.dismiss(toast.id);
     try {

@@ -102,7 +102,9 @@ function why(id: string): string {
 }
 
 // place moves tasks into a list, before one of its tasks or to the end.
-export async function place(ids: readonly string[], to: ListKey, before = '') {
+export const place = (ids: readonly string[], to: ListKey, before = '') => app.during(moveTo(ids, to, before));
+
+async function moveTo(ids: readonly string[], to: ListKey, before: string) {
   if (!board.mayChange) return;
   const { wanted, free, at, list } = planned(board.records, ids, to, before);
   const outcomes = wanted.map((id) => ({ id, reason: why(id) }));
@@ -271,7 +273,9 @@ export type Pin = 'worker' | 'position' | undefined;
 
 // pin makes assigned tasks stay with their workers when routes are planned, or also at their
 // positions, or neither.
-export async function pin(ids: readonly string[], to: Pin) {
+export const pin = (ids: readonly string[], to: Pin) => app.during(pinAll(ids, to));
+
+async function pinAll(ids: readonly string[], to: Pin) {
   if (ids.length === 0 || !board.mayChange) return;
   const before = new Map(ids.map((id) => [id, board.records.tasks.get(id)?.pinned as Pin]));
   const outcomes = ids.map((id) => ({ id, reason: board.records.tasks.get(id)?.state === 1 ? '' : app.say('notAssigned') })); // prettier-ignore
@@ -303,7 +307,9 @@ interface Assigned {
 
 // autoAssign assigns tasks to the workers who suit them best. A single task is opened
 // afterwards, with the explanation.
-export async function autoAssign(ids: readonly string[]) {
+export const autoAssign = (ids: readonly string[]) => app.during(assignAll(ids));
+
+async function assignAll(ids: readonly string[]) {
   const open = ids.filter((id) => board.records.tasks.get(id)?.state === 0);
   if (open.length === 0 || !board.mayChange) return;
   const origins = originsOf(open);

@@ -199,6 +199,7 @@ func TestWorkOfALaterShift(t *testing.T) {
 		"with one that needs it":     {[]lastmile.Task{task("later", 10, evening), task("now", 20, dependsOn("later"))}, nil, "[later now] []"},
 		"that needs another":         {[]lastmile.Task{task("later", 10, evening, dependsOn("now")), task("now", 20)}, nil, "[now] [later]"},
 		"a drop-off and its pickup":  {[]lastmile.Task{task("now", 10, pickup), task("later", 10, evening, dependsOn("now"))}, nil, "[now later] []"},
+		"a chain":                    {[]lastmile.Task{task("first", 10, evening), task("then", 20, evening, dependsOn("first")), task("now", 30, dependsOn("then"))}, nil, "[first then now] []"},
 		"both of a pair":             {[]lastmile.Task{task("now", 10, pickup, evening), task("later", 10, evening, dependsOn("now"))}, nil, "[] [now later]"},
 		"next to a pinned position":  {[]lastmile.Task{task("later", 10, evening), task("now", 20)}, map[lastmile.TaskID]lastmile.Pin{"now": lastmile.PinPosition}, "[later now] []"},
 		"pinned to its worker":       {[]lastmile.Task{task("later", 10, evening)}, map[lastmile.TaskID]lastmile.Pin{"later": lastmile.PinWorker}, "[] [later]"},

@@ -208,9 +208,9 @@ class App {
     this.toasts = this.toasts.filter((t) => t.id !== id);
   }
 
-  // during lets undo wait for a change whose message follows, and otherwise returns it.
+  // during returns a change. Undo waits until it has ended and its message is shown.
   during<T>(change: Promise<T>): Promise<T> {
-    this.changing = Promise.allSettled([this.changing, change]);
+    this.changing = Promise.allSettled([this.changing, change]).then(() => undefined);
     return change;
   }
 

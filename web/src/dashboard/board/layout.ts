@@ -72,7 +72,7 @@ export class Layout {
   }
 }
 
-// settled returns rows in which each row that is equal to one of before is the same object,
+// settled returns rows in which each row that is equal to a former one is the same object,
 // which is not rendered again.
 export function settled(before: Row[], rows: readonly Row[]): Row[] {
   const known = new Map(before.map((r) => [r.id || r.key, r]));

@@ -94,49 +94,6 @@ func (t taskTx) all(ctx context.Context, org lastmile.OrganizationID, ids []last
 	return tasks, nil
 }
 
-// StopsOf returns several tasks in the order of their ids, with only what the estimates of tasks
-// that are not started depend on: their worker, state, location, window, service times, route
-// plan and former estimates.
-func (t taskTx) StopsOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
-	scan := func(r rows) (lastmile.Task, error) {
-		var (
-			row               taskRow
-			after             *int64
-			worker, routePlan *string
-			at                lastmile.Point
-		)
-		err := r.Scan((*string)(&row.id), &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state,
-			&row.noService, &row.plannedService, &after, &worker, &routePlan, &at.Lon, &at.Lat)
-		if err != nil {
-			return lastmile.Task{}, err
-		}
-		service, err := wire.ServiceTime(row.doc)
-		if err != nil {
-			return lastmile.Task{}, fmt.Errorf("decode task %s: %w", row.id, err)
-		}
-		task := lastmile.Task{
-			ID: row.id, Organization: org, State: lastmile.TaskState(row.state), Destination: lastmile.Destination{Location: at},
-			CompleteAfter: instant(after), CompleteBefore: instant(row.completeBefore), Estimates: row.estimates(t.now()), ServiceTime: service,
-		}
-		row.addService(&task)
-		if worker != nil {
-			task.Worker = lastmile.WorkerID(*worker)
-		}
-		if routePlan != nil {
-			task.RoutePlan = lastmile.RoutePlanID(*routePlan)
-		}
-		return task, nil
-	}
-	return t.all(ctx, org, ids, func(where *condition) ([]lastmile.Task, error) {
-		found, err := collect(ctx, t, scan, `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state,
-			t.no_service, t.planned_service, t.complete_after, t.worker, t.route_plan, t.lon, t.lat FROM task t WHERE `+where.text, where.args...)
-		if err != nil {
-			return nil, fmt.Errorf("read stops: %w", err)
-		}
-		return found, nil
-	})
-}
-
 // TaskOutlines returns several tasks in the order of their ids, with only the id, when
 // each was modified, and the estimates.
 func (t taskTx) TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {

@@ -112,7 +112,7 @@ func (w *world) play(t *testing.T, a attack, during time.Duration, limits map[st
 	<-ctx.Done()
 	took, faults := w.honest.take()
 	all.Wait()
-	w.judge(t, a.name, took, faults, limits)
+	w.assess(t, a.name, took, faults, limits)
 }
 
 // prepare prepares an attack, once.
@@ -160,7 +160,7 @@ func (w *world) mix(t *testing.T, attacks []attack, during time.Duration) {
 	}
 	took, faults := w.minutes(ctx, t)
 	all.Wait()
-	w.judge(t, fmt.Sprintf("everything at once for %v", during), took, faults, map[string]time.Duration{
+	w.assess(t, fmt.Sprintf("everything at once for %v", during), took, faults, map[string]time.Duration{
 		kindRequest: mixedP99, kindSignIn: floors[kindSignIn], kindPhoto: floors[kindPhoto],
 	})
 }
@@ -181,8 +181,8 @@ func (w *world) minutes(ctx context.Context, t *testing.T) (took map[string][]ti
 	return took, faults
 }
 
-// judge reports and checks what happened during an attack.
-func (w *world) judge(t *testing.T, name string, took map[string][]time.Duration, faults []string, limits map[string]time.Duration) {
+// assess reports and checks what happened during an attack.
+func (w *world) assess(t *testing.T, name string, took map[string][]time.Duration, faults []string, limits map[string]time.Duration) {
 	t.Helper()
 	var seen []string
 	for _, by := range w.tenants {

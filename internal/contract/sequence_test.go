@@ -105,10 +105,10 @@ func (w *twin) call(t testing.TB, want rejection, method, path string, body any)
 	t.Helper()
 	w.said = append(w.said, fmt.Sprintf("%s %s %s, want %v", method, path, encode(t, body), want))
 	response = send(t, w.Client, method, path, string(encode(t, body)))
-	return response, w.judge(t, want, response)
+	return response, w.assess(t, want, response)
 }
 
-func (w *twin) judge(t testing.TB, want rejection, response apptest.Response) (taken bool) {
+func (w *twin) assess(t testing.TB, want rejection, response apptest.Response) (taken bool) {
 	t.Helper()
 	if want != (rejection{}) {
 		want.check(t, response)
@@ -536,7 +536,7 @@ func (w *twin) act(t testing.TB, want rejection, worker, verb, task string, more
 	t.Helper()
 	w.count++
 	w.said = append(w.said, fmt.Sprintf("%s: %s %s %v, want %v", worker, verb, task, more, want))
-	return w.judge(t, want, w.workers[worker].phone.try(t, verb, task, fmt.Sprint("action ", w.count), more))
+	return w.assess(t, want, w.workers[worker].phone.try(t, verb, task, fmt.Sprint("action ", w.count), more))
 }
 
 // complete has an active task completed by its worker or by the dispatcher, or tries to

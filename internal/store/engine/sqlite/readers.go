@@ -140,15 +140,16 @@ func (r *readers) call(h *handle, fn func(engine.Conn) error) error {
 	return err
 }
 
-// trim closes the connections that are not in use.
-func (r *readers) trim() {
+// trim closes connections that are not in use until at most kept of them are left, those
+// that were used last.
+func (r *readers) trim(kept int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, h := range r.idle {
-		h.close()
+	for len(r.idle) > kept {
+		r.idle[0].close()
+		r.idle = r.idle[1:]
+		r.opened--
 	}
-	r.opened -= len(r.idle)
-	r.idle = nil
 }
 
 // size returns how many connections are open.
@@ -168,6 +169,6 @@ func (r *readers) close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.slots.Drain()
-	r.trim()
+	r.trim(0)
 	return nil
 }

@@ -83,7 +83,7 @@ func TestEveryCommitChangesTheRevision(t *testing.T) {
 	}
 	must(t, child(t, "write once", folder).Run())
 	changed("a command")
-	e.readers.trim()
+	e.readers.trim(0)
 	must(t, e.Write(t.Context(), put(t.Context(), "last", 1)))
 	changed("the server, for a new reader")
 }
@@ -168,7 +168,7 @@ func TestARevisionIsNotUsedAgain(t *testing.T) {
 		func(int) { _, _, _ = other.checkpoint(lib.SQLITE_CHECKPOINT_TRUNCATE) }, // the checkpointer may run
 		func(int) { _, _, _ = other.checkpoint(lib.SQLITE_CHECKPOINT_RESTART) },
 		func(int) { must(t, other.run("VACUUM")) },
-		func(int) { e.readers.trim() },
+		func(int) { e.readers.trim(0) },
 		func(int) {
 			other.close()
 			other, err = openHandle(e.path, false)

@@ -227,7 +227,7 @@ func (e *Engine) takeTurns() {
 
 // tidier returns a function that releases memory if nothing was read or written
 // since its last call: caches that a busy hour has filled would otherwise never
-// be released.
+// be released. One reader remains open, because to open one takes longer than most reads.
 func (e *Engine) tidier() func() {
 	var last uint64
 	done := true
@@ -238,7 +238,7 @@ func (e *Engine) tidier() func() {
 			last, done = now, false
 		case !done:
 			done = true
-			e.readers.trim()
+			e.readers.trim(1)
 			releaseMemory()
 		}
 	}

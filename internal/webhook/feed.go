@@ -130,9 +130,6 @@ func (f *Feed) next(ctx context.Context, who lastmile.Principal, seq int64, seen
 		default:
 		}
 		found, last, err := f.read(ctx, who, seq, f.followed, seen)
-		if err != nil && ctx.Err() != nil { // ctx ended while it was reading
-			return nil, seq, nil // the follower asks again
-		}
 		if err != nil || len(found) > 0 {
 			return found, last, err
 		}
@@ -170,12 +167,14 @@ type seenBy func(managed, []store.LoggedEvent) []store.LoggedEvent
 
 // read waits for the organization's turn, and returns the existing events after seq that
 // the caller may see, and the number of the last event considered. It returns none if ctx
-// ends before the turn.
+// ends before the turn. After that, it reads to the end: what a board waits for ends whenever
+// a worker moves, and would often have to be read again.
 func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64, page pageReader, seen seenBy) (found []store.LoggedEvent, last int64, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
 		return nil, seq, nil // the follower asks again
 	}
+	ctx = context.WithoutCancel(ctx)
 	size := 0
 	defer func() { rate.After(time.Duration(size)*time.Second/followRate, end) }()
 	if found, size, err = page(ctx, who.Organization, seq); err != nil || len(found) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"dray/internal/store/engine"
@@ -424,4 +425,29 @@ func dialer(timeout time.Duration) *net.Dialer {
 		},
 		Control: userTimeout,
 	}
+}
+
+// abandonedFor is how long a statement may still run after its caller has left. Few take as
+// long, and only ending one of those is worth a new connection, in which the server would
+// have to plan every statement again.
+const abandonedFor = 500 * time.Millisecond
+
+// watcher ends a statement when its time is over, and some time after its caller has left.
+// Ending it closes the connection.
+type watcher struct {
+	pgconn.DeadlineContextWatcherHandler
+}
+
+// HandleCancel implements ctxwatch.Handler.
+func (w *watcher) HandleCancel(ctx context.Context) {
+	w.DeadlineDelay = 0
+	if errors.Is(ctx.Err(), context.Canceled) {
+		w.DeadlineDelay = abandonedFor
+	}
+	w.DeadlineContextWatcherHandler.HandleCancel(ctx)
+}
+
+// watch returns the watcher of a connection.
+func watch(c *pgconn.PgConn) ctxwatch.Handler {
+	return &watcher{pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}}
 }

@@ -152,6 +152,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	}
 	config.PingTimeout = config.ConnConfig.ConnectTimeout / 2
 	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout).DialContext
+	config.ConnConfig.BuildContextWatcherHandler = watch
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "dray"
 	}

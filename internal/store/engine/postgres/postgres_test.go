@@ -164,6 +164,45 @@ func TestAFullPoolIsOverload(t *testing.T) {
 	}))
 }
 
+// TestCallersThatLeaveKeepTheConnection: opening another costs more than most statements. A
+// statement that takes long is ended.
+func TestCallersThatLeaveKeepTheConnection(t *testing.T) {
+	e, err := Open(t.Context(), options(with(t, enginetest.Postgres(t), "pool_max_conns", "1")))
+	must(t, err)
+	defer e.Close()
+	backend := func() (pid int64) {
+		must(t, e.Direct(t.Context(), func(c engine.Conn) error {
+			return c.Row(t.Context(), `SELECT pg_backend_pid()`).Scan(&pid)
+		}))
+		return pid
+	}
+	leave := func(run func(context.Context, func(engine.Conn) error) error, seconds float64) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := run(ctx, func(c engine.Conn) error {
+			time.AfterFunc(10*time.Millisecond, cancel)
+			if _, err := c.Exec(ctx, `SELECT pg_sleep($1)`, seconds); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			_, err := c.Exec(ctx, `SELECT 1`)
+			return err
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+	before := backend()
+	leave(e.Read, 0.05)
+	leave(e.Write, 0.05)
+	if after := backend(); after != before {
+		t.Errorf("the connection to %d was replaced by one to %d", before, after)
+	}
+	leave(e.Read, 1000)
+	if after := backend(); after == before {
+		t.Error("a long statement was not ended")
+	}
+}
+
 // TestCallersDoNotWaitForEachOthersRetries has an operation that lost against
 // another take long when it runs again. One of the same caller that lost as well
 // waits for it, and one of another caller does not.

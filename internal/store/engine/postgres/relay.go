@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -28,6 +30,9 @@ type Relay struct {
 func newRelay(ctx context.Context, like *pgxpool.Config) (*Relay, error) {
 	config := like.Copy()
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()} // end at once
+	}
 	sender, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("set up notifications: %w", err)

@@ -242,7 +242,7 @@ func (e *Engine) snapshot(ctx context.Context, careful bool, fn func(engine.Conn
 	if err != nil {
 		return false, e.settle(ctx, err)
 	}
-	defer release()
+	defer func() { go release() }() // what was read need not wait for the end of the transaction
 	err = e.call(c, fn)
 	if err != nil && !careful && c.neverBegan() && !givenUp(err) && ctx.Err() == nil {
 		return true, err

@@ -3,6 +3,8 @@ package enginetest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net"
 	"net/url"
 	"sync"
@@ -28,8 +30,13 @@ type Proxy struct {
 	thawed    chan struct{} // closed by Heal; nil if nothing is frozen
 }
 
-// commitMessage is the COMMIT message of the driver.
-var commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
+// The COMMIT messages of the driver: alone, and together with other statements, when it was
+// prepared under a name and is bound to a portal that has none.
+var (
+	commitAlone    = []byte("Q\x00\x00\x00\x0bcommit\x00")
+	commitDigest   = sha256.Sum256([]byte("commit"))
+	commitTogether = fmt.Appendf(nil, "\x00stmtcache_%x\x00", commitDigest[:24])
+)
 
 // NewProxy starts a proxy to a fresh database.
 func NewProxy(t testing.TB) *Proxy {
@@ -80,7 +87,7 @@ func (p *Proxy) pump(to, from net.Conn, request bool) {
 		n, err := from.Read(buf)
 		marked = marked || bytes.Contains(buf[:n], []byte(p.Marked))
 		p.wait()
-		if request && marked && bytes.Contains(buf[:n], commitMessage) {
+		if request && marked && (bytes.Contains(buf[:n], commitAlone) || bytes.Contains(buf[:n], commitTogether)) {
 			if p.CutBeforeCommit.CompareAndSwap(true, false) {
 				_ = from.Close()
 				return

@@ -179,21 +179,26 @@ func (c *conn) Exec(ctx context.Context, query string, args ...any) (int64, erro
 	}
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
+	tag, err := c.exec(ctx, query, args...)
+	return tag.RowsAffected(), c.note(err)
+}
+
+// exec runs a statement together with those that wait, which run before it.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (tag pgconn.CommandTag, err error) {
 	if c.waiting == nil {
-		tag, err := c.q.Exec(ctx, query, args...)
-		return tag.RowsAffected(), c.note(err)
+		return c.q.Exec(ctx, query, args...)
 	}
 	before := c.waiting.Len()
 	c.waiting.Queue(query, args...)
 	results, err := c.deliver(ctx, before)
 	if err != nil {
-		return 0, c.note(err)
+		return tag, err
 	}
-	tag, err := results.Exec()
+	tag, err = results.Exec()
 	if closed := results.Close(); err == nil {
 		err = closed
 	}
-	return tag.RowsAffected(), c.note(err)
+	return tag, err
 }
 
 // Query implements engine.Conn.

@@ -356,25 +356,74 @@ func TestALostConnection(t *testing.T) {
 			t.Errorf("%d rows after %d runs", n, runs.Load())
 		}
 	})
-	t.Run("just before the commit has an unknown outcome", func(t *testing.T) {
-		server.CutBeforeCommit.Store(true)
-		if err := e.Write(ctx, put(ctx, "perhaps", 1)); !errors.Is(err, lastmile.ErrUnknownOutcome) {
-			t.Errorf("got %v", err)
-		}
-		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 2 })
-	})
-	t.Run("during the commit is reported and the operation does not run again", func(t *testing.T) {
-		var runs atomic.Int32
-		server.CutAfterCommit.Store(true)
-		err := e.Write(ctx, func(c engine.Conn) error {
-			runs.Add(1)
-			return put(ctx, "perhaps", 1)(c)
+	rows := int64(2)
+	for how, last := range map[string]func(engine.Conn) error{
+		"": put(ctx, "perhaps", 1),
+		" with other statements": func(c engine.Conn) error {
+			if err := c.Row(ctx, `SELECT 1`).Scan(new(int64)); err != nil {
+				return err
+			}
+			return c.Send(ctx, `INSERT INTO note (org, id) VALUES ('acme', 'together')`)
+		},
+	} {
+		t.Run("just before the commit"+how+" has an unknown outcome", func(t *testing.T) {
+			server.CutBeforeCommit.Store(true)
+			if err := e.Write(ctx, last); !errors.Is(err, lastmile.ErrUnknownOutcome) {
+				t.Errorf("got %v", err)
+			}
+			waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == rows })
 		})
-		if !errors.Is(err, lastmile.ErrUnknownOutcome) || runs.Load() != 1 {
-			t.Errorf("got %v after %d runs", err, runs.Load())
-		}
-		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 3 }) // it lost the response alone
+		t.Run("during the commit"+how+" is reported and the operation does not run again", func(t *testing.T) {
+			var runs atomic.Int32
+			server.CutAfterCommit.Store(true)
+			err := e.Write(ctx, func(c engine.Conn) error {
+				runs.Add(1)
+				return last(c)
+			})
+			if !errors.Is(err, lastmile.ErrUnknownOutcome) || runs.Load() != 1 {
+				t.Errorf("got %v after %d runs", err, runs.Load())
+			}
+			rows++
+			waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == rows }) // it lost the response alone
+		})
+	}
+}
+
+// TestStatementsSentWithTheCommit has one of them fail: nothing is committed, and what the
+// server says of it decides whether the operation runs again.
+func TestStatementsSentWithTheCommit(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	must(t, e.Write(ctx, put(ctx, "a", 1)))
+	runs := 0
+	write := func(last string) error {
+		runs = 0
+		return e.Write(ctx, func(c engine.Conn) error {
+			runs++
+			if err := put(ctx, "b", 1)(c); err != nil {
+				return err
+			}
+			return c.Send(ctx, last)
+		})
+	}
+	if err := write(`INSERT INTO note (org, id) VALUES ('acme', 'a')`); !e.IsUnique(err) || runs != maxUniqueRetries+1 || count(t, e) != 1 {
+		t.Errorf("a taken key: %v after %d runs; %d rows", err, runs, count(t, e))
+	}
+	if err := write(`SELECT 1 / 0`); pgCode(err) != "22012" || runs != 1 || count(t, e) != 1 {
+		t.Errorf("an error: %v after %d runs; %d rows", err, runs, count(t, e))
+	}
+	abandoned, cancel := context.WithCancel(ctx)
+	err := e.Write(abandoned, func(c engine.Conn) error {
+		err := put(ctx, "b", 1)(c)
+		cancel()
+		return err
 	})
+	if !errors.Is(err, context.Canceled) || count(t, e) != 1 {
+		t.Errorf("a caller that has left: %v; %d rows", err, count(t, e))
+	}
+	if err := write(`INSERT INTO note (org, id) VALUES ('acme', 'c')`); err != nil || runs != 1 || count(t, e) != 3 {
+		t.Errorf("no error: %v after %d runs; %d rows", err, runs, count(t, e))
+	}
 }
 
 // with returns a URL with a parameter set.

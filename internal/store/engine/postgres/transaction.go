@@ -77,9 +77,9 @@ func (e *Engine) release(ctx context.Context, c *conn, give func()) {
 	}
 }
 
-// commit commits the transaction.
+// commit commits the transaction, in one round trip with the statements that wait.
 func (c *conn) commit(ctx context.Context) error {
-	tag, err := c.q.Exec(ctx, `commit`)
+	tag, err := c.exec(ctx, `commit`)
 	if err == nil && tag.String() == "ROLLBACK" {
 		err = pgx.ErrTxCommitRollback
 	}

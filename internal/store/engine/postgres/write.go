@@ -146,16 +146,20 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	}
 	defer release()
 	err = engine.Protect(e.log, c, fn)
-	if err == nil && c.failed == nil && c.isEmpty() {
-		c.end()
-		return nil
-	}
-	if err == nil {
-		err = c.flush(ctx)
-	}
 	c.end()
 	if err == nil {
 		err = c.failed
+	}
+	if err == nil && c.isEmpty() {
+		return nil
+	}
+	deadline, limited := ctx.Deadline()
+	switch together := c.begun && limited; { // the last statements are sent together with COMMIT
+	case err != nil:
+	case together:
+		err = ctx.Err()
+	default:
+		err = c.flush(ctx)
 	}
 	closed := c.raw.IsClosed()
 	if err != nil {
@@ -166,14 +170,15 @@ func (e *Engine) attempt(ctx context.Context, careful bool, fn func(engine.Conn)
 	}
 	// From here on, only a response proves that COMMIT had no effect: if the connection breaks
 	// after COMMIT was sent, pgx may report that a retry is safe.
-	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
+	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(commitPatience, time.Until(deadline)))
 	defer cancel()
 	if err := c.commit(sent); err != nil {
+		lost := c.raw.IsClosed()
 		return &attemptError{
 			err:       fmt.Errorf("commit: %w", err),
 			cause:     err,
-			lost:      c.raw.IsClosed(),
-			committed: !notKept(err),
+			lost:      lost,
+			committed: (lost || pgCode(err) != "") && !notKept(err),
 		}
 	}
 	return nil

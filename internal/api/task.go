@@ -85,7 +85,8 @@ func (s tasks) routes() []edge.Route {
 					}
 				}
 			}`),
-		edge.Get("/tasks/{id}/explanation", "Explain an automatic assignment", s.explainTask).
+		edge.Get("/tasks/{id}/explanation", "Explain an automatic assignment", s.explainTask,
+			edge.Parameter{Name: "optional", Description: "true for null instead of an error if there was no automatic assignment", Type: "boolean"}).
 			Describe("Returns why the latest automatic assignment chose the worker or found none. The error is 1402 if there was no automatic assignment."),
 		edge.Create("/tasks/autoAssign", "Assign tasks automatically", s.autoAssignTasks, wire.NewAutoAssigned).
 			Describe("Tasks that are already assigned do not change. Tasks for which no worker can be found do not change either, and are not included in the response; see their explanation.").
@@ -162,9 +163,12 @@ func (s tasks) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody)
 	return clone, body.LocateError(err)
 }
 
-func (s tasks) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {
-	explanation, err := s.Containers.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
-	return wire.NewExplanation(explanation), err
+func (s tasks) explainTask(ctx context.Context, c *edge.Call) (*wire.Explanation, error) {
+	why, err := s.Containers.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
+	if err == nil && why == nil && !c.Flag("optional") {
+		err = lastmile.NotFound("explanation of task", c.ID())
+	}
+	return wire.NewExplanation(why), err
 }
 
 func (s tasks) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (wire.Assigned, error) {

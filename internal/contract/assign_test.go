@@ -214,6 +214,17 @@ func testAssignReasons(t *testing.T, p *apptest.Platform, s *shift) {
 	notFound.check(t, s.Call(t, "GET", "/tasks/"+unknownID+"/explanation", nil))
 	theirs := newShift(t, p, "Zenith")
 	outsideScope.check(t, s.Call(t, "GET", "/tasks/"+theirs.taskAt(t, 0)+"/explanation", nil))
+
+	t.Run("a client can do without one", func(t *testing.T) {
+		const optional = "/explanation?optional=true"
+		if body := s.Call(t, "GET", "/tasks/"+s.taskAt(t, 0)+optional, nil).OK(t).Body; string(body) != "null" {
+			t.Errorf("no explanation is %s", body)
+		}
+		matches(t, s.Must(t, "GET", "/tasks/"+fmt.Sprint(unassigned["id"])+optional, nil)["worker"], `"`+near+`"`)
+		notFound.check(t, s.Call(t, "GET", "/tasks/"+unknownID+optional, nil))
+		outsideScope.check(t, s.Call(t, "GET", "/tasks/"+theirs.taskAt(t, 0)+optional, nil))
+		malformed.check(t, s.Call(t, "GET", "/tasks/"+s.taskAt(t, 0)+"/explanation?optional=yes", nil), "optional")
+	})
 }
 
 func testAssignMany(t *testing.T, s *shift) {

@@ -83,14 +83,21 @@ func (ts *Tasks) ShowAll(ctx context.Context, who lastmile.Principal, ids []stri
 	return ts.Documents.ShowAll(ctx, store.Tasks, who.Organization, ids)
 }
 
-// Explanation returns why a task was assigned automatically, or was not. Administrators
-// who manage only some teams see only the workers of these teams in it.
-func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
-	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
-		if _, err = r.Task(ctx, who.Organization, id); err != nil {
+// Explanation returns why a task was assigned automatically, or was not; nil if that was
+// not attempted. Administrators who manage only some teams see only the workers of these
+// teams in it.
+func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (found *assignment.Explanation, err error) {
+	err = cs.Store.Read(ctx, func(r ContainerReader) error {
+		found = nil
+		if _, err := r.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if why, err = r.Explanation(ctx, who.Organization, id); err != nil || who.Manager() == "" {
+		why, err := r.Explanation(ctx, who.Organization, id)
+		if lastmile.IsNotFound(err) {
+			return nil
+		}
+		found = &why
+		if err != nil || who.Manager() == "" {
 			return err
 		}
 		own, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Manager: who.Manager(), NoTasks: true})
@@ -104,7 +111,7 @@ func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, i
 		}
 		return err
 	})
-	return why, err
+	return found, err
 }
 
 // Update changes a task.

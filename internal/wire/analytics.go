@@ -167,9 +167,12 @@ type Consideration struct {
 	Excluded *string `json:"excluded"`
 }
 
-// NewExplanation returns an explanation in its wire form.
-func NewExplanation(e assignment.Explanation) Explanation {
-	return Explanation{
+// NewExplanation returns an explanation in its wire form; nil if there is none.
+func NewExplanation(e *assignment.Explanation) *Explanation {
+	if e == nil {
+		return nil
+	}
+	return &Explanation{
 		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: OrNull(e.Chosen), Considered: e.Total,
 		Candidates: Each(e.Considered, func(c assignment.Consideration) Consideration {
 			return Consideration{Worker: c.Worker, Name: c.Name, Distance: (*float64)(c.Measure), Excluded: OrNull(c.Excluded)}

@@ -107,7 +107,7 @@ export const manhattan = { latitude: 40.7484, longitude: -73.9857, accuracy: 12 
 
 // phone opens a page of phone size. `faults` collects what must never happen:
 // dialogs, scripts injected with data, violations of the content security policy,
-// requests to other hosts than `origin`, uncaught errors.
+// requests to other hosts than `origin`, uncaught errors, and errors for what may be missing.
 export async function phone(chrome, options = {}, origin = url) {
   const context = await chrome.newContext({
     viewport: { width: 390, height: 844 },
@@ -137,7 +137,8 @@ export async function phone(chrome, options = {}, origin = url) {
     if (m.text().startsWith('FAULT') || m.text().includes('Content Security Policy')) faults.push(m.text());
   });
   page.on('response', (r) => {
-    if (r.status() >= 400 && r.url().endsWith('/tiles.json')) faults.push(`the map is an error: ${r.status()}`);
+    const expected = r.url().endsWith('/tiles.json') || r.url().includes('/explanation');
+    if (r.status() >= 400 && expected) faults.push(`${r.url()} is an error: ${r.status()}`);
   });
   page.on('request', (r) => {
     if (!/^(blob|data):/.test(r.url()) && new URL(r.url()).origin !== origin) faults.push(`request to ${r.url()}`);

@@ -286,7 +286,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.ShownDispatch](): dispatchSamples(func(d lastmile.Dispatch) any {
 		return wire.NewShownDispatch(d, []planning.Change{{What: planning.TaskAdded, Task: sampleID, Worker: sampleID}, {What: planning.WorkerOffDuty, Worker: sampleID}, {What: planning.TaskTeam, Task: sampleID}})
 	}),
-	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
+	reflect.TypeFor[*wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(&assignment.Explanation{
 		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
 	})),
 	reflect.TypeFor[wire.ContainerRecord](): {

@@ -459,7 +459,7 @@ func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id
 
 // SaveExplanation saves the explanation of why a task was assigned to its worker.
 func (t taskTx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
-	doc, err := wire.Marshal(wire.NewExplanation(e))
+	doc, err := wire.Marshal(wire.NewExplanation(&e))
 	if err != nil {
 		return err
 	}

@@ -47,17 +47,22 @@ globalThis.fetch = async (input) => {
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
+async function until(holds: () => boolean) {
+  for (let i = 0; i < 100 && !holds(); i++) await pause();
+  assert.ok(holds());
+}
+
 test('tasks turn late in all views as time passes', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: midnight - 120_000 });
   const leave = board.use();
-  while (!board.ready) await pause();
+  await until(() => board.ready);
   const seen: string[] = [];
   const ignore = board.watch(({ all, tasks }) => seen.push(...(all ? ['all'] : tasks)));
   t.mock.timers.tick(30_000);
   await pause();
   assert.deepEqual(seen, []);
   t.mock.timers.tick(60_000);
-  while (seen.length === 0) await pause();
+  await until(() => seen.length > 0);
   assert.deepEqual(seen, ['task'], 'it is late now');
   assert.equal(board.groups.counts.late, 1);
   ignore();
@@ -69,17 +74,35 @@ test('a day that was opened in advance is today when it begins', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: midnight - 120_000 });
   const leave = board.use();
   board.choose('2026-11-19');
-  while (!board.ready) await pause();
+  await until(() => board.ready);
   asked.length = 0;
   t.mock.timers.tick(150_000);
   await pause();
   assert.deepEqual(asked, [], 'the server’s clock may be behind');
   t.mock.timers.tick(30_000);
-  while (asked.length === 0) await pause();
+  await until(() => asked.length > 0);
   assert.deepEqual(asked, ['']);
   assert.deepEqual([board.date, board.renewed, board.ready], ['', true, true]);
   board.choose('2026-11-19');
   assert.deepEqual([board.date, board.renewed], ['', false]);
+  leave();
+  board.closePast();
+});
+
+test('yesterday stays yesterday if it is opened right after midnight', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: midnight - 20_000 });
+  const leave = board.use();
+  await until(() => board.ready);
+  asked.length = 0;
+  t.mock.timers.tick(21_000);
+  await until(() => asked.length > 0);
+  assert.deepEqual(asked, [''], 'today is read as soon as it begins');
+  await until(() => board.ready);
+  board.shift(-1);
+  t.mock.timers.tick(120_000);
+  await until(() => board.ready);
+  assert.deepEqual(asked, ['', '2026-11-18']);
+  assert.equal(board.date, '2026-11-18');
   leave();
   board.closePast();
 });

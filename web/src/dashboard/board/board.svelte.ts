@@ -44,6 +44,7 @@ class Board {
   connected = $state(false);
   age = $state(0); // seconds since the last message; 0 if it is recent
   date = $state(''); // '' for today
+  private early = false; // the day that is shown was chosen before it began
   renewed = false; // the day that is shown has begun since the person chose what to show
   filter = $state.raw<Filter>(everything);
   selection = $state.raw<ReadonlySet<string>>(new Set());
@@ -97,7 +98,7 @@ class Board {
   }
 
   closePast() {
-    this.past = this.renewed = false;
+    this.past = this.renewed = this.early = false;
     this.date = '';
     this.open = '';
     this.stop();
@@ -177,13 +178,16 @@ class Board {
     this.clock ??= setInterval(() => {
       const silent = Math.floor((performance.now() - this.receivedAt) / 1000);
       this.age = this.ready && silent >= old ? silent : 0;
-      if (++ticks % 10 !== 0) return;
-      this.now = Date.now();
-      if (this.stream?.outdated(this.now, day(this.now - ahead))) {
+      const begun = this.early && this.date === day(Date.now() - ahead);
+      if (begun || this.stream?.outdated(Date.now())) {
+        this.now = Date.now();
         this.date = '';
+        this.early = false;
         this.renewed = true;
         this.again(this.ready);
       }
+      if (++ticks % 10 !== 0) return;
+      this.now = Date.now();
       if (ticks % 30 === 0 && this.ready) {
         turn(this.clocked, () => {
           const tasks = this.groups.elapse(this.now);
@@ -379,7 +383,9 @@ class Board {
 
   // choose shows another day; '' for today.
   choose(date: string) {
-    this.date = date === day(Date.now()) ? '' : date;
+    const today = day(Date.now());
+    this.date = date === today ? '' : date;
+    this.early = date > today;
     this.renewed = false;
     this.clear();
     this.open = '';

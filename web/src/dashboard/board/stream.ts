@@ -11,7 +11,7 @@ import type { Snapshot } from './wire.ts';
 const shortestWait = 500; // milliseconds between attempts
 const longestWait = 10_000;
 const longestAbsence = 300_000; // after that, a snapshot is read faster than the missed events
-const shortestDay = 300_000; // after which a snapshot is renewed if this computer's clock is ahead
+const shortestDay = 60_000; // after which a snapshot is renewed if this computer's clock is ahead
 const silence = 15_000; // the server sends a comment at least every 5 seconds
 
 export interface StreamHandlers {
@@ -47,10 +47,9 @@ export class Stream {
     this.wake();
   }
 
-  // outdated reports whether the day has ended that was today when it was read, or whether a
-  // day that was chosen in advance is today.
-  outdated(now: number, today: string): boolean {
-    return this.date === '' ? now >= this.end : this.date === today;
+  // outdated reports whether the day has ended that was today when it was read.
+  outdated(now: number): boolean {
+    return this.date === '' && now >= this.end;
   }
 
   private async run() {
@@ -68,7 +67,7 @@ export class Stream {
           await nextTurn(); // decoding a large snapshot takes long, and so does what follows
           if (signal.aborted) return;
           cursor = String(snapshot.cursor);
-          this.end = Math.max(snapshot.to, Date.now() + shortestDay);
+          this.end = snapshot.to > Date.now() ? snapshot.to : Date.now() + shortestDay;
           await this.handlers.loaded(snapshot, signal);
           if (signal.aborted) return;
         } catch (error) {

@@ -180,11 +180,23 @@ test('an edit replaces what others have changed meanwhile only if it is saved ag
     [put]: {},
   });
   saving = new Saving(seen);
-  await assert.rejects(saving.save({ notes: 'mine' }), /Name of grace has changed .*: notes/);
+  await assert.rejects(saving.save({ notes: 'mine' }), /changed by Name of grace since .*: notes/);
   assert.deepEqual(sent, [paths.read, paths.history]);
   await saving.save({ notes: 'mine' });
   assert.deepEqual(sent.slice(2), [paths.read, `${put} {"notes":"mine"}`]);
   assert.equal(saving.replaces, true);
+});
+
+test('a conflict names each of several who have changed the same field once', async () => {
+  const seen = full({ notes: 'old' });
+  const noted = (id: string, time: number) => ({ ...entry('admin', id, time), changed: ['notes'] });
+  const entries = [noted('grace', 9), noted('me', 8), noted('ada', 7), noted('grace', 6), noted('rosa', 4)];
+  serve({ [paths.read]: { ...seen, timeLastModified: 9, notes: 'theirs' }, [paths.history]: { entries } });
+  await assert.rejects(new Saving(seen).save({ notes: 'mine' }), /changed by Name of grace and Name of ada since/);
+  assert.equal(await unedit(seen, { notes: '' }), false);
+  assert.match(app.toasts.at(-1)!.text, /changed by Name of grace and Name of ada\./);
+  assert.equal(await uncreate(full({})), false);
+  assert.match(app.toasts.at(-1)!.text, /changed by Name of grace, Name of ada, and Name of rosa\./);
 });
 
 test('a conflict names who has changed the same field, not who has changed the task last', async () => {
@@ -193,12 +205,12 @@ test('a conflict names who has changed the same field, not who has changed the t
   const assigned = { ...entry('key', 'shop', 8), changed: ['worker', 'state', 'container'] };
   const noted = { ...entry('admin', 'grace', 7), changed: ['notes', 'quantity'] };
   serve({ ...now, [paths.history]: { entries: [assigned, noted] } });
-  await assert.rejects(new Saving(seen).save({ notes: 'mine' }), /Name of grace has changed .*: notes/);
+  await assert.rejects(new Saving(seen).save({ notes: 'mine' }), /changed by Name of grace since .*: notes/);
 
   serve({ ...now, [paths.history]: { entries: [{ ...assigned, changed: null }, noted] } });
   await assert.rejects(
     new Saving(seen).save({ notes: 'mine' }),
-    /Name of shop .API key. has changed/,
+    /changed by Name of shop .API key. and Name of grace since/,
     'perhaps the same field',
   );
 
@@ -211,7 +223,7 @@ test('a conflict names who has changed the same field, not who has changed the t
   serve({ [paths.read]: full({ timeLastModified: 8, ...recipient('Anna') }), [paths.history]: { entries: [assigned, renamed] } }); // prettier-ignore
   await assert.rejects(
     new Saving(full(recipient('Ann'))).save({ recipients: [] }),
-    /Name of grace has changed .*: recip/,
+    /changed by Name of grace since .*: recip/,
   );
 });
 
@@ -232,7 +244,7 @@ test('a recipient who was changed without the task is a change of others', async
 
   let sent = state('Anna', [entry('system', '', 6), ...old]);
   const saving = new Saving(seen);
-  await assert.rejects(saving.save(mine), /Someone has changed .*: recipient/);
+  await assert.rejects(saving.save(mine), /changed by someone since .*: recipient/);
   await saving.save(mine);
   assert.deepEqual(sent.slice(2), [paths.read, `${put} ${JSON.stringify(mine)}`]);
   assert.equal(await unedit(seen, back), false);

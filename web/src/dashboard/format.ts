@@ -27,6 +27,10 @@ export const times = (options: Intl.DateTimeFormatOptions, language: string = ap
 export const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
   once('numbers', options, () => new Intl.NumberFormat(app.locale, options));
 
+// listed returns texts as an enumeration, such as "a, b and c".
+export const listed = (texts: Iterable<string>): string =>
+  once('list', {}, () => new Intl.ListFormat(app.locale)).format(texts);
+
 const clockOptions = { hour: 'numeric', minute: '2-digit' } as const;
 
 // day returns the date of a time, as YYYY-MM-DD.

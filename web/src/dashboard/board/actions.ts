@@ -3,13 +3,14 @@
 
 import { call, Failure } from '../api.ts';
 import { app } from '../app.svelte.ts';
+import { listed } from '../format.ts';
 import { confirm } from '../ui/confirm.svelte.ts';
 import { board, type Outcome } from './board.svelte.ts';
 import { lockOf } from './edit.ts';
 import type { FullTask } from './full.ts';
 import { authorOf, type HistoryEntry, type TaskHistory } from './taskhistory.ts';
 import { obstacleOf, planned } from './moves.ts';
-import { changedFields, lastOther, renamedElsewhere } from './others.ts';
+import { changedFields, byOthers, renamedElsewhere } from './others.ts';
 import { listOf, pool, workerOf, type ListKey } from './records.ts';
 import { toTask, type ApiTask, type BoardTask, type ListChange } from './wire.ts';
 
@@ -356,9 +357,9 @@ type Made = Pick<FullTask, 'id' | 'timeLastModified'>;
 export async function uncreate({ id, timeLastModified }: Made): Promise<boolean> {
   const now = await call<FullTask>('GET', `/tasks/${id}`);
   const entries = now.timeLastModified === timeLastModified ? [] : await historyOf(id);
-  const other = lastOther(entries, app.me?.id ?? '');
-  if (other) {
-    report([{ id, reason: app.say('changedBy', { name: byWhom(other) }) }]);
+  const others = byOthers(entries, app.me?.id ?? '');
+  if (others.length > 0) {
+    report([{ id, reason: app.say('changedBy', { name: byWhom(others) }) }]);
     return false;
   }
   await removeTask(id);
@@ -375,31 +376,33 @@ export async function unedit(saved: FullTask, body: object): Promise<boolean> {
   let reason = lock && app.say(lock);
   if (!lock) {
     const names = changedFields(saved, now, body);
-    const other = names.length > 0 ? await lastChange(saved, now, names) : undefined;
-    if (other !== undefined) reason = other ? app.say('changedBy', { name: other }) : app.say('recipientChanged');
+    const others = names.length > 0 ? await changedBy(saved, now, names) : undefined;
+    if (others !== undefined) reason = others ? app.say('changedBy', { name: others }) : app.say('recipientChanged');
   }
   if (reason) report([{ id, reason }]);
   else await call('PUT', `/tasks/${id}`, body);
   return !reason;
 }
 
-// lastChange returns the name of the last other actor who changed one of the fields in which two
-// responses with a task differ; '' if it is unknown, and undefined if there is none.
-export async function lastChange(
+// changedBy returns the names of the other actors who changed one of the fields in which two
+// responses with a task differ; '' if they are unknown, and undefined if there are none.
+export async function changedBy(
   before: FullTask,
   now: FullTask,
   names: readonly string[],
 ): Promise<string | undefined> {
   const [entries, me] = [await historyOf(now.id), app.me?.id ?? ''];
-  const other = lastOther(entries, me, before.timeLastModified, names);
-  if (other) return byWhom(other);
+  const others = byOthers(entries, me, before.timeLastModified, names);
+  if (others.length > 0) return byWhom(others);
   return names.includes('recipients') && renamedElsewhere(before, now, entries, me) ? '' : undefined;
 }
 
 const historyOf = async (id: string): Promise<HistoryEntry[]> =>
   (await call<TaskHistory>('GET', `/tasks/${id}/history`)).entries;
 
-const byWhom = (entry: HistoryEntry): string => authorOf(entry, app.say.bind(app));
+// byWhom names each actor of some entries once, the last one first.
+const byWhom = (entries: readonly HistoryEntry[]): string =>
+  listed(new Set(entries.map((entry) => authorOf(entry, app.say.bind(app)))));
 
 export async function removeTask(id: string) {
   await call('DELETE', `/tasks/${id}`);

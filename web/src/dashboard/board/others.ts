@@ -33,17 +33,16 @@ const mayHaveChanged = ({ changed, triggerName }: HistoryEntry, names: readonly 
   changed.some((name) => names.includes(name)) ||
   (triggerName === 'taskUpdated' && names.some((name) => records.includes(name)));
 
-// lastOther returns the last entry in the history of a task, which is sorted from the newest,
-// that is after a time and not by a person, and that may have changed one of some fields, by
-// default any. It skips what happens automatically or on the tracking page: no work of others is lost
-// with it.
-export const lastOther = (
+// byOthers returns the entries in the history of a task that are after a time and not by a
+// person, and that may have changed one of some fields, by default any. It skips what happens
+// automatically or on the tracking page: no work of others is lost with it.
+export const byOthers = (
   entries: readonly HistoryEntry[],
   person: string,
   since = 0,
   names?: readonly string[],
-): HistoryEntry | undefined =>
-  entries.find(
+): HistoryEntry[] =>
+  entries.filter(
     (entry) =>
       entry.time > since &&
       entry.actor.type !== 'system' &&

@@ -2,7 +2,7 @@
 
 import { call, Notice } from '../api.ts';
 import { app } from '../app.svelte.ts';
-import { lastChange } from './actions.ts';
+import { changedBy } from './actions.ts';
 import { lockOf } from './edit.ts';
 import type { FullTask } from './full.ts';
 import { changedFields } from './others.ts';
@@ -21,11 +21,11 @@ export class Saving {
     const lock = lockOf(now, body);
     if (lock) throw new Notice(app.say(lock));
     const names = changedFields(this.seen, now, body);
-    const name = names.length > 0 ? await lastChange(this.seen, now, names) : undefined;
-    if (name !== undefined) {
+    const others = names.length > 0 ? await changedBy(this.seen, now, names) : undefined;
+    if (others !== undefined) {
       const fields = names.map((field) => app.sayIf('taskField', field)).join(', ');
       [this.seen, this.replaces] = [now, true];
-      throw new Notice(app.say('changedMeanwhile', { name: name || app.say('someone'), fields }));
+      throw new Notice(app.say('changedMeanwhile', { name: others || app.say('someone'), fields }));
     }
     return await call<FullTask>('PUT', `/tasks/${id}`, body);
   }

@@ -60,8 +60,8 @@ export default {
   movedSince: '{name} hat ihn inzwischen nach {list} verschoben; er bleibt dort.',
   changedBy: 'Er wurde von {name} geändert.',
   changedMeanwhile:
-    '{name} hat dies geändert, seit das Formular geöffnet wurde: {fields}. Noch einmal speichern, um es zu ersetzen.',
-  someone: 'Jemand',
+    'Dies wurde von {name} geändert, seit das Formular geöffnet wurde: {fields}. Noch einmal speichern, um es zu ersetzen.',
+  someone: 'jemandem',
   recipientChanged: 'Sein Empfänger wurde geändert.',
   otherDispatcher: 'ein anderer Disponent',
   noWorkerFound: 'Kein Fahrer kann ihn übernehmen.',

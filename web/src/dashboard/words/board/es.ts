@@ -56,8 +56,9 @@ export default {
   movedMany: '{n} tareas → {list}',
   movedSince: '{name} la movió entretanto a {list}; se queda ahí.',
   changedBy: 'La cambió {name}.',
-  changedMeanwhile: '{name} cambió esto desde que se abrió el formulario: {fields}. Guarde otra vez para reemplazarlo.',
-  someone: 'Alguien',
+  changedMeanwhile:
+    'Esto fue cambiado por {name} desde que se abrió el formulario: {fields}. Guarde otra vez para reemplazarlo.',
+  someone: 'alguien',
   recipientChanged: 'Se cambió su destinatario.',
   otherDispatcher: 'otro operador',
   noWorkerFound: 'Ningún repartidor puede llevarla.',

@@ -59,8 +59,8 @@ export default {
   movedSince: '{name} l’a déplacée entre-temps vers {list} ; elle y reste.',
   changedBy: 'Elle a été modifiée par {name}.',
   changedMeanwhile:
-    '{name} a modifié ceci depuis l’ouverture du formulaire : {fields}. Enregistrez à nouveau pour le remplacer.',
-  someone: 'Quelqu’un',
+    'Ceci a été modifié par {name} depuis l’ouverture du formulaire : {fields}. Enregistrez à nouveau pour le remplacer.',
+  someone: 'quelqu’un',
   recipientChanged: 'Son destinataire a été modifié.',
   otherDispatcher: 'un autre répartiteur',
   noWorkerFound: 'Aucun livreur ne peut la prendre.',

@@ -59,8 +59,8 @@ export default {
   movedSince: '{name} moveu-a entretanto para {list}; fica lá.',
   changedBy: 'Foi alterada por {name}.',
   changedMeanwhile:
-    '{name} alterou isto desde que o formulário foi aberto: {fields}. Guarde novamente para substituir.',
-  someone: 'Alguém',
+    'Isto foi alterado por {name} desde que o formulário foi aberto: {fields}. Guarde novamente para substituir.',
+  someone: 'alguém',
   recipientChanged: 'O destinatário foi alterado.',
   otherDispatcher: 'outro operador',
   noWorkerFound: 'Nenhum entregador a pode levar.',

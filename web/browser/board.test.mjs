@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { administrator, api, browser, desk, eventually, gone, phone, shot, url, violations, zone } from './kit.mjs';
+import { administrator, api, browser, desk, eventually, gone, hire, phone, shot, url, violations, work, zone } from './kit.mjs'; // prettier-ignore
 
 const around = [-73.98, 40.75];
 
@@ -310,14 +310,45 @@ test('what others have changed while the form was open is replaced only if it is
   await api('PUT', `/tasks/${id}`, { notes: 'Third floor', quantity: 2 });
   const save = form.getByRole('button', { name: 'Save' });
   await save.click();
-  await form.getByText('has changed this since you opened the form: notes').waitFor();
+  await form.getByText('since you opened the form: notes').waitFor();
   assert.ok(await save.evaluate((button) => button.getBoundingClientRect().bottom <= innerHeight), 'it is visible');
   assert.equal((await api('GET', `/tasks/${id}`)).notes, 'Third floor');
   await save.click();
   await gone(form);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click(); // at once
+  assert.equal(await form.getByLabel('Notes').inputValue(), 'Second floor');
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await gone(form);
   const { notes, quantity } = await api('GET', `/tasks/${id}`);
   assert.deepEqual([notes, quantity], ['Second floor', 2]);
   await api('DELETE', `/tasks/${id}`);
+  assert.deepEqual(faults, []);
+});
+
+test('the notes of a task under way can be edited, and nothing else', async () => {
+  const { page, faults } = second;
+  const worker = await hire('Wanda Way', '+12125550174');
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Way Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+    container: { type: 'WORKER', worker: worker.id },
+  });
+  const call = await work(worker);
+  await call('POST', `/tasks/${id}/start`, { actionId: 'start' });
+  await page.evaluate((task) => (location.hash = `#/tasks/${task}`), id);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Edit task' });
+  await form.getByText('only its notes can be changed').waitFor();
+  assert.equal(await form.getByRole('textbox').count(), 1);
+  await form.getByLabel('Notes').fill('Ring twice');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await gone(form);
+  assert.equal((await api('GET', `/tasks/${id}`)).notes, 'Ring twice');
+
+  await call('POST', `/tasks/${id}/complete`, { actionId: 'complete', success: true });
+  await gone(page.getByRole('button', { name: 'Edit', exact: true }));
+  await page.keyboard.press('e');
+  await page.getByText('It is completed.').waitFor();
   assert.deepEqual(faults, []);
 });
 
@@ -589,7 +620,7 @@ test('the drawer shows whole titles and all candidates, in every language and on
   for (const [language, label] of Object.entries(all)) {
     const { context, page, faults } = await phone(chrome, { storageState: await first.context.storageState(), viewport: { width: 400, height: 800 } }); // prettier-ignore
     await page.addInitScript((l) => localStorage.setItem('dray.language', l), language);
-    await page.route('**/explanation', (route) =>
+    await page.route('**/explanation?*', (route) =>
       route.fulfill({ json: { time: Date.now(), mode: 'distance', worker: null, candidates } }),
     );
     await page.goto(`${url}/dashboard/`);

@@ -146,6 +146,16 @@ test('tasks are assigned, and the assignment is undone', async () => {
   await eventually('undone', async () => (await list(ada)).length === 0);
 });
 
+test('the palette finds tasks of the day by the last name of the recipient', async () => {
+  await drop('Grace Hopperson', 0.008);
+  await press('/');
+  await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
+  await type('hopper');
+  await page.getByRole('option', { name: 'Grace Hopperson' }).waitFor();
+  await press('Enter');
+  await page.getByRole('heading', { name: 'Grace Hopperson' }).waitFor();
+});
+
 test('results for an earlier text are not opened', async (t) => {
   await drop('Planck', 0.007);
   await page.route(/search\?q=plan./, () => {}); // no response

@@ -5,6 +5,7 @@ import { held, spanOf, zoomed, type Span } from '../src/dashboard/board/bars.ts'
 import { everything, Groups, type Group } from '../src/dashboard/board/groups.ts';
 import { headHeight, Layout, rowHeight, settled, Slots } from '../src/dashboard/board/layout.ts';
 import { room } from '../src/dashboard/board/mapview/fleet.ts';
+import { find } from '../src/dashboard/board/find.ts';
 import { planned } from '../src/dashboard/board/moves.ts';
 import { problemsOf } from '../src/dashboard/board/problems.ts';
 import { listOf, pool, Records } from '../src/dashboard/board/records.ts';
@@ -606,4 +607,25 @@ test('an older order does not change the active task', () => {
   records.applyOrder({ container, activeTask: null, tasks: ['a', 'b'], version: 5 });
   assert.equal(records.workers.get('w')?.activeTask, 'a');
   assert.deepEqual(records.list('Ww'), ['b']);
+});
+
+test('tasks and workers of the board are found by any part of their names, open tasks first', () => {
+  const to = (name: string, phone = '') => ({ recipients: [{ name, phone }] });
+  const { records } = opened(
+    [
+      made('done', { state: 3, worker: 'w', ...to('Carmen Kowalski') }),
+      made('open', to('Jamal Kowalski', '+12125550123')),
+      made('other', to('Ada Example')),
+    ],
+    [person('w', [], { name: 'Dmitri Kowal', phone: '+12125550142' })],
+  );
+  const found = (text: string) => {
+    const { tasks, workers } = find(records, text);
+    return [...tasks, ...workers].map(({ id }) => id).join();
+  };
+  assert.equal(found('kowal'), 'open,done,w');
+  assert.equal(found('Kowalski jam'), 'open');
+  assert.equal(found('555012'), 'open');
+  assert.equal(found('other main'), 'other');
+  assert.equal(found('k'), '', 'too short');
 });

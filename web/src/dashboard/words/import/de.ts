@@ -50,7 +50,7 @@ export default {
   importGiven: 'Koordinaten',
   importApproximate: 'Ungefähr',
   importUnknown: 'Nicht gefunden',
-  importApproximateWhy: 'Das Haus wurde nicht gefunden. Am nächsten liegt {line}',
+  importApproximateWhy: 'Nur die ungefähre Lage wurde gefunden: {line}',
   importUnknownWhy: 'Die Karten dieses Servers enthalten diese Adresse nicht.',
   importUncertain: 'Auch Zeilen mit unsicherer Adresse importieren ({n})',
   importUncertainHint: 'Der Server fragt dafür seine Kartendienste und weist ab, was er nicht findet.',

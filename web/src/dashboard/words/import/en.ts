@@ -49,7 +49,7 @@ export default {
   importGiven: 'Coordinates',
   importApproximate: 'Approximate',
   importUnknown: 'Not found',
-  importApproximateWhy: 'The house was not found. The nearest is {line}',
+  importApproximateWhy: 'Only the approximate location was found: {line}',
   importUnknownWhy: 'The maps of this server do not contain this address.',
   importUncertain: 'Also import rows with an uncertain address ({n})',
   importUncertainHint: 'The server asks its map services for them, and rejects those that it cannot find.',

@@ -50,7 +50,7 @@ export default {
   importGiven: 'Coordenadas',
   importApproximate: 'Aproximada',
   importUnknown: 'No encontrada',
-  importApproximateWhy: 'No se encontró la casa. La más cercana es {line}',
+  importApproximateWhy: 'Solo se encontró la ubicación aproximada: {line}',
   importUnknownWhy: 'Los mapas de este servidor no contienen esta dirección.',
   importUncertain: 'Importar también las filas con una dirección dudosa ({n})',
   importUncertainHint: 'El servidor pregunta a sus servicios de mapas y rechaza las que no encuentra.',

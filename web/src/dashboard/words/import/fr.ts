@@ -50,7 +50,7 @@ export default {
   importGiven: 'Coordonnées',
   importApproximate: 'Approximative',
   importUnknown: 'Introuvable',
-  importApproximateWhy: 'La maison est introuvable. La plus proche est {line}',
+  importApproximateWhy: 'Seul l’emplacement approximatif a été trouvé : {line}',
   importUnknownWhy: 'Les cartes de ce serveur ne contiennent pas cette adresse.',
   importUncertain: 'Importer aussi les lignes dont l’adresse est incertaine ({n})',
   importUncertainHint: 'Le serveur interroge ses services de cartes et rejette celles qu’il ne trouve pas.',

@@ -50,7 +50,7 @@ export default {
   importGiven: 'Coordenadas',
   importApproximate: 'Aproximada',
   importUnknown: 'Não encontrada',
-  importApproximateWhy: 'A casa não foi encontrada. A mais próxima é {line}',
+  importApproximateWhy: 'Só foi encontrada a localização aproximada: {line}',
   importUnknownWhy: 'Os mapas deste servidor não contêm este endereço.',
   importUncertain: 'Importar também as linhas com um endereço incerto ({n})',
   importUncertainHint: 'O servidor pergunta aos seus serviços de mapas e rejeita as que não encontra.',

@@ -237,6 +237,26 @@ test('a task is created, and found in the table', async () => {
     page.getByRole('button', { name: 'Export CSV' }).click(),
   ]);
   assert.match(readFileSync(await download.path(), 'utf8'), /Mona Keys/);
+
+  // A reload keeps the filter, and a view that another tab has saved meanwhile.
+  const other = await page.context().newPage();
+  await other.goto(`${url}/dashboard/#/table`);
+  const save = async (on, name) => {
+    await on.getByRole('button', { name: 'Save view' }).click();
+    await on.getByRole('dialog').getByRole('textbox').fill(name);
+    await on.keyboard.press('Enter');
+    await gone(on.getByRole('dialog'));
+  };
+  await save(other, 'Everything');
+  await other.close();
+  await save(page, 'Only Mona');
+  await page.reload();
+  await page.getByRole('row').filter({ hasText: 'Mona Keys' }).waitFor();
+  const views = page.getByLabel('Saved views');
+  assert.deepEqual(await views.locator('option').allInnerTexts(), ['All tasks', 'Everything', 'Only Mona']);
+  assert.equal(await views.inputValue(), 'Only Mona');
+  assert.equal(await page.getByLabel('Filter: Recipient').inputValue(), 'mona');
+  await views.selectOption('All tasks');
   // The task is where the map was when it was clicked: on a slow machine, anywhere in the world.
   const { tasks: all } = await api('GET', '/tasks/all?from=1');
   await api('DELETE', `/tasks/${all.find(({ recipients: [to] }) => to?.name === 'Mona Keys').id}`);

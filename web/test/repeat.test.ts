@@ -77,6 +77,7 @@ test('a response that is late is reported once, and still used', async (t) => {
 });
 
 test('a failed prefetch is requested again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const responses = [() => Promise.reject(new TypeError('Failed to fetch')), async () => new Response('[]')];
   t.mock.method(globalThis, 'fetch', () => responses.shift()!());
   prefetch('/teams');

@@ -9,9 +9,9 @@ globalThis.document = Object.assign(new EventTarget(), { hidden: false }) as unk
 const hour = 3_600_000;
 
 // opened returns a stream whose day ends at a time, and what happens to it first.
-function opened(date: string, to: number, events: () => Promise<Response>) {
-  globalThis.fetch = (path) =>
-    String(path).includes('/events') ? events() : Promise.resolve(Response.json({ cursor: '7', to }));
+function opened(date: string, to: number, events: typeof fetch) {
+  globalThis.fetch = (path, init) =>
+    String(path).includes('/events') ? events(path, init) : Promise.resolve(Response.json({ cursor: '7', to }));
   let stream: Stream;
   const happened = new Promise<string>((resolve) => {
     const handlers: StreamHandlers = {
@@ -27,7 +27,12 @@ function opened(date: string, to: number, events: () => Promise<Response>) {
   return { stream: stream!, happened };
 }
 
-const open = () => Promise.resolve(new Response(new ReadableStream()));
+// open returns a stream without events, which ends when the request is aborted.
+const open: typeof fetch = async (_, init) => {
+  const start = (stream: ReadableStreamDefaultController) =>
+    init!.signal!.addEventListener('abort', () => stream.error(init!.signal!.reason));
+  return new Response(new ReadableStream({ start }));
+};
 
 test('a stream reports that the session has ended', async () => {
   const { happened } = opened('', Date.now() + hour, () => Promise.resolve(new Response('', { status: 401 })));
@@ -65,10 +70,10 @@ test('a clock that is ahead of the server’s does not read the snapshot again a
 test('a snapshot is decoded, loaded and followed in different turns', async () => {
   const happened: string[] = [];
   const turn = (name: string) => setTimeout(() => happened.push(name));
-  globalThis.fetch = async (path) => {
+  globalThis.fetch = async (path, init) => {
     if (String(path).includes('/events')) {
       happened.push('followed');
-      return open();
+      return open(path, init);
     }
     const response = Response.json({ cursor: '7', to: 0 });
     response.text = async () => (turn('turn'), '{"cursor":"7","to":0}');

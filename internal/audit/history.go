@@ -326,7 +326,7 @@ func changes(before, now map[string]json.RawMessage, trigger lastmile.Trigger) [
 		}
 		a, b := before[name], now[name]
 		if name == "destination" || name == "recipients" { // their contents may change without the task
-			a, b = idsIn(a), idsIn(b)
+			a, b = idsIn(a, now["timeLastModified"]), idsIn(b, now["timeLastModified"])
 		}
 		if !bytes.Equal(a, b) {
 			changed = append(changed, name)
@@ -335,22 +335,23 @@ func changes(before, now map[string]json.RawMessage, trigger lastmile.Trigger) [
 	return changed
 }
 
-// idsIn returns the ids of a record, or of a list of records.
-func idsIn(raw json.RawMessage) []byte {
+// idsIn returns the ids of a record, or of a list of records, each with the time of its last
+// change if that is when the task has changed.
+func idsIn(raw, changed json.RawMessage) []byte {
 	type record struct {
-		ID string `json:"id"`
+		ID               string          `json:"id"`
+		TimeLastModified json.RawMessage `json:"timeLastModified"`
 	}
-	var (
-		one record
-		all []record
-	)
-	if json.Unmarshal(raw, &one) == nil {
-		return []byte(one.ID)
+	all := []record{{}}
+	if json.Unmarshal(raw, &all[0]) != nil {
+		_ = json.Unmarshal(raw, &all)
 	}
-	_ = json.Unmarshal(raw, &all)
 	ids := []byte{}
 	for _, r := range all {
 		ids = append(append(ids, r.ID...), ' ')
+		if bytes.Equal(r.TimeLastModified, changed) {
+			ids = append(ids, changed...)
+		}
 	}
 	return ids
 }

@@ -67,6 +67,7 @@ func TestHistoryContract(t *testing.T) {
 		t.Run("a task of a batch", func(t *testing.T) { testBatchHistory(t, p) })
 		t.Run("after the events are deleted", func(t *testing.T) { testOldHistory(t, p) })
 		t.Run("changes by a recipient", func(t *testing.T) { testRecipientHistory(t, p) })
+		t.Run("a recipient renamed with the task", func(t *testing.T) { testRenamedHistory(t, p) })
 		t.Run("managers do not see names of other teams", func(t *testing.T) { testManagerHistory(t, p) })
 		t.Run("both sides of an order", func(t *testing.T) { testOrderHistory(t, p) })
 	}, quick)
@@ -187,6 +188,19 @@ func testRecipientHistory(t *testing.T, p *apptest.Platform) {
 		"recipient <nil>: taskUpdated feedback",
 	)
 	matches(t, c.Must(t, "GET", "/tasks/"+task+"/history", nil)["entries"].([]any)[0].(map[string]any)["actor"], `{"type":"recipient","id":null,"name":null}`)
+}
+
+// testRenamedHistory: a recipient is renamed twice, only the first time by a change of the task.
+func testRenamedHistory(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Renamed")
+	grace, _ := c.Admin(t, `{"name":"Grace","email":"grace@renamed.example","type":"super"}`)
+	task := id(t, c, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"Ann","phone":"+12125550641"}]}`)
+	p.Advance(time.Second)
+	renamed := grace.Call(t, "PUT", "/api/v2/tasks/"+task, `{"recipients":[{"name":"Anna","phone":"+12125550641"}],"quantity":2}`).OK(t).Object(t)
+	p.Advance(time.Second)
+	c.Must(t, "PUT", "/recipients/"+renamed["recipients"].([]any)[0].(map[string]any)["id"].(string), `{"name":"Hanna"}`)
+	c.Must(t, "PUT", "/tasks/"+task, `{"notes":"N"}`)
+	compareLines(t, lifeOf(t, readWith(t, c), task), "key first key: taskCreated", "admin Grace: taskUpdated quantity recipients", "key first key: taskUpdated notes")
 }
 
 // testManagerHistory: a task came from a worker of a team that the administrator does not

@@ -171,6 +171,9 @@ func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile
 func (ts *Tasks) amend(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, ready prepared, now time.Time) (lastmile.Task, error) {
 	was := task
 	ready.of = &was
+	for i := range ready.recipients {
+		ready.recipients[i].New.Modified = now // the history of the task then shows that they were changed with it
+	}
 	change, err := ready.change(ctx, w, who)
 	if err != nil {
 		return task, err

@@ -24,7 +24,8 @@ export const renamedElsewhere = (
 
 const namesOf = ({ recipients }: FullTask) => JSON.stringify(recipients.map(({ name, phone }) => [name, phone]));
 
-// Entries name these fields only if they are another record, not if its contents have changed.
+// Entries of older versions name these fields only if they are another record, not if its contents
+// have changed.
 const records = ['destination', 'recipients'];
 
 // mayHaveChanged reports whether an entry may have changed one of some fields.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/optimize"
 	"dray/internal/planning"
 	"dray/internal/travel"
 	"dray/internal/work"
@@ -108,11 +109,10 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if err := ds.save(ctx, job, *d); err != nil {
 		return err
 	}
-	solution, err := ds.solve(ctx, job, *d, model, budget)
-	for err == nil && model.Relax(solution) { // rarely, and at most three times
+	model, solution, err := model.Solve(func(m *planning.Model) (*optimize.Solution, error) {
 		d.Progress.Until = ds.Now().Add(budget)
-		solution, err = ds.solve(ctx, job, *d, model, budget)
-	}
+		return ds.solve(ctx, job, *d, m, budget)
+	})
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (ds *Dispatches) model(ctx context.Context, d lastmile.Dispatch, now time.T
 			runtime.GC()
 		}
 	}
-	model.KeepExisting()
+	model.KeepExisting(ctx)
 	return model, nil
 }
 

@@ -72,6 +72,17 @@ func (e *Explainer) Explain(stop int) []Explanation {
 	return out
 }
 
+// Groups returns the stops that the plan leaves out, grouped by those that one vehicle must serve.
+// In a group, each stop comes after those that must precede it.
+func (e *Explainer) Groups() [][]int { return e.groups }
+
+// Fits reports whether a vehicle could serve some stops of a group, which are in its order, without
+// the others. All calls together try a limited number of positions.
+func (e *Explainer) Fits(v int, stops []int) bool {
+	e.members = stops
+	return e.work < maxExplained && len(e.vehicle(v)) == 0
+}
+
 // personal returns the reasons against a group for one of its stops. Where a rule forbids
 // the stop itself, that reason replaces the one of another stop of the group.
 func (e *Explainer) personal(stop, v int, reasons []Reason) []Reason {

@@ -68,10 +68,12 @@ func (m *Model) participants(s Situation) []lastmile.Task {
 }
 
 // addPrecedences adds the order of tasks that depend on others. A drop-off stays together
-// with the pickup that it depends on, unless they are on different routes already. A pickup
-// that a worker has stays on the route even if its drop-off cannot.
+// with the pickup that it depends on, unless they are on different routes or in different shifts
+// already. A pickup that a worker has stays on the route even if its drop-off cannot. If the
+// drop-off must not begin before the shift of the pickup ends, it is in a later one.
 func (m *Model) addPrecedences() {
 	for after, t := range m.tasks {
+		last := -1 // the vehicle that serves the last of the pickups that the worker has
 		for _, id := range t.Dependencies {
 			before, known := m.index[id]
 			if !known {
@@ -81,13 +83,31 @@ func (m *Model) addPrecedences() {
 			pair, from, to := m.isPair(before, after), m.holder[before], m.holder[after]
 			switch {
 			case pair && from >= 0 && to < 0:
-				m.tie(after, []int{m.vehicle[before]})
-			case pair && (from < 0 || from == to):
+				last = max(last, m.vehicle[before])
+			case pair && (from < 0 || m.vehicle[before] == m.vehicle[after]):
 				order.SameVehicle = true
 			}
 			m.Problem.Precedences = append(m.Problem.Precedences, order)
 		}
+		if last >= 0 {
+			m.tie(after, shiftsFor(m, after, last))
+		}
 	}
+}
+
+// shiftsFor returns the vehicles that may serve a drop-off if one of them serves its pickup.
+func shiftsFor(m *Model, dropOff, pickup int) []int {
+	stop, v, vehicles := &m.Problem.Stops[dropOff], pickup, m.Problem.Vehicles
+	follows := func(v int) bool { return v+1 < len(m.owner) && m.owner[v+1] == m.owner[pickup] }
+	for follows(v) && stop.Earliest >= vehicles[v].ShiftEnd && stop.Latest >= vehicles[v+1].ShiftStart {
+		v++
+	}
+	all := []int{v}
+	for v > pickup && follows(v) {
+		v++
+		all = append(all, v)
+	}
+	return all
 }
 
 // tieToCarriers lets only the workers who have picked up what unassigned drop-offs deliver

@@ -62,23 +62,33 @@ type Model struct {
 	Places []lastmile.Point
 	Types  []lastmile.VehicleType
 
-	options  lastmile.DispatchOptions
-	tasks    []lastmile.Task // by stop
-	holder   []int           // by stop: index of the crew member who has the task, or -1
-	crew     []Candidate
-	held     [][]lastmile.Task         // by crew member: the tasks on the route that are planned
-	pins     []lastmile.Pin            // by stop
-	free     []bool                    // by stop: whether it may leave the worker who has it
-	vehicle  []int                     // by stop: the vehicle whose worker has it, or -1
-	owner    []int                     // by vehicle: index in crew
-	now      [][]int                   // by vehicle: its stops in their current order
-	excluded []lastmile.DispatchReason // workers who do not take part
-	left     []lastmile.UnplannedTask  // tasks that cannot take part
-	index    map[lastmile.TaskID]int   // stop of a task
-	places   map[lastmile.Point]int
-	scale    [optimize.Dimensions]float64 // factor of loads by dimension; 0 if no worker has a limit
-	relaxed  bool                         // set by Relax
-	strict   []optimize.Vehicle           // the vehicles before KeepExisting
+	options    lastmile.DispatchOptions
+	tasks      []lastmile.Task // by stop
+	holder     []int           // by stop: index of the crew member who has the task, or -1
+	crew       []Candidate
+	held       [][]lastmile.Task         // by crew member: the tasks on the route that are planned
+	parts      [][][]int                 // by crew member and shift: the stops of these tasks
+	pins       []lastmile.Pin            // by stop
+	free       []bool                    // by stop: whether it may leave the worker who has it
+	vehicle    []int                     // by stop: the vehicle whose worker has it, or -1
+	owner      []int                     // by vehicle: index in crew
+	now        [][]int                   // by vehicle: its stops in their current order
+	excluded   []lastmile.DispatchReason // workers who do not take part
+	left       []lastmile.UnplannedTask  // tasks that cannot take part
+	index      map[lastmile.TaskID]int   // stop of a task
+	places     map[lastmile.Point]int
+	scale      [optimize.Dimensions]float64 // factor of loads by dimension; 0 if no worker has a limit
+	relaxed    bool                         // set by relax
+	pickups    [][]int                      // by stop: the pickups of a drop-off that the same worker has or may get
+	extra      []extraLoad                  // by stop; empty for all but such drop-offs
+	quantities []optimize.Load              // by stop
+	strict     []optimize.Vehicle           // the vehicles before KeepExisting
+	open       [][]int                      // by stop: the vehicles that may serve it, even if they are closed
+	ends       []int                        // by vehicle: when its stops in their current order end
+	pinned     []bool                       // by vehicle: whether its stops have been kept in their current order
+	closed     []bool                       // by vehicle: whether it serves only the stops of its worker
+
+	whole *Model // before split, if this model is from it
 
 	byFormula []func(from, to int) bool // by type: whether a travel time is by formula
 }

@@ -76,7 +76,7 @@ func filled(t *testing.T, s Situation) *Model {
 		}
 		m.Fill(by, durations, distances, func(_, to int) bool { return m.Places[to].Lon > roadsEnd })
 	}
-	m.KeepExisting()
+	m.KeepExisting(t.Context())
 	if err := m.Problem.Validate(); err != nil {
 		t.Fatalf("the optimizer rejects the problem: %v", err)
 	}
@@ -198,7 +198,8 @@ func TestWorkOfALaterShift(t *testing.T) {
 		"due before it":              {[]lastmile.Task{task("later", 10, func(t *lastmile.Task) { t.CompleteAfter = noon.Add(2 * time.Hour) }, before(noon.Add(3*time.Hour))), task("now", 20)}, nil, "[later now] []"},
 		"with one that needs it":     {[]lastmile.Task{task("later", 10, evening), task("now", 20, dependsOn("later"))}, nil, "[later now] []"},
 		"that needs another":         {[]lastmile.Task{task("later", 10, evening, dependsOn("now")), task("now", 20)}, nil, "[now] [later]"},
-		"a drop-off and its pickup":  {[]lastmile.Task{task("now", 10, pickup), task("later", 10, evening, dependsOn("now"))}, nil, "[now later] []"},
+		"a drop-off and its pickup":  {[]lastmile.Task{task("now", 10, pickup), task("later", 10, evening, dependsOn("now"))}, nil, "[now] [later]"},
+		"one of two drop-offs":       {[]lastmile.Task{task("now", 10, pickup), task("later", 10, evening, dependsOn("now")), task("soon", 20, dependsOn("now"))}, nil, "[now soon] [later]"},
 		"a chain":                    {[]lastmile.Task{task("first", 10, evening), task("then", 20, evening, dependsOn("first")), task("now", 30, dependsOn("then"))}, nil, "[first then now] []"},
 		"both of a pair":             {[]lastmile.Task{task("now", 10, pickup, evening), task("later", 10, evening, dependsOn("now"))}, nil, "[] [now later]"},
 		"next to a pinned position":  {[]lastmile.Task{task("later", 10, evening), task("now", 20)}, map[lastmile.TaskID]lastmile.Pin{"now": lastmile.PinPosition}, "[later now] []"},
@@ -446,21 +447,21 @@ func TestShiftsBecomeVehicles(t *testing.T) {
 func planned(t *testing.T, s Situation) lastmile.DispatchPlan {
 	t.Helper()
 	m := filled(t, s)
-	for round := 1; ; round++ {
-		if round > 3 {
+	searches := 0
+	m, solution, err := m.Solve(func(m *Model) (*optimize.Solution, error) {
+		if searches++; searches > 6 {
 			t.Fatal("planning does not end")
 		}
 		solution, err := optimize.Solve(t.Context(), &m.Problem, optimize.Options{Seed: 1, Iterations: 200})
 		if err == nil {
 			err = optimize.Check(&m.Problem, solution)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !m.Relax(solution) {
-			return m.Plan(solution)
-		}
+		return solution, err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return m.Plan(solution)
 }
 
 // TestExistingWorkStaysDespiteDependencies checks that a worker keeps a task even if a task

@@ -25,7 +25,8 @@ func (p *PinnedTask) Set(pin lastmile.Pin) error {
 	return lastmile.Invalid("task %s is completed and cannot be pinned", p.Task.ID)
 }
 
-// lock decides which stops keep their worker, and which of these keep their position.
+// lock decides which stops keep their worker, which of these keep their position, and in which
+// shift they are.
 func (m *Model) lock(s Situation) {
 	m.pins, m.free = make([]lastmile.Pin, len(m.tasks)), make([]bool, len(m.tasks))
 	for i, t := range m.tasks {
@@ -43,6 +44,9 @@ func (m *Model) lock(s Situation) {
 			after = after && !m.Problem.Stops[i].Pinned
 			m.free[i] = m.free[i] && after
 		}
+	}
+	for i, c := range m.crew {
+		m.parts = append(m.parts, m.divide(m.held[i], shifts(c.Schedule, s.working())))
 	}
 	m.lockFamilies()
 }

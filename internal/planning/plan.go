@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -48,33 +49,38 @@ func (m *Model) hasFormula(v int, route optimize.Route) bool {
 
 // KeepExisting relaxes the rules for the tasks that workers already have: they may stay with
 // the worker even if they are late, exceed the capacity or take too long, but nothing may
-// become worse than in the current order. It must be called after all calls of Fill.
-func (m *Model) KeepExisting() {
-	m.strict = slices.Clone(m.Problem.Vehicles)
+// become worse than in the current order. A worker whose tasks take too long in any order gets
+// no others. It must be called after all calls of Fill.
+func (m *Model) KeepExisting(ctx context.Context) {
+	m.strict, m.ends, m.closed = slices.Clone(m.Problem.Vehicles), make([]int, len(m.owner)), make([]bool, len(m.owner))
+	m.pinned = make([]bool, len(m.owner))
+	for _, stop := range m.Problem.Stops {
+		m.open = append(m.open, stop.Vehicles)
+	}
+	dropOffs := map[int][]int{} // of no worker, by the vehicle that serves their pickup
+	for i, extra := range m.extra {
+		if m.holder[i] < 0 && extra.load != (optimize.Load{}) && m.vehicle[extra.pickup] >= 0 {
+			dropOffs[m.vehicle[extra.pickup]] = append(dropOffs[m.vehicle[extra.pickup]], i)
+		}
+	}
+	var full []int
 	for i := range m.Problem.Vehicles {
 		v := &m.Problem.Vehicles[i]
 		if len(m.now[i]) == 0 {
 			continue
 		}
-		var load optimize.Load
-		for _, s := range m.now[i] {
-			load = plus(load, m.Problem.Stops[s].Carried)
-		}
-		v.Capacity = atLeast(v.Capacity, load)
+		keepLoads(m, i, dropOffs[i])
 		route := m.currentRoute(i)
 		for _, visit := range route.Visits {
 			stop := &m.Problem.Stops[visit.Stop]
 			stop.MaxLateness = min(max(stop.MaxLateness, visit.Lateness), optimize.MaxTime)
-			load = plus(load, stop.Change)
-			v.Capacity = atLeast(v.Capacity, load)
 		}
-		v.ShiftEnd = max(v.ShiftEnd, route.End)
-		for j := i + 1; j < len(m.owner) && m.owner[j] == m.owner[i]; j++ { // later shifts of the worker
-			next := &m.Problem.Vehicles[j]
-			next.ShiftStart = max(next.ShiftStart, v.ShiftEnd)
-			next.ShiftEnd = max(next.ShiftEnd, next.ShiftStart)
+		if m.ends[i] = route.End; route.End > v.ShiftEnd && !fitsShift(ctx, m, i) {
+			full = append(full, i)
+			extendShift(m, i)
 		}
 	}
+	closeShifts(m, full)
 }
 
 // currentRoute returns the route of a vehicle with its stops in their current order.
@@ -120,12 +126,20 @@ func (m *Model) Current() *optimize.Solution {
 // Initial returns the current routes, for the search to start with.
 func (m *Model) Initial() [][]int { return m.now }
 
-// Relax relaxes the rules further for tasks that workers have and a solution leaves out
-// because of the tasks that they depend on, which may be left out or late on another route.
+// relax relaxes the rules further for tasks that workers have and a solution leaves out
+// because of the tasks that they depend on, which may be left out or late on another route, or
+// because no order was found that keeps to the rules. Their current order does unless they depend on
+// others.
 // It reports whether the problem has changed. The next solution then keeps more of these
-// tasks, and the one after the next call of Relax all. If tasks may move between workers,
+// tasks, and the one after the next call of relax all. If tasks may move between workers,
 // the first call makes them stay instead.
-func (m *Model) Relax(s *optimize.Solution) bool {
+func (m *Model) relax(s *optimize.Solution) bool {
+	if extendShifts(m, s.Unserved) {
+		return true
+	}
+	if !slices.Contains(m.free, true) && keepOrder(m, s.Unserved) {
+		return true
+	}
 	relaxed := map[int]bool{}
 	left := func(i int) bool { return m.holder[i] >= 0 }
 	if slices.Contains(m.free, true) && slices.ContainsFunc(s.Unserved, left) {
@@ -150,7 +164,7 @@ func (m *Model) Relax(s *optimize.Solution) bool {
 	n := len(m.Problem.Precedences)
 	m.Problem.Precedences = slices.DeleteFunc(m.Problem.Precedences, func(p optimize.Precedence) bool {
 		if relaxed[p.After] && p.SameVehicle && m.holder[p.Before] < 0 {
-			m.Problem.Stops[p.Before].Vehicles = []int{} // or else it would be planned without its drop-off
+			m.Problem.Stops[p.Before].Vehicles, m.open[p.Before] = []int{}, []int{} // or else it would be planned without its drop-off
 		}
 		return relaxed[p.After]
 	})
@@ -185,6 +199,7 @@ func (m *Model) Before() []lastmile.DispatchRoute { return m.routes(m.Current())
 
 // Plan returns the routes of a solution, and the reasons why tasks are left out.
 func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
+	m = restored(m, s)
 	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left), Routes: m.routes(s)}
 	for _, r := range plan.Routes {
 		plan.Cost = addCost(plan.Cost, r.Cost)

@@ -18,20 +18,53 @@ func (m *Model) explain(p *lastmile.DispatchPlan, s *optimize.Solution) {
 	if len(m.crew) == 0 && len(m.excluded) == 0 {
 		m.excluded = []lastmile.DispatchReason{{Rule: lastmile.RuleSchedule, Detail: "no worker is on duty"}}
 	}
-	why := optimize.NewExplainer(&m.Problem, s)
+	held, others := optimize.NewExplainer(&m.Problem, s), optimize.NewExplainer(asScheduled(m), s)
+	apart, severals := newUnits(m, asScheduled(m), s), map[int][]int{} // by stop: the drop-offs of its group
+	for _, group := range others.Groups() {
+		if dropOffs := several(m, group); dropOffs != nil {
+			for _, stop := range group {
+				severals[stop] = dropOffs
+			}
+		}
+	}
 	first := len(p.Unplanned) - len(s.Unserved)
 	for i, stop := range s.Unserved {
-		most := max(maxReasons/len(s.Unserved), 3)
-		p.Unplanned[first+i].Reasons = shorten(append(m.reasons(why, stop), m.excluded...), most)
+		why, most := held, max(maxReasons/len(s.Unserved), 3)
+		if m.holder[stop] < 0 {
+			why = others
+		}
+		explained := why.Explain(stop)
+		if m.extra[stop].atStart {
+			explained = withLoad(m, stop, s, explained)
+		} else if dropOffs := severals[stop]; dropOffs != nil {
+			if alone := apart.explain(s, stop, dropOffs); !isFeasible(alone) {
+				explained = alone
+			}
+		}
+		p.Unplanned[first+i].Reasons = shorten(append(m.reasons(explained, stop), m.excluded...), most)
 	}
 }
 
-// reasons returns why each worker cannot do a task, the workers who come closest first.
-func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchReason {
-	if len(m.crew) == 0 {
-		return nil
+// isFeasible reports whether nothing speaks against a stop for one of the vehicles.
+func isFeasible(explained []optimize.Explanation) bool {
+	return slices.ContainsFunc(explained, func(e optimize.Explanation) bool { return len(e.Reasons) == 0 })
+}
+
+// withLoad explains why a drop-off is left out if its pickup loads what it delivers. If there would
+// be room for that, the explanation is that it is on board from the start.
+func withLoad(m *Model, stop int, s *optimize.Solution, atStart []optimize.Explanation) []optimize.Explanation {
+	p := asScheduled(m)
+	loadAtStart(m, p, stop, false)
+	explained := optimize.NewExplainer(p, s).Explain(stop)
+	loadAtStart(m, p, stop, true)
+	if isFeasible(explained) {
+		return atStart
 	}
-	explained := why.Explain(stop)
+	return explained
+}
+
+// reasons returns why each worker cannot do a task, the workers who come closest first.
+func (m *Model) reasons(explained []optimize.Explanation, stop int) []lastmile.DispatchReason {
 	slices.SortStableFunc(explained, func(a, b optimize.Explanation) int { return len(a.Reasons) - len(b.Reasons) })
 	var all []lastmile.DispatchReason
 	for _, e := range explained {
@@ -47,7 +80,7 @@ func (m *Model) reasons(why *optimize.Explainer, stop int) []lastmile.DispatchRe
 
 // isOtherShift reports whether a stop belongs on another shift of the worker of a vehicle.
 func (m *Model) isOtherShift(vehicle, stop int) bool {
-	allowed := m.Problem.Stops[stop].Vehicles
+	allowed := m.open[stop]
 	return !slices.Contains(allowed, vehicle) && slices.ContainsFunc(allowed, func(v int) bool { return m.owner[v] == m.owner[vehicle] })
 }
 
@@ -110,7 +143,7 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 		}
 	case optimize.RuleFilter:
 		detail = "the task belongs on the route of another worker"
-		if len(m.Problem.Stops[r.Stop].Vehicles) == 0 && m.holder[r.Stop] < 0 {
+		if len(m.open[r.Stop]) == 0 && m.holder[r.Stop] < 0 {
 			detail = "the task does not fit on the route where it belongs"
 		}
 	case optimize.RuleOrder:

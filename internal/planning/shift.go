@@ -95,7 +95,7 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		next = m.place(*base)
 	}
 	all := shifts(c.Schedule, s.working())
-	parts := m.divide(m.held[member], all)
+	parts := m.parts[member]
 	tasks, held, left := m.options.MaxTasksPerRoute, len(m.held[member]), time.Duration(0)
 	for _, shift := range all {
 		left += shift.To.Sub(shift.From)
@@ -125,8 +125,7 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 // divide returns the stops of a worker's tasks by shift, in order. A task that must not begin
 // before a shift ends, and is not due before the next one begins, is in a later one: otherwise
 // the worker would have to wait for it, and could be given other tasks until then. It is in no
-// later shift than those that depend on it, and a drop-off is in that of its pickup. If a
-// position is pinned, all are in the first shift.
+// later shift than those that depend on it. If a position is pinned, all are in the first shift.
 func (m *Model) divide(held []lastmile.Task, all []lastmile.Window) [][]int {
 	pinned := slices.ContainsFunc(held, func(t lastmile.Task) bool { return m.pins[m.index[t.ID]] == lastmile.PinPosition })
 	var stops []int
@@ -144,12 +143,8 @@ func (m *Model) divide(held []lastmile.Task, all []lastmile.Window) [][]int {
 	for _, after := range stops {
 		for _, id := range m.tasks[after].Dependencies {
 			before, known := m.index[id]
-			if _, own := in[before]; !known || !own {
-				continue
-			}
-			bound[after] = append(bound[after], before)
-			if m.isPair(before, after) {
-				bound[before] = append(bound[before], after)
+			if _, own := in[before]; known && own {
+				bound[after] = append(bound[after], before)
 			}
 		}
 	}
@@ -167,6 +162,13 @@ func (m *Model) divide(held []lastmile.Task, all []lastmile.Window) [][]int {
 		}
 	}
 	parts := make([][]int, len(all))
+	for after, befores := range bound { // what was picked up in an earlier shift is with the worker
+		for _, before := range befores {
+			if in[before] < in[after] && m.isPair(before, after) {
+				m.free[before], m.free[after] = false, false
+			}
+		}
+	}
 	for _, stop := range stops {
 		parts[in[stop]] = append(parts[in[stop]], stop)
 	}

@@ -77,7 +77,7 @@ func (e *Explainer) Explain(stop int) []Explanation {
 func (e *Explainer) Groups() [][]int { return e.groups }
 
 // Fits reports whether a vehicle could serve some stops of a group, which are in its order, without
-// the others. All calls together try a limited number of positions.
+// the others, or none at all, if the problem has changed. All calls together try a limited number of positions.
 func (e *Explainer) Fits(v int, stops []int) bool {
 	e.members = stops
 	return e.work < maxExplained && len(e.vehicle(v)) == 0
@@ -421,6 +421,9 @@ func (e *Explainer) weigh(time, length int) int {
 // prize notes a reason if a feasible sequence costs more than the prizes of its optional
 // members.
 func (e *Explainer) prize(v, cost, lateness int, note func(Reason)) {
+	if len(e.members) == 0 {
+		return
+	}
 	prize := 0
 	for _, m := range e.members {
 		if !e.p.Stops[m].Optional {

@@ -48,7 +48,8 @@ func split(m *Model, s *optimize.Solution) (*Model, bool) {
 		if dropOffs := several(u.Model, group); dropOffs != nil {
 			found = u.split(group, dropOffs) || found
 		} else if stop := group[0]; len(group) == 1 && m.holder[stop] < 0 && len(m.pickups[stop]) > 0 {
-			found = u.postpone(stop, u.last(m.pickups[stop])) || found
+			v := u.last(m.pickups[stop])
+			found = u.postpone(stop, v, func() bool { return u.why.Fits(v, nil) }) || found
 		}
 	}
 	return u.Model, found
@@ -79,10 +80,15 @@ func newUnits(m *Model, p *optimize.Problem, s *optimize.Solution) *units {
 	model.Problem = *p
 	model.Problem.Stops, model.Problem.Precedences = slices.Clone(p.Stops), slices.Clone(p.Precedences)
 	model.extra, model.open = slices.Clone(m.extra), slices.Clone(m.open)
-	u := &units{Model: &model, why: optimize.NewExplainer(&model.Problem, s), befores: map[int][]*optimize.Precedence{}, leftOut: map[int]bool{}}
+	u := &units{Model: &model, why: optimize.NewExplainer(&model.Problem, s), befores: map[int][]*optimize.Precedence{}, on: map[int]int{}, leftOut: map[int]bool{}}
 	for i := range model.Problem.Precedences {
 		before := &model.Problem.Precedences[i]
 		u.befores[before.After] = append(u.befores[before.After], before)
+	}
+	for v, route := range s.Routes {
+		for _, visit := range route.Visits {
+			u.on[visit.Stop] = v
+		}
 	}
 	for _, stop := range s.Unserved {
 		u.leftOut[stop] = true
@@ -126,6 +132,7 @@ type units struct {
 	*Model
 	why     *optimize.Explainer
 	befores map[int][]*optimize.Precedence // by stop
+	on      map[int]int                    // by stop: the vehicle that serves it
 	leftOut map[int]bool
 	work    int // number of stops of the groups that were tried
 }
@@ -159,40 +166,46 @@ func (u *units) split(group, dropOffs []int) bool {
 		if len(u.pickups[stop]) == 0 {
 			continue
 		}
-		loose := most[u.extra[stop].pickup]
-		if loose {
-			u.postpone(stop, vehicle)
+		loose, hasRoom := most[u.extra[stop].pickup], func() bool { return u.fitsOn(vehicle, group, most) }
+		if loose && u.postpone(stop, vehicle, hasRoom) {
+			continue
 		}
 		loadAtStart(u.Model, &u.Problem, stop, false) // unless there is no room for it
-		loadAtStart(u.Model, &u.Problem, stop, loose && !u.fitsOn(vehicle, group, most))
+		loadAtStart(u.Model, &u.Problem, stop, loose && !hasRoom())
 	}
 	return true
 }
 
 // postpone lets a drop-off whose pickups a vehicle serves be in the next shift of the worker in
-// which there is room. It reports whether there is one.
-func (u *units) postpone(stop, vehicle int) bool {
-	if !mayServe(u.Model, vehicle, stop) { // it is in a later one already
+// which there is room. The pickup must load what it delivers; hasRoom reports whether it can. It
+// reports whether there is such a shift.
+func (u *units) postpone(stop, vehicle int, hasRoom func() bool) bool {
+	if !slices.Contains(u.open[stop], vehicle) { // it is in a later one already
 		return false
 	}
-	extra, carried := u.extra[stop], u.Problem.Stops[stop].Carried
-	for v := vehicle + 1; v < len(u.owner) && u.owner[v] == u.owner[vehicle]; v++ {
+	atStart := u.extra[stop].atStart
+	loadAtStart(u.Model, &u.Problem, stop, false)
+	before, extra, open := u.Problem.Stops[stop], u.extra[stop], u.open[stop]
+	u.extra[stop].earlier, u.Problem.Stops[stop].Carried = true, u.quantities[stop]
+	for v := vehicle + 1; v < len(u.owner) && u.owner[v] == u.owner[vehicle] && hasRoom(); v++ {
 		u.tieTo(stop, []int{v})
-		u.extra[stop].earlier, u.Problem.Stops[stop].Carried = true, u.quantities[stop]
-		if u.why.Fits(v, []int{stop}) {
+		if !u.closed[v] && u.why.Fits(v, []int{stop}) {
 			return true
 		}
 	}
-	u.tieTo(stop, []int{vehicle})
-	u.extra[stop], u.Problem.Stops[stop].Carried = extra, carried
+	u.Problem.Stops[stop], u.extra[stop], u.open[stop] = before, extra, open
+	loadAtStart(u.Model, &u.Problem, stop, atStart)
 	return false
 }
 
-// last returns the last vehicle whose worker has one of these stops.
+// last returns the last vehicle that serves one of these stops; -1 if some are left out.
 func (u *units) last(stops []int) int {
 	v := -1
 	for _, stop := range stops {
-		v = max(v, u.vehicle[stop])
+		if u.leftOut[stop] {
+			return -1
+		}
+		v = max(v, u.on[stop])
 	}
 	return v
 }

@@ -132,6 +132,8 @@ func TestDropOffsInLaterShifts(t *testing.T) {
 	}{
 		"of a pickup that the worker has": {[]lastmile.Task{task("pick", 100, pickup)}, []lastmile.Task{task("drop", 200, dependsOn("pick"), evening, quantity(10))}, "pick drop"},
 		"of a full shift":                 {[]lastmile.Task{task("pick", 100, pickup), task("long", 24_000)}, []lastmile.Task{task("drop", -24_000, dependsOn("pick"))}, "pick long drop"},
+		"of a shift that is too short":    {[]lastmile.Task{task("pick", 100, pickup), task("long", 40_000)}, []lastmile.Task{task("drop", 200, dependsOn("pick"))}, "pick long drop"},
+		"without room in the first":       {[]lastmile.Task{task("pick", 100, pickup), task("plain", 200, quantity(4), dependsOn("pick"))}, []lastmile.Task{task("drop", 300, dependsOn("pick"), quantity(7))}, "pick plain"},
 		"of a new pickup":                 {nil, []lastmile.Task{task("pick", 100, pickup, before(noon.Add(time.Hour))), task("soon", 200, dependsOn("pick")), task("drop", 300, dependsOn("pick"), evening, quantity(10))}, "pick soon drop"},
 		"two that the worker has":         {[]lastmile.Task{task("pick", 100, pickup, quantity(10)), task("drop", 300, dependsOn("pick"), evening, quantity(10))}, []lastmile.Task{task("plain", 50, quantity(1), evening)}, "pick drop"},
 	} {

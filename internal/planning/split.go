@@ -27,7 +27,10 @@ func (m *Model) Solve(search func(*Model) (*optimize.Solution, error)) (*Model, 
 			break
 		}
 		var other *optimize.Solution
-		if other, err = search(model); err != nil || !improves(m, other, best) {
+		if other, err = search(model); err == nil && !improves(m, other, best) && keepOrder(model, other.Unserved) {
+			other, err = search(model)
+		}
+		if err != nil || !improves(m, other, best) {
 			break
 		}
 		m, best = model, other

@@ -122,6 +122,17 @@ func TestImpossibleDropOffsOfSeveralPickups(t *testing.T) {
 	}
 }
 
+// TestImpossibleDropOffsAndChains: a worker has a task that is as late as it may be, and depends on
+// another one.
+func TestImpossibleDropOffsAndChains(t *testing.T) {
+	routes, left := dispatched(t, situation([]lastmile.Task{
+		task("pick", 100, pickup), task("a", 200, dependsOn("pick")), task("b", 300, dependsOn("pick"), before(noon.Add(-20*time.Minute))),
+	}, worker("ada", task("first", 1000), task("second", 2000, dependsOn("first"), before(noon.Add(-time.Hour))))))
+	if routes[0] != "first second pick a" || len(left) != 1 {
+		t.Errorf("the route is %q, left out are %q", routes, left)
+	}
+}
+
 // TestDropOffsInLaterShifts: drop-offs are planned for the second shift of a worker, because the
 // first is too short or too early, and the pickup is in the first.
 func TestDropOffsInLaterShifts(t *testing.T) {

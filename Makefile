@@ -29,6 +29,8 @@ LDFLAGS  := -s -w -X dray/internal/app.Version=$(VERSION)
 GO_BUILD := go build -ldflags "$(LDFLAGS)"
 TOOL     := go tool -modfile=tools/go.mod
 LINT     := bin/golangci-lint
+# Collecting its garbage less often saves the linter a quarter of its time.
+RUN_LINT := env GOGC=400 GOMEMLIMIT=3GiB $(LINT) run -c bin/linters.yml
 POSTGRES := scripts/postgres.sh with
 
 # Packages with the locks and queues where a data race could lose a record. `make test`
@@ -169,7 +171,7 @@ bin/linters.yml: .golangci.yml
 check: $(LINT) bin/linters.yml ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod, changelog
 	go test -count=1 ./internal
 	$(LINT) fmt --diff
-	$(LINT) run -c bin/linters.yml
+	$(RUN_LINT)
 	scripts/generated-unchanged.sh
 	go mod tidy -diff
 	scripts/fold-changelog.sh --check
@@ -222,7 +224,7 @@ fmt: $(LINT) $(WEB_MODULES) ## Format the code
 
 .PHONY: lint
 lint: $(LINT) bin/linters.yml ## Run the linters
-	$(LINT) run -c bin/linters.yml
+	$(RUN_LINT)
 
 .PHONY: deadcode
 deadcode: ## Report functions that neither the program nor a test calls

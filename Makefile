@@ -38,7 +38,7 @@ POSTGRES := scripts/postgres.sh with
 RACE_PACKAGES := ./internal/store/engine/... ./internal/work/...
 # SQLite itself, C code translated to Go, is left to `make test-race`: it is not changed here,
 # and with the race detector the tests would spend most of their time in it.
-RACE := -race -gcflags='modernc.org/...=-race=false'
+RACE := -race -gcflags='modernc.org/...=-race=false -dwarf=false'
 HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
 
 .PHONY: help

@@ -664,6 +664,45 @@ test('the drawer shows whole titles and all candidates, in every language and on
   await api('DELETE', `/tasks/${task.id}`);
 });
 
+test('what is typed while a dialog opens is for the dialog', async () => {
+  const { context, page, faults } = await desk(chrome, url, { storageState: await first.context.storageState() });
+  for (const name of ['AssignDialog', 'Palette']) {
+    await page.route(`**/assets/${name}-*.js`, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+  }
+  const { id: zeno } = await hire('Zeno Early', '+12125550175');
+  const { id } = await api('POST', '/tasks', {
+    destination: { address: { street: 'Early Street', city: 'New York', country: 'US' }, location: around },
+    recipients: [],
+  });
+  await page.goto(`${url}/dashboard/`);
+  await row(page, 'Early Street').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('zen', { delay: 20 });
+  const search = page.getByRole('combobox', { name: 'Search' });
+  await page.getByRole('option', { name: /Zeno Early/ }).waitFor();
+  assert.equal(await search.inputValue(), 'zen');
+  await page.keyboard.press('Escape');
+  await gone(search);
+
+  await row(page, 'Early Street').click();
+  await page.keyboard.press('a');
+  await page.keyboard.type('zen', { delay: 20 }); // undo, edit, create
+  await page.keyboard.press('Enter');
+  const field = page.getByRole('combobox', { name: 'Assign' });
+  await field.and(page.locator(':focus')).waitFor();
+  assert.equal(await field.inputValue(), 'zen');
+  await page.getByRole('option', { name: /Zeno Early/, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await eventually('assigned', async () => (await list(zeno)).includes(id));
+  assert.deepEqual(faults, []);
+  await context.close();
+  await api('DELETE', `/tasks/${id}`);
+  await api('DELETE', `/workers/${zeno}`);
+});
+
 test('the next person who signs in sees nothing of the one before', async () => {
   const team = await api('POST', '/teams', { name: 'Few', workers: [], managers: [] });
   const few = await administrator(chrome, 'Fern Few', { type: 'standard' });

@@ -11,3 +11,29 @@ export function typing(event: KeyboardEvent): boolean {
     (on.closest('canvas') !== null && /^(Arrow|[-+=_])/.test(event.key)) // keys that move a map
   );
 }
+
+// Ahead handles the keys that are pressed between the key that opens a dialog and the moment when
+// the dialog has the focus, which takes some time: they belong to the dialog and have no other
+// meaning. A fast Enter is ignored, because the person has not seen what it would choose.
+export class Ahead {
+  private waiting = false;
+
+  constructor(
+    private readonly open: () => boolean, // reports whether the dialog is open, or will be
+    private readonly put: (character: string) => void,
+  ) {}
+
+  begin() {
+    this.waiting = true;
+  }
+
+  // take handles a key before all other listeners.
+  readonly take = (event: KeyboardEvent) => {
+    if (!this.waiting) return;
+    this.waiting = this.open() && (event.target as HTMLElement).closest('.dialog') === null;
+    if (!this.waiting || event.ctrlKey || event.metaKey || event.altKey || event.key === 'Escape') return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.key.length === 1 && !event.repeat) this.put(event.key);
+  };
+}

@@ -102,9 +102,10 @@ test-clients: build ## Test the built program with the published client librarie
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
 
+# Chromium without a window of its own, which it would paint for each page.
 .PHONY: chromium
 chromium:
-	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
+	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium-headless-shell >/dev/null || scripts/ensure-debian.sh chromium-headless-shell fonts-dejavu-core || command -v chromium >/dev/null
 
 BROWSER_TESTS := test-browser-pages test-browser-field test-browser-desk test-browser-town
 

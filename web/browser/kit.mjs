@@ -94,8 +94,10 @@ export function temporaryPassword(phone) {
 }
 
 export function browser(more = []) {
-  const executablePath = process.env.DRAY_CHROMIUM || '/usr/bin/chromium';
-  if (!existsSync(executablePath)) throw new Error('no Chromium: install it, or say where it is in DRAY_CHROMIUM');
+  const { DRAY_CHROMIUM: chosen } = process.env;
+  const executablePath = chosen || ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
+  if (!executablePath || !existsSync(executablePath))
+    throw new Error('no Chromium: install it, or say where it is in DRAY_CHROMIUM');
   return chromium.launch({
     executablePath,
     // Only this machine is reachable.

@@ -370,6 +370,10 @@ const (
 	shutdownTimeout = 25 * time.Second
 )
 
+// savingTime is the time that a stopping server has to save the audit log and when keys were
+// used. A database next to other programs may need more than a second.
+const savingTime = 5 * time.Second
+
 // Run serves the platform until ctx ends. Once it serves, it calls ready with a
 // context that ends when the server begins to stop.
 func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
@@ -431,7 +435,7 @@ func (a *App) Stop(ctx context.Context) error {
 		a.stop()
 	}
 	a.loops.Wait()
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), savingTime)
 	defer cancel()
 	errs = append(errs, a.Keys.SaveUse(saving), a.Audit.Flush(saving), a.Store.Close())
 	return errors.Join(errs...)

@@ -129,6 +129,27 @@ test('Escape does not discard what was typed for a task', async () => {
   await gone(form);
 });
 
+test('a key works while a dialog that was closed fades away', async () => {
+  const slow = '.dialog[data-state=closed] { animation: fade 3s } @keyframes fade { to { opacity: 0 } }';
+  const style = await page.addStyleTag({ content: slow });
+  await press('n');
+  await tabTo(page.getByRole('dialog', { name: 'Create task' }).getByLabel('Notes'));
+  await type('Nothing');
+  await press('Escape');
+  await tabTo(page.getByRole('alertdialog', { name: 'Discard' }).getByRole('button', { name: 'Discard' }));
+  await press('Enter');
+  const fading = page.locator('.dialog[data-state=closed]');
+  await fading.waitFor();
+  await press('f');
+  await type('Pair');
+  assert.equal(await fading.count(), 1, 'the dialog is still there');
+  assert.equal(await page.locator('#board-filter').inputValue(), 'Pair');
+  await style.evaluate((e) => e.remove());
+  await gone(fading);
+  await page.locator('#board-filter').fill('');
+  await tabTo(page.getByRole('tree'));
+});
+
 test('tasks are assigned, and the assignment is undone', async () => {
   await page.getByRole('tree').waitFor();
   await press('f');

@@ -12,6 +12,10 @@ export function typing(event: KeyboardEvent): boolean {
   );
 }
 
+// covered reports whether a dialog or a menu is open, to which keys belong. One that is closing does
+// not count: what is typed next is meant for what is behind it.
+export const covered = () => document.querySelector(':is(.dialog, [role="menu"]):not([data-state="closed"])') !== null;
+
 // Ahead handles the keys that are pressed between the key that opens a dialog and the moment when
 // the dialog has the focus, which takes some time: they belong to the dialog and have no other
 // meaning. A fast Enter is ignored, because the person has not seen what it would choose.

@@ -1,6 +1,6 @@
 // The keys of the board. Everything that the mouse can do has one.
 
-import { typing } from '../keys.ts';
+import { covered, typing } from '../keys.ts';
 import { askToFinish, askToRemove, shift, togglePin, unassign } from './actions.ts';
 import { board } from './board.svelte.ts';
 import { listOf, workerOf } from './records.ts';
@@ -21,7 +21,7 @@ export function chosen(): string[] {
 // handle handles a key, and reports whether it has a meaning.
 export function handle(event: KeyboardEvent, commands: Commands): boolean {
   // A key that has closed a dialog must not also close what is behind it.
-  if (event.defaultPrevented || document.querySelector('.dialog, [role="menu"]')) return false;
+  if (event.defaultPrevented || covered()) return false;
   const on = event.target as HTMLElement;
   // If nothing has the focus, as after a dialog, keys go to the list, if there is one.
   const tree = document.querySelector('[role="tree"]');

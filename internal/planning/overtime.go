@@ -8,6 +8,10 @@ import (
 	"dray/internal/optimize"
 )
 
+// fitWork bounds the work of fitsShift, which is done before the search: the number of steps times
+// that of the stops, by which a step takes longer.
+const fitWork = 10_000
+
 // fitsShift reports whether a shift is long enough for the tasks that its worker has, in an order in
 // which nothing else becomes worse.
 func fitsShift(ctx context.Context, m *Model, v int) bool {
@@ -26,8 +30,8 @@ func fitsShift(ctx context.Context, m *Model, v int) bool {
 			alone.Precedences = append(alone.Precedences, p)
 		}
 	}
-	const steps = 50 // for each stop
-	solution, err := optimize.Solve(ctx, &alone, optimize.Options{Seed: 1, Iterations: int64(steps * len(now))})
+	steps := min(50*len(now), fitWork/len(now))
+	solution, err := optimize.Solve(ctx, &alone, optimize.Options{Seed: 1, Iterations: int64(steps)})
 	return err == nil && len(solution.Unserved) == 0
 }
 

@@ -126,13 +126,11 @@ func (m *Model) Current() *optimize.Solution {
 // Initial returns the current routes, for the search to start with.
 func (m *Model) Initial() [][]int { return m.now }
 
-// relax relaxes the rules further for tasks that workers have and a solution leaves out
-// because of the tasks that they depend on, which may be left out or late on another route, or
-// because no order was found that keeps to the rules. Their current order does unless they depend on
-// others.
-// It reports whether the problem has changed. The next solution then keeps more of these
-// tasks, and the one after the next call of relax all. If tasks may move between workers,
-// the first call makes them stay instead.
+// relax relaxes the rules further for tasks that workers have and a solution leaves out: because
+// of the tasks that they depend on, which may be left out or late on another route, or because no
+// order was found that keeps the rules. It reports whether the problem has changed. The next
+// solution then keeps more of these tasks, and the one after the last call that changes
+// something keeps all. If tasks may move between workers, an early call makes them stay instead.
 func (m *Model) relax(s *optimize.Solution) bool {
 	if extendShifts(m, s.Unserved) {
 		return true

@@ -134,11 +134,12 @@ screenshots: build chromium ## Rewrite the images of the README from the pages o
 	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_TOWN=1 DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
 
 # The longest packages come first, so that none of them is left over at the end. More
-# tests run at once than there are processors, because many of them wait. The linters of
+# packages and tests run at once than there are processors, because many of them wait, such as
+# for programs that they start and kill. The linters of
 # `make check` include all of vet. No debugger runs the tests, and without its tables they
 # are linked in half the time.
 LONG_PACKAGES := ./internal/contract ./internal/app ./internal/store/sqlstore ./internal/cli ./internal/simulate/platform
-GO_TEST       := go test -timeout 30m -parallel 8 -vet=off -ldflags '-s -w'
+GO_TEST       := go test -timeout 30m -p 4 -parallel 8 -vet=off -ldflags '-s -w'
 
 .PHONY: test-packages test-stores test-checks
 test-packages: build $(filter chromium,$(MAKECMDGOALS)) # one apt at a time
